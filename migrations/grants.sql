@@ -1,0 +1,15 @@
+-- Run after every migration run: what the service's role may do. The access log can be read and appended to,
+-- nothing else; its partitions are reached through it only.
+grant usage on schema public to interchange_service;
+grant select, insert, update, delete on all tables in schema public to interchange_service;
+grant usage, select on all sequences in schema public to interchange_service;
+revoke update, delete, truncate on access_log from interchange_service;
+revoke delete, truncate on access_log_writer from interchange_service;
+revoke insert, update, delete, truncate on schema_migration from interchange_service;
+do $$
+declare part regclass;
+begin
+  for part in select inhrelid::regclass from pg_inherits where inhparent = 'access_log'::regclass loop
+    execute format('revoke all on %s from interchange_service', part);
+  end loop;
+end $$;
