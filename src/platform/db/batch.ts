@@ -1,0 +1,62 @@
+/**
+ * Lets reads that arrive together share one round trip.
+ *
+ * A key waits until the current turn of the event loop ends, or, while `maxInFlight` loads are under way,
+ * until one of them returns. One slow load therefore makes the next one larger instead of longer to wait for.
+ */
+export interface BatchOptions<Key, Value> {
+  /** Answers for the keys, in their order. */
+  load: (keys: Key[]) => Promise<Value[]>;
+  /** Keys in one load at most. */
+  maxKeys: number;
+  /** Loads under way at most. */
+  maxInFlight: number;
+}
+
+interface Waiting<Key, Value> {
+  key: Key;
+  resolve: (value: Value) => void;
+  reject: (error: unknown) => void;
+}
+
+export function createBatcher<Key, Value>(options: BatchOptions<Key, Value>): (key: Key) => Promise<Value> {
+  let queue: Waiting<Key, Value>[] = [];
+  let inFlight = 0;
+  let scheduled = false;
+
+  function schedule(): void {
+    if (scheduled || queue.length === 0 || inFlight >= options.maxInFlight) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      flush();
+    });
+  }
+
+  function flush(): void {
+    if (queue.length === 0 || inFlight >= options.maxInFlight) return;
+    const batch = queue.slice(0, options.maxKeys);
+    queue = queue.slice(options.maxKeys);
+    inFlight += 1;
+    void settle(batch).finally(() => {
+      inFlight -= 1;
+      schedule();
+    });
+    schedule();
+  }
+
+  async function settle(batch: Waiting<Key, Value>[]): Promise<void> {
+    try {
+      const values = await options.load(batch.map((waiting) => waiting.key));
+      batch.forEach((waiting, index) => waiting.resolve(values[index] as Value));
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+    }
+  }
+
+  return (key) =>
+    new Promise<Value>((resolve, reject) => {
+      queue.push({ key, resolve, reject });
+      schedule();
+    });
+}

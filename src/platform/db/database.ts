@@ -1,0 +1,67 @@
+/** PostgreSQL access: pools, transactions and how values are read. No business words here. */
+import pg from 'pg';
+
+/** Anything that runs SQL: a pool or a client inside a transaction. */
+export interface Queryable {
+  query<Row extends pg.QueryResultRow>(
+    statement: pg.QueryConfig,
+  ): Promise<{ rows: Row[]; rowCount: number | null }>;
+}
+
+export type Pool = pg.Pool;
+export type Client = pg.PoolClient;
+
+export interface PoolOptions {
+  /** PostgreSQL connection URL. */
+  url: string;
+  /** Connections at most. */
+  max: number;
+  /** Shown in `pg_stat_activity`. */
+  applicationName: string;
+  /** Role that the connections act as; without it, the user of the URL. */
+  role?: string;
+}
+
+const types = new pg.TypeOverrides();
+// Dates without a time stay text: a JavaScript Date would move them across zones.
+types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
+types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** Connection settings shared by pools and single connections. */
+export function clientConfig(options: Omit<PoolOptions, 'max'>): pg.ClientConfig {
+  const startup = ['-c TimeZone=UTC', '-c jit=off'];
+  if (options.role !== undefined) startup.push(`-c role=${options.role}`);
+  return {
+    connectionString: options.url,
+    application_name: options.applicationName,
+    options: startup.join(' '),
+    types,
+    keepAlive: true,
+  };
+}
+
+/** A pool of connections; errors of idle connections are reported to `onError` and never thrown. */
+export function createPool(options: PoolOptions, onError: (error: Error) => void): Pool {
+  const pool = new pg.Pool({ ...clientConfig(options), max: options.max, connectionTimeoutMillis: 10_000 });
+  pool.on('error', onError);
+  return pool;
+}
+
+/** Run `work` in one transaction; it is rolled back when `work` throws. */
+export async function transaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,122 @@
+/** Applies the plain SQL files of `migrations/` in order of their names (docs/adr/0003). */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+
+const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
+const LOCK = 7_246_318_001;
+/** The role that the service acts as; it owns nothing and cannot change the access log. */
+export const SERVICE_ROLE = 'interchange_service';
+
+interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+/** Thrown when the files and the database disagree about what was applied. */
+export class MigrationError extends Error {
+  override name = 'MigrationError';
+}
+
+/** Migrations that the database at `url` still lacks, by file name. */
+export async function pendingMigrations(url: string): Promise<string[]> {
+  return withClient(url, async (client) => {
+    const applied = await appliedMigrations(client);
+    return (await readMigrations()).filter(({ name }) => !applied.has(name)).map(({ name }) => name);
+  });
+}
+
+/** Apply what is missing, each file in its own transaction, and renew the grants. Returns the names applied. */
+export async function migrate(url: string): Promise<string[]> {
+  const migrations = await readMigrations();
+  return withClient(url, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await ensureServiceRole(client);
+    await client.query(`create table if not exists schema_migration (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
+    const applied = await appliedMigrations(client);
+    const missing: string[] = [];
+    for (const migration of migrations) {
+      const checksum = applied.get(migration.name);
+      if (checksum === migration.checksum) continue;
+      if (checksum !== undefined)
+        throw new MigrationError(
+          `Migration ${migration.name} was changed after it was applied. Restore the file; add a new migration for the change.`,
+        );
+      await apply(client, migration);
+      missing.push(migration.name);
+    }
+    await client.query(await readFile(new URL('grants.sql', MIGRATIONS), 'utf8'));
+    return missing;
+  });
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(migration.sql);
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
+      migration.name,
+      migration.checksum,
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw new MigrationError(`Migration ${migration.name} failed: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function ensureServiceRole(client: pg.Client): Promise<void> {
+  try {
+    await client.query(`do $$ begin
+      if not exists (select from pg_roles where rolname = '${SERVICE_ROLE}') then
+        create role ${SERVICE_ROLE} nologin;
+      end if;
+    exception when duplicate_object or unique_violation then null;
+    end $$`);
+    await client.query(`do $$ begin
+      if not pg_has_role(current_user, '${SERVICE_ROLE}', 'member') then
+        execute format('grant ${SERVICE_ROLE} to %I', current_user);
+      end if;
+    end $$`);
+  } catch (error) {
+    throw new MigrationError(
+      `The database role ${SERVICE_ROLE} is missing and this user may not create it. As a superuser run: create role ${SERVICE_ROLE} nologin; grant ${SERVICE_ROLE} to <the user of DATABASE_URL>;`,
+      { cause: error },
+    );
+  }
+}
+
+async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ present: boolean }>(
+    `select to_regclass('schema_migration') is not null as present`,
+  );
+  if (rows[0]?.present !== true) return new Map();
+  const applied = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from schema_migration',
+  );
+  return new Map(applied.rows.map((row) => [row.name, row.checksum]));
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, MIGRATIONS), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'interchange migrate' });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,47 @@
+/** The errors that become HTTP answers, and the one shape that they are answered in (specification, "Errors"). */
+import { STATUS_CODES } from 'node:http';
+
+/** `{ statusCode, message, error }`, nothing else. */
+export interface ErrorBody {
+  statusCode: number;
+  message: string;
+  error: string;
+}
+
+/**
+ * A failure that the caller is told about. `message` says what failed and what to do, and never carries
+ * clinical values, names, tokens or SQL. `code` is stable and goes to the log.
+ */
+export class HttpError extends Error {
+  override name = 'HttpError';
+  readonly statusCode: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    statusCode: number,
+    code: string,
+    message: string,
+    options?: { cause?: unknown; headers?: Record<string, string> },
+  ) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.statusCode = statusCode;
+    this.code = code;
+    this.headers = options?.headers ?? {};
+  }
+}
+
+export const badRequest = (message: string, code = 'bad_request') => new HttpError(400, code, message);
+export const unauthorized = (message: string, code = 'unauthorized') =>
+  new HttpError(401, code, message, { headers: { 'www-authenticate': 'Bearer' } });
+export const forbidden = (message: string, code = 'forbidden') => new HttpError(403, code, message);
+/** One message for an unknown id, a malformed one and one of another tenant or facility. */
+export const notFound = (what = 'The record') =>
+  new HttpError(404, 'not_found', `${what} was not found. Check the id and the facility headers.`);
+export const conflict = (message: string, code = 'conflict') => new HttpError(409, code, message);
+export const unavailable = (message: string, retryAfterSeconds: number, code = 'unavailable') =>
+  new HttpError(503, code, message, { headers: { 'retry-after': String(retryAfterSeconds) } });
+
+export function errorBody(statusCode: number, message: string): ErrorBody {
+  return { statusCode, message, error: STATUS_CODES[statusCode] ?? 'Error' };
+}

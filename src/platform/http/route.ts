@@ -1,0 +1,63 @@
+/** What a route is. Features export routes; `src/app/routes.ts` gives each its method and path. */
+import type { Static, TObject, TSchema } from 'typebox';
+
+/** What a handler answers. `body` is sent as JSON; a string is sent as it is. */
+export interface Reply {
+  status?: number;
+  headers?: Record<string, string>;
+  contentType?: string;
+  body?: unknown;
+}
+
+/** The parts of a request that every handler gets. */
+export interface RequestContext {
+  correlationId: string;
+  /** The clock, passed in so that time is a test input. */
+  now: Date;
+  /** Address of the peer. */
+  remoteAddress: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface RouteDocs {
+  /** Unique; also the name of the operation in the OpenAPI document. */
+  operationId: string;
+  summary: string;
+  description?: string;
+  tag: string;
+}
+
+export interface RouteSchemas<
+  Params extends TObject,
+  Query extends TObject,
+  Body extends TSchema,
+  Headers extends TObject,
+> {
+  params?: Params;
+  query?: Query;
+  headers?: Headers;
+  body?: Body;
+  /** Media types that the body may have; default `application/json`. */
+  bodyMediaTypes?: readonly string[];
+  /** Bytes of body at most; default 65,536. */
+  bodyLimitBytes?: number;
+  /** `raw` hands over the bytes untouched, `stream` the request as a stream; default parses the body. */
+  bodyMode?: 'parsed' | 'raw' | 'stream';
+  /** Schema of each answer by status, for the OpenAPI document and the contract tests. */
+  responses: Record<number, { description: string; schema?: TSchema; mediaType?: string }>;
+}
+
+/** The typed request that a handler sees. */
+export interface RouteRequest<Params extends TObject, Query extends TObject, Body extends TSchema> {
+  params: Static<Params>;
+  query: Static<Query>;
+  body: Static<Body>;
+}
+
+/** A route with its types erased, as the table holds it. */
+export interface Route<Access = unknown, Context = unknown> {
+  docs: RouteDocs;
+  access: Access;
+  schemas: RouteSchemas<TObject, TObject, TSchema, TObject>;
+  handle: (request: never, context: Context) => Promise<Reply>;
+}

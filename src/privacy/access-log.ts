@@ -1,0 +1,24 @@
+/** What is written to a patient's access log, before the data is released (design section 4). */
+import type { PurposeOfUse } from './purpose-of-use.ts';
+
+export interface AccessEntry {
+  organisationId: string;
+  facilityId: string;
+  patientId: string;
+  /** The account that reads or sends. */
+  accountId: string;
+  /** Dotted name of what was done: `encounter.read`, `encounter.search`, `patient.list`, … */
+  action: string;
+  /** FHIR resource type, or the service's own record type in PascalCase. */
+  resourceType: string;
+  /** The one record concerned; null where many are. */
+  resourceId: string | null;
+  purposeOfUse: PurposeOfUse;
+  outcome: 'allowed' | 'refused';
+  correlationId: string;
+}
+
+export interface AccessLog {
+  /** Resolves when the entries are durable. Rejects with a 503 when they could not be written: release nothing. */
+  record(entries: readonly AccessEntry[]): Promise<void>;
+}

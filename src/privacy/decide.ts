@@ -1,0 +1,15 @@
+/** Whether a patient's privacy setting lets a purpose through (specification, "Purpose of use"). */
+import { forbidden, type HttpError } from '../platform/http/errors.ts';
+import type { PurposeOfUse } from './purpose-of-use.ts';
+
+export function allowsPurpose(refusedPurposes: readonly string[], purpose: PurposeOfUse): boolean {
+  return !refusedPurposes.includes(purpose);
+}
+
+/** The 403 for a refused purpose. */
+export function purposeRefused(): HttpError {
+  return forbidden(
+    'The privacy setting of this record refuses this purpose of use. Do not retry with the same purpose.',
+    'purpose_refused',
+  );
+}

@@ -1,0 +1,5 @@
+/** Purpose of use (specification, "Purpose of use"). */
+export const PURPOSES_OF_USE = ['TREATMENT', 'PAYMENT', 'OPS', 'RESEARCH'] as const;
+export type PurposeOfUse = (typeof PURPOSES_OF_USE)[number];
+/** What a route that does not require a purpose takes when none is named. */
+export const DEFAULT_PURPOSE_OF_USE: PurposeOfUse = 'OPS';

@@ -1,0 +1,34 @@
+/** Every permission that a role can hold, with what it allows (specification, permission columns; design 3). */
+export const PERMISSIONS = {
+  'patients.patients.list': 'search patients',
+  'patients.patients.get': 'read one patient',
+  'patients.patients.write': 'create and change patients',
+  'patients.access-log.read': "read a patient's access log",
+  'patients.privacy.manage': 'change the purposes of use that a patient refuses',
+  'encounters.access': 'read and search encounters over FHIR',
+  'encounters.fhir.encounter.search': 'search encounters over FHIR',
+  'encounters.fhir.encounter.read': 'read one encounter over FHIR',
+  'encounters.write': 'create and change encounters',
+  'encounters.vitals.read': 'read vital signs',
+  'encounters.vitals.manage': 'record and publish vital signs',
+  'investigations.lab.list': 'read laboratory orders, results and reports',
+  'investigations.lab.write': 'record laboratory orders and results',
+  'investigations.lab.release': 'release and publish laboratory reports',
+  'investigations.imaging.list': 'read imaging orders and reports',
+  'investigations.imaging.write': 'record and publish imaging orders and reports',
+  'records.import': 'import FHIR records',
+  'terminology.maps.read': 'read terminology maps',
+  'terminology.maps.manage': 'change terminology maps',
+  'exchange.connections.manage': 'manage exchange connections',
+  'exchange.deliveries.read': 'review deliveries',
+  'exchange.deliveries.replay': 'replay and skip held deliveries',
+  'exchange.deliveries.payload': 'read the payload of a delivery',
+  'accounts.manage': 'manage integration accounts',
+  'roles.manage': 'manage roles',
+} as const;
+
+export type Permission = keyof typeof PERMISSIONS;
+
+export function isPermission(value: string): value is Permission {
+  return Object.hasOwn(PERMISSIONS, value);
+}
