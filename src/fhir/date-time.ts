@@ -1,0 +1,79 @@
+/** FHIR `date`, `dateTime` and `instant` (R4 datatypes page): precision, zone and the span they stand for. */
+
+/** A parsed FHIR date or date-time. `text` is what was written. */
+export interface FhirDateTime {
+  readonly text: string;
+  readonly precision: 'year' | 'month' | 'day' | 'time';
+  /** First instant that it can stand for and the first after it, given a zone for those written without one. */
+  span(timeZone: string): { start: Date; end: Date };
+}
+
+const PATTERN =
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?)?)?$/;
+
+/**
+ * Parse a FHIR date or dateTime: `YYYY`, `YYYY-MM`, `YYYY-MM-DD` or a date-time with a zone (seconds may be
+ * left out, as in search values). Undefined when it is none of these or names a day that does not exist.
+ */
+export function parseDateTime(text: string): FhirDateTime | undefined {
+  const match = PATTERN.exec(text);
+  if (match === null) return undefined;
+  const [, year = '', month, day, hour, minute, second, fraction, zone] = match;
+  if (year === '0000' || (hour !== undefined && !validTime(hour, minute, second, zone))) return undefined;
+  try {
+    const first = Temporal.PlainDate.from(
+      { year: Number(year), month: Number(month ?? 1), day: Number(day ?? 1) },
+      { overflow: 'reject' },
+    );
+    if (hour !== undefined) return timed(text, second === undefined ? 60_000 : fraction === undefined ? 1_000 : 1);
+    const precision = day !== undefined ? 'day' : month !== undefined ? 'month' : 'year';
+    return dated(text, precision, first);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An ISO 8601 UTC instant with milliseconds: FHIR `instant`. */
+export function formatInstant(date: Date): string {
+  return date.toISOString();
+}
+
+/** True for an IANA zone that this runtime knows. */
+export function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function validTime(hour: string, minute?: string, second?: string, zone?: string): boolean {
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59) return false;
+  if (zone === undefined || zone === 'Z') return zone === 'Z';
+  return Number(zone.slice(1, 3)) <= 14 && Number(zone.slice(4, 6)) <= 59;
+}
+
+function timed(text: string, resolutionMs: number): FhirDateTime | undefined {
+  const withSeconds = resolutionMs === 60_000 ? text.replace(/(T\d{2}:\d{2})/, '$1:00') : text;
+  const startMs = Date.parse(withSeconds);
+  if (Number.isNaN(startMs)) return undefined;
+  return {
+    text,
+    precision: 'time',
+    span: () => ({ start: new Date(startMs), end: new Date(startMs + resolutionMs) }),
+  };
+}
+
+function dated(text: string, precision: 'year' | 'month' | 'day', first: Temporal.PlainDate): FhirDateTime {
+  const next = first.add(precision === 'year' ? { years: 1 } : precision === 'month' ? { months: 1 } : { days: 1 });
+  return {
+    text,
+    precision,
+    span: (timeZone) => ({ start: startOfDay(first, timeZone), end: startOfDay(next, timeZone) }),
+  };
+}
+
+function startOfDay(date: Temporal.PlainDate, timeZone: string): Date {
+  return new Date(date.toZonedDateTime(timeZone).epochMilliseconds);
+}

@@ -1,0 +1,55 @@
+/**
+ * JSON that keeps the digits of decimals (FHIR R4 datatypes, "decimal": precision is significant).
+ *
+ * A number whose source text JavaScript would print differently (`1.20`, `7.0`, `1e3`, more digits than a
+ * double holds) is read as a {@link Decimal}; every other number is a plain number.
+ */
+
+/** A decimal as its literal text in plain notation. `JSON.stringify` writes the text unquoted. */
+export class Decimal {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = plainNotation(text);
+  }
+
+  toJSON(): unknown {
+    return JSON.rawJSON(this.text);
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** Parse JSON text, keeping decimals to the digit. Throws SyntaxError on bad JSON. */
+export function parseFhirJson(text: string): unknown {
+  return JSON.parse(text, reviveNumber as (key: string, value: unknown) => unknown);
+}
+
+/** The literal text of a parsed number; undefined when the value is no number. */
+export function decimalText(value: unknown): string | undefined {
+  if (value instanceof Decimal) return value.text;
+  return typeof value === 'number' ? plainNotation(String(value)) : undefined;
+}
+
+function reviveNumber(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || context.source === undefined) return value;
+  return String(value) === context.source ? value : new Decimal(context.source);
+}
+
+/** `1.5e3` → `1500`, `2e-3` → `0.002`; digits are kept, the exponent is spelled out. */
+function plainNotation(text: string): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
+  if (match === null) throw new RangeError('not a decimal');
+  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match;
+  const exponent = Number(exponentText);
+  if (exponent === 0) return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+  if (Math.abs(exponent) > 400) throw new RangeError('decimal exponent out of range');
+  const digits = whole + fraction;
+  const point = whole.length + exponent;
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  const padded = digits.padEnd(point, '0');
+  const integer = padded.slice(0, point).replace(/^0+(?=\d)/, '');
+  return padded.length > point ? `${sign}${integer}.${padded.slice(point)}` : `${sign}${integer}`;
+}

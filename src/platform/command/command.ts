@@ -1,0 +1,38 @@
+/** What every command of `interchange` is given (design section 5). */
+import type { Readable } from 'node:stream';
+import type { Pool } from '../db/database.ts';
+import type { KeyRing } from '../crypto/key-ring.ts';
+
+/** A failure that the operator is told about: exit 1. */
+export class CommandError extends Error {
+  override name = 'CommandError';
+}
+
+/** A command called wrongly: exit 2. The message says how to call it. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** The database and keys that a command works with, opened for its time. */
+export interface CommandSession {
+  /** Connections that act as the service's role. */
+  db: Pool;
+  /** URL of the owner of the schema, for migrations and verification. */
+  adminUrl: string;
+  keys: KeyRing;
+  /** Absolute base address of the API, ending in /api/v1. */
+  publicBaseUrl: string;
+}
+
+export interface CommandEnvironment {
+  /** Run `work` against the configured database (the embedded one is joined, or started for the time). */
+  withSession<T>(work: (session: CommandSession) => Promise<T>): Promise<T>;
+  /** Print the result: the document with `--json`, the text without. */
+  print(document: unknown, text: string): void;
+  /** True with `--json`. */
+  readonly json: boolean;
+  stdin: Readable;
+  /** Where progress and notes go. */
+  stderr: NodeJS.WriteStream;
+  now: () => Date;
+}
