@@ -34,5 +34,6 @@ create table access_log_writer (
   started_at timestamptz not null,
   genesis_hash bytea not null,
   last_sequence bigint not null default 0,
-  last_hash bytea not null
+  last_hash bytea not null,
+  head_seal bytea not null
 );

@@ -22,7 +22,8 @@ export interface FacilityAccess {
   kind: 'facility';
   /** Any one of these is enough. */
   permissions: readonly Permission[];
-  module: Module;
+  /** The module that must be on for the facility; none for what concerns the organisation's set-up. */
+  module?: Module;
   /**
    * `required`: 400 without `purposeOfUse`. `default`: OPS without it. `none`: the route returns no patient data.
    */

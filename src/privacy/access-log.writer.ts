@@ -1,0 +1,146 @@
+/**
+ * Writes the access log: entries of requests that wait together go out in one statement (group commit), in
+ * one hash chain per writer (design section 4).
+ */
+import { randomUUID } from 'node:crypto';
+import type { Pool, Queryable } from '../platform/db/database.ts';
+import { transaction } from '../platform/db/database.ts';
+import { unavailable } from '../platform/http/errors.ts';
+import type { AccessEntry, AccessLog } from './access-log.ts';
+import { appendEntries, type HashedEntry, insertWriter, nextWriterNumber } from './access-log.store.ts';
+import { entryHash, genesisHash, headSeal } from './hash-chain.ts';
+
+/** Entries in one statement at most. */
+const MAX_GROUP = 2_000;
+
+export interface AccessLogWriterOptions {
+  pool: Pool;
+  /** The connection to append on, when there is a better one than the pool (docs/adr/0004). */
+  connection?: () => Queryable | undefined;
+  /** 32-byte key of the chain. */
+  key: Uint8Array;
+  now: () => Date;
+  onError: (error: Error) => void;
+  /** Told the size of each group that was written. */
+  onGroup?: (entries: number) => void;
+}
+
+export interface AccessLogWriter extends AccessLog {
+  /** Resolves when everything that was handed in is settled. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  entries: readonly AccessEntry[];
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+interface Chain {
+  writerId: string;
+  sequence: number;
+  hash: Buffer;
+}
+
+export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLogWriter {
+  let queue: Waiting[] = [];
+  let running: Promise<void> | undefined;
+  let chain: Chain | undefined;
+
+  async function run(): Promise<void> {
+    // Let every request of this turn of the event loop join the first group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0) await writeGroup(takeGroup());
+    running = undefined;
+  }
+
+  function takeGroup(): Waiting[] {
+    let entries = 0;
+    let taken = 0;
+    while (taken < queue.length && (taken === 0 || entries < MAX_GROUP)) {
+      entries += queue[taken]?.entries.length ?? 0;
+      taken += 1;
+    }
+    const group = queue.slice(0, taken);
+    queue = queue.slice(taken);
+    return group;
+  }
+
+  async function writeGroup(group: Waiting[]): Promise<void> {
+    const entries = group.flatMap((waiting) => waiting.entries);
+    try {
+      // A lost connection may have written the group or not. The second try starts a chain of its own, so
+      // that the worst outcome is an entry that is there twice.
+      await append(entries).catch((error: Error) => {
+        options.onError(error);
+        return append(entries);
+      });
+      options.onGroup?.(entries.length);
+      for (const waiting of group) waiting.resolve();
+    } catch (error) {
+      options.onError(error as Error);
+      for (const waiting of group) waiting.reject(notWritten(error));
+    }
+  }
+
+  async function append(entries: readonly AccessEntry[]): Promise<void> {
+    const started = chain ?? (await startChain());
+    chain = undefined;
+    const occurredAt = options.now();
+    let { hash, sequence } = started;
+    const hashed = entries.map((entry): HashedEntry => {
+      const previousHash = hash;
+      sequence += 1;
+      const chained = { ...entry, occurredAt, writerId: started.writerId, sequence };
+      hash = entryHash(options.key, previousHash, chained);
+      return { ...chained, previousHash, hash };
+    });
+    const seal = headSeal(options.key, started.writerId, sequence, hash);
+    const written = await appendEntries(options.connection?.() ?? options.pool, hashed, {
+      writerId: started.writerId,
+      fromSequence: started.sequence,
+      to: { sequence, hash, seal },
+    });
+    if (!written) throw new Error('the head of the access log chain was moved by someone else');
+    chain = { writerId: started.writerId, sequence, hash };
+  }
+
+  async function startChain(): Promise<Chain> {
+    const id = randomUUID();
+    const startedAt = options.now();
+    return transaction(options.pool, async (client) => {
+      const number = await nextWriterNumber(client);
+      const hash = genesisHash(options.key, id, number, startedAt);
+      await insertWriter(client, {
+        id,
+        number,
+        startedAt,
+        genesisHash: hash,
+        lastSequence: 0,
+        lastHash: hash,
+        headSeal: headSeal(options.key, id, 0, hash),
+      });
+      return { writerId: id, sequence: 0, hash };
+    });
+  }
+
+  return {
+    record(entries) {
+      if (entries.length === 0) return Promise.resolve();
+      return new Promise<void>((resolve, reject) => {
+        queue.push({ entries, resolve, reject });
+        running ??= run();
+      });
+    },
+    async close() {
+      while (running !== undefined) await running;
+    },
+  };
+}
+
+function notWritten(cause: unknown): Error {
+  return Object.assign(
+    unavailable('The access log could not be written, so the data is not released. Try again shortly.', 2, 'access_log'),
+    { cause },
+  );
+}

@@ -1,0 +1,49 @@
+/** The hash chain of the access log: what an entry's hash covers (design section 4). */
+import { createHmac } from 'node:crypto';
+import type { AccessEntry } from './access-log.ts';
+
+/** An entry with its place in the chain of one writer. */
+export interface ChainedEntry extends AccessEntry {
+  occurredAt: Date;
+  writerId: string;
+  sequence: number;
+}
+
+/** HMAC-SHA256 over the previous hash and every field of the entry, in a fixed order. */
+export function entryHash(key: Uint8Array, previousHash: Uint8Array, entry: ChainedEntry): Buffer {
+  return createHmac('sha256', key)
+    .update(previousHash)
+    .update(
+      JSON.stringify([
+        entry.writerId,
+        entry.sequence,
+        entry.occurredAt.toISOString(),
+        entry.organisationId,
+        entry.facilityId,
+        entry.patientId,
+        entry.accountId,
+        entry.action,
+        entry.resourceType,
+        entry.resourceId,
+        entry.purposeOfUse,
+        entry.outcome,
+        entry.correlationId,
+      ]),
+    )
+    .digest();
+}
+
+/** The hash that a writer's chain starts from; it covers the writer's number, so that no writer can vanish. */
+export function genesisHash(key: Uint8Array, writerId: string, number: number, startedAt: Date): Buffer {
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['genesis', writerId, number, startedAt.toISOString()]))
+    .digest();
+}
+
+/** What seals a writer's head, so that its last entries cannot be cut off without a trace. */
+export function headSeal(key: Uint8Array, writerId: string, sequence: number, lastHash: Uint8Array): Buffer {
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['head', writerId, sequence]))
+    .update(lastHash)
+    .digest();
+}
