@@ -1,0 +1,96 @@
+/**
+ * npm test [-- flags of node --test] [files]: runs the tests against one PostgreSQL, the embedded one unless
+ * TEST_DATABASE_URL names another (a superuser's URL). The migrations are applied once, to a template that
+ * each test file clones (test-support/database.ts).
+ */
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedPostgres, stopAbandoned } from '../src/platform/db/embedded-postgres.ts';
+import { createTemplate } from '../test-support/template.ts';
+
+const PREFIX = 'interchange-test-';
+const quiet = { info: () => undefined, error: () => undefined };
+
+interface TestServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+async function main(): Promise<number> {
+  const server = await openServer();
+  try {
+    const template = await createTemplate(server.url);
+    try {
+      return await runTests({ TEST_ADMIN_URL: server.url, TEST_TEMPLATE: template.name });
+    } finally {
+      await template.drop();
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+async function openServer(): Promise<TestServer> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url !== undefined) return { url, close: async () => undefined };
+  await removeAbandoned();
+  const dataDir = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const settings = {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    shared_buffers: '128MB',
+  };
+  const server = await openEmbeddedPostgres({ dataDir, log: quiet, settings });
+  return {
+    url: server.url,
+    async close() {
+      await server.release();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs that were killed leave their server and folder. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    const dataDir = join(tmpdir(), name);
+    if (await stopAbandoned(dataDir)) await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
+  const given = process.argv.slice(2);
+  const flags = given.filter((argument) => argument.startsWith('-'));
+  const named = given.filter((argument) => !argument.startsWith('-'));
+  const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-concurrency=2', '--test-reporter=spec', ...flags, ...files],
+    { stdio: 'inherit', env: { ...process.env, ...environment } },
+  );
+  const forward = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+process.exitCode = await main();

@@ -1,0 +1,122 @@
+/** The data folder of the embedded PostgreSQL: made once, completely or not at all. */
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  chown,
+  lchown,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { EmbeddedPostgresError, type PostgresBinaries } from './postgres-binaries.ts';
+import { type Owner, ownerOf, type PostgresUser } from './postgres-user.ts';
+
+export const DATABASE_OWNER = 'interchange';
+const UNFINISHED = 'postgresql.new-';
+
+/** Settings that an operator may change in postgresql.conf; those that must hold are given at each start. */
+const TUNING = {
+  max_connections: '200',
+  shared_buffers: '256MB',
+  effective_cache_size: '1GB',
+  max_wal_size: '2GB',
+  checkpoint_timeout: '15min',
+  checkpoint_completion_target: '0.9',
+  wal_compression: 'on',
+  random_page_cost: '1.1',
+};
+
+export interface ClusterPlace {
+  /** Absolute, without symbolic links. */
+  dataDir: string;
+  /** PostgreSQL's own data folder, inside dataDir. */
+  clusterDir: string;
+  binaries: PostgresBinaries;
+  user: PostgresUser;
+}
+
+/** Make the data folder when there is none, and hand it to the user that the server will run as. */
+export async function prepareCluster(place: ClusterPlace): Promise<void> {
+  const version = await readFile(join(place.clusterDir, 'PG_VERSION'), 'utf8').catch(() => undefined);
+  if (version === undefined) await initialise(place);
+  else await checkVersion(place, version.trim());
+  await giveTo(place.clusterDir, place.user.owner);
+}
+
+/** The password of the embedded server's owner, generated once. */
+export async function readOrMakePassword(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'postgresql.password');
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  try {
+    await handToOwnerOf(dataDir, draft);
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await unlink(draft);
+  }
+  return (await readFile(path, 'utf8')).trim();
+}
+
+/** Root may work in another user's folder; what it makes there belongs to that user. */
+export async function handToOwnerOf(folder: string, path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const owner = await ownerOf(folder);
+  if (owner !== undefined) await chown(path, owner.uid, owner.gid);
+}
+
+async function initialise(place: ClusterPlace): Promise<void> {
+  await removeUnfinished(place.dataDir);
+  const draft = join(place.dataDir, `${UNFINISHED}${randomBytes(6).toString('hex')}`);
+  const passwordFile = join(draft, 'password');
+  await mkdir(draft, { mode: 0o700 });
+  await writeFile(passwordFile, await readOrMakePassword(place.dataDir), { mode: 0o600 });
+  await giveTo(draft, place.user.owner);
+  const { code, output } = await place.user.run(place.binaries.initdb, [
+    ...['-D', join(draft, 'cluster'), '-U', DATABASE_OWNER, '--pwfile', passwordFile],
+    ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
+    ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ...Object.entries(TUNING).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  if (code !== 0) {
+    await rm(draft, { recursive: true, force: true });
+    throw new EmbeddedPostgresError(`initdb failed: ${output.trim()}`);
+  }
+  await rename(join(draft, 'cluster'), place.clusterDir);
+  await rm(draft, { recursive: true, force: true });
+}
+
+async function removeUnfinished(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir))
+    if (name.startsWith(UNFINISHED)) await rm(join(dataDir, name), { recursive: true, force: true });
+}
+
+async function checkVersion(place: ClusterPlace, version: string): Promise<void> {
+  const { output } = await place.user.run(place.binaries.postgres, ['--version']);
+  const own = /(\d+)/.exec(output)?.[1];
+  if (own === version) return;
+  throw new EmbeddedPostgresError(
+    `${place.clusterDir} was made by PostgreSQL ${version}, and the one installed is ${own}. Export it with the release that made it, or set DATA_DIR to a new folder.`,
+  );
+}
+
+/** Change the owner of everything below `path`, the folder itself last: it tells whether the work was finished. */
+async function giveTo(path: string, owner: Owner | undefined): Promise<void> {
+  const present = await ownerOf(path);
+  if (owner === undefined || present === undefined || present.uid === owner.uid) return;
+  if (process.getuid?.() !== 0)
+    throw new EmbeddedPostgresError(
+      `${path} belongs to user ${present.uid}. Run this as that user, or change the owner of its folder.`,
+    );
+  for (const entry of await readdir(path, { recursive: true }))
+    await lchown(join(path, entry), owner.uid, owner.gid);
+  await chown(path, owner.uid, owner.gid);
+  await chmod(path, 0o700);
+}

@@ -1,0 +1,125 @@
+/**
+ * As whom the embedded PostgreSQL runs. PostgreSQL refuses root, so root hands it to an unprivileged user;
+ * where that user cannot reach the files (a checkout in a 0700 folder), a user namespace in which root's
+ * files belong to an unprivileged id does (docs/adr/0002).
+ */
+import { spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { EmbeddedPostgresError } from './postgres-binaries.ts';
+
+export interface Owner {
+  uid: number;
+  gid: number;
+}
+
+export interface Finished {
+  code: number | null;
+  /** Standard output and standard error together. */
+  output: string;
+}
+
+export interface PostgresUser {
+  /** Whom the data files must belong to; nothing where the platform has no such owner. */
+  owner: Owner | undefined;
+  run(program: string, args: readonly string[]): Promise<Finished>;
+}
+
+const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534'];
+
+/** The user for the server of `clusterDir` inside `dataDir`, which need not exist yet. */
+export async function choosePostgresUser(
+  postgres: string,
+  dataDir: string,
+  clusterDir: string,
+): Promise<PostgresUser> {
+  const uid = process.getuid?.();
+  if (uid !== 0) return ordinaryUser(uid);
+  for (const owner of await unprivilegedOwners(dataDir, clusterDir)) {
+    const user = otherUser(owner);
+    if (await reaches(user, postgres, dataDir)) return user;
+  }
+  const user = namespaceUser();
+  if (await reaches(user, postgres, dataDir)) return user;
+  throw new EmbeddedPostgresError(
+    `PostgreSQL does not run as root, and no unprivileged user reaches both ${postgres} and ${dataDir}. Run this as an ordinary user, move both to folders that other users may enter, or set DATABASE_URL.`,
+  );
+}
+
+function ordinaryUser(uid: number | undefined): PostgresUser {
+  const owner = uid === undefined ? undefined : { uid, gid: process.getgid?.() ?? uid };
+  return { owner, run: (program, args) => run(program, args) };
+}
+
+function otherUser(owner: Owner): PostgresUser {
+  return { owner, run: (program, args) => run(program, args, owner) };
+}
+
+function namespaceUser(): PostgresUser {
+  return {
+    owner: { uid: 0, gid: 0 },
+    run: (program, args) => run('unshare', [...NAMESPACE, program, ...args]),
+  };
+}
+
+/** Who owns the data already comes first, so that a root's command changes nothing for that user. */
+async function unprivilegedOwners(dataDir: string, clusterDir: string): Promise<Owner[]> {
+  const found = [
+    await ownerOf(clusterDir),
+    await ownerOf(dataDir),
+    await idOf('postgres'),
+    await idOf('nobody'),
+  ];
+  const owners = new Map<number, Owner>();
+  for (const owner of found)
+    if (owner !== undefined && owner.uid !== 0 && !owners.has(owner.uid)) owners.set(owner.uid, owner);
+  return [...owners.values()];
+}
+
+export async function ownerOf(path: string): Promise<Owner | undefined> {
+  return stat(path).then(
+    ({ uid, gid }) => ({ uid, gid }),
+    () => undefined,
+  );
+}
+
+async function idOf(name: string): Promise<Owner | undefined> {
+  const [uid, gid] = [await run('id', ['-u', name]), await run('id', ['-g', name])];
+  if (uid.code !== 0 || gid.code !== 0) return undefined;
+  return { uid: Number(uid.output), gid: Number(gid.output) };
+}
+
+async function reaches(user: PostgresUser, postgres: string, dataDir: string): Promise<boolean> {
+  const { code } = await user.run('/bin/sh', [
+    '-c',
+    'cd "$1" && exec "$2" --version',
+    'sh',
+    dataDir,
+    postgres,
+  ]);
+  return code === 0;
+}
+
+/** PostgreSQL's own variables stay out, and its messages are in English, because they are read below. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
+  return { ...Object.fromEntries(kept), LC_ALL: 'C' };
+}
+
+function run(program: string, args: readonly string[], owner?: Owner): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      ...owner,
+      cwd: '/',
+      env: environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    child.on('error', (error) => resolve({ code: null, output: error.message }));
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
