@@ -41,8 +41,11 @@ export interface RouteSchemas<
   bodyMediaTypes?: readonly string[];
   /** Bytes of body at most; default 65,536. */
   bodyLimitBytes?: number;
-  /** `raw` hands over the bytes untouched, `stream` the request as a stream; default parses the body. */
-  bodyMode?: 'parsed' | 'raw' | 'stream';
+  /**
+   * `parsed` (default): JSON checked against `body`. `form`: `application/x-www-form-urlencoded`, merged into the
+   * query and checked as such (FHIR `_search`). `raw`: the bytes untouched. `stream`: the request as a stream.
+   */
+  bodyMode?: 'parsed' | 'form' | 'raw' | 'stream';
   /** Schema of each answer by status, for the OpenAPI document and the contract tests. */
   responses: Record<number, { description: string; schema?: TSchema; mediaType?: string }>;
 }

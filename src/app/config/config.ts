@@ -1,0 +1,111 @@
+/** The configuration of a process: typed, complete, read once. `docs/environment.md` documents each variable. */
+import { resolve } from 'node:path';
+import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
+
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
+
+export interface Config {
+  /** An operator's own PostgreSQL, or the embedded one. */
+  database: { kind: 'url'; url: string } | { kind: 'embedded' };
+  /** Connections of one process at most. */
+  databaseConnections: number;
+  /** Absolute folder of the embedded database and of the master key made for it. */
+  dataDir: string;
+  host: string;
+  port: number;
+  /** Without a trailing slash; ends in /api/v1. Undefined: derived from the address that is listened on. */
+  publicBaseUrl: string | undefined;
+  masterKey: { kind: 'value'; key: Buffer } | { kind: 'file'; path: string } | { kind: 'made' };
+  logLevel: LogLevel;
+  /** Port of a listener of its own for /metrics; undefined: /metrics answers loopback peers only. */
+  metricsPort: number | undefined;
+  signIn: SignInConfig;
+  importMaxBytes: number;
+}
+
+/** Numbers of the sign-in rules (design 3.2). */
+export interface SignInConfig {
+  /** Failures within the window that lock an identity. */
+  lockFailures: number;
+  lockWindowSeconds: number;
+  lockSeconds: number;
+  /** Password hashes computed at once, and waiting at most. */
+  hashConcurrency: number;
+  hashQueue: number;
+}
+
+/** Read the configuration. Throws {@link ConfigError} with every fault at once. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const reader = readEnvironment(env);
+  const url = reader.text('DATABASE_URL');
+  if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
+    reader.fault('DATABASE_URL', 'must start with postgres:// or postgresql://');
+  const config: Config = {
+    database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url },
+    databaseConnections: reader.integer('DATABASE_CONNECTIONS', { min: 2, max: 200, fallback: 10 }),
+    dataDir: resolve(reader.text('DATA_DIR') ?? './data'),
+    host: reader.text('HOST') ?? '127.0.0.1',
+    port: reader.integer('PORT', { min: 0, max: 65_535, fallback: 3000 }),
+    publicBaseUrl: publicBaseUrl(reader),
+    masterKey: masterKey(reader, url !== undefined),
+    logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
+    metricsPort: optionalPort(reader, 'METRICS_PORT'),
+    signIn: {
+      lockFailures: reader.integer('SIGN_IN_LOCK_FAILURES', { min: 1, max: 100, fallback: 5 }),
+      lockWindowSeconds: reader.integer('SIGN_IN_LOCK_WINDOW_SECONDS', { min: 1, max: 86_400, fallback: 900 }),
+      lockSeconds: reader.integer('SIGN_IN_LOCK_SECONDS', { min: 1, max: 86_400, fallback: 900 }),
+      hashConcurrency: reader.integer('PASSWORD_HASH_CONCURRENCY', { min: 1, max: 64, fallback: 2 }),
+      hashQueue: reader.integer('PASSWORD_HASH_QUEUE', { min: 0, max: 10_000, fallback: 32 }),
+    },
+    importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
+  };
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  return config;
+}
+
+/** The public base address: the configured one, or the address that is listened on. */
+export function baseUrlOf(config: Config, port = config.port): string {
+  if (config.publicBaseUrl !== undefined) return config.publicBaseUrl;
+  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}/api/v1`;
+}
+
+function publicBaseUrl(reader: EnvironmentReader): string | undefined {
+  const text = reader.text('PUBLIC_BASE_URL');
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+    reader.fault('PUBLIC_BASE_URL', 'must be an http or https address without user, query or fragment');
+  else if (!/\/api\/v1\/?$/.test(url.pathname)) reader.fault('PUBLIC_BASE_URL', 'must end in /api/v1');
+  return text.replace(/\/$/, '');
+}
+
+function masterKey(reader: EnvironmentReader, required: boolean): Config['masterKey'] {
+  const value = reader.text('MASTER_KEY');
+  const path = reader.text('MASTER_KEY_FILE');
+  if (value !== undefined && path !== undefined) reader.fault('MASTER_KEY', 'and MASTER_KEY_FILE are both set: keep one');
+  if (value !== undefined) {
+    const key = parseMasterKey(value);
+    if (key === undefined) reader.fault('MASTER_KEY', MASTER_KEY_SHAPE);
+    return { kind: 'value', key: key ?? Buffer.alloc(32) };
+  }
+  if (path !== undefined) return { kind: 'file', path: resolve(path) };
+  if (required)
+    reader.fault('MASTER_KEY', 'or MASTER_KEY_FILE is required with DATABASE_URL; make one with: openssl rand -hex 32');
+  return { kind: 'made' };
+}
+
+export const MASTER_KEY_SHAPE = 'must be 32 bytes: 64 hex digits, or base64';
+
+/** 32 bytes from hex or base64; undefined when the text is neither. */
+export function parseMasterKey(text: string): Buffer | undefined {
+  const trimmed = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
+  const bytes = Buffer.from(trimmed, 'base64');
+  return bytes.length === 32 && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? bytes : undefined;
+}
+
+function optionalPort(reader: EnvironmentReader, name: string): number | undefined {
+  if (reader.text(name) === undefined) return undefined;
+  return reader.integer(name, { min: 0, max: 65_535, fallback: 0 });
+}

@@ -1,0 +1,48 @@
+/** The environment, read once and validated with one message that lists every fault (design section 5). */
+
+/** Reads variables and gathers what is wrong with them. */
+export interface EnvironmentReader {
+  text(name: string): string | undefined;
+  choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
+  integer(name: string, limits: { min: number; max: number; fallback: number }): number;
+  fault(name: string, message: string): void;
+  readonly faults: readonly string[];
+}
+
+/** Thrown with every fault of the environment in its message. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+
+  constructor(faults: readonly string[]) {
+    super(`The environment is not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee docs/environment.md.`);
+  }
+}
+
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>): EnvironmentReader {
+  const faults: string[] = [];
+  const text = (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? undefined : value;
+  };
+  return {
+    faults,
+    text,
+    fault: (name, message) => void faults.push(`${name} ${message}`),
+    choice(name, choices, fallback) {
+      const value = text(name) ?? fallback;
+      const found = choices.find((choice) => choice === value);
+      if (found === undefined) faults.push(`${name} must be one of ${choices.join(', ')}`);
+      return found ?? fallback;
+    },
+    integer(name, { min, max, fallback }) {
+      const value = text(name);
+      if (value === undefined) return fallback;
+      const number = Number(value);
+      if (!/^-?\d+$/.test(value) || number < min || number > max) {
+        faults.push(`${name} must be a whole number from ${min} to ${max}`);
+        return fallback;
+      }
+      return number;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** Reading request bodies: size limits before parsing, strict UTF-8, strict JSON. */
+import type { IncomingMessage } from 'node:http';
+import secureJsonParse from 'secure-json-parse';
+import { badRequest, HttpError } from './errors.ts';
+
+const MAX_JSON_DEPTH = 64;
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** All bytes of a request: 413 past `limitBytes`, and the rest is not read. */
+export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, sizeBytes);
+}
+
+/** 413 with the limit. */
+export function tooLarge(limitBytes: number): HttpError {
+  return new HttpError(413, 'body_too_large', `The body is larger than ${limitBytes} bytes.`, {
+    headers: { connection: 'close' },
+  });
+}
+
+/** UTF-8 text; 400 when the bytes are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw badRequest('The body is not valid UTF-8.', 'bad_utf8');
+  }
+}
+
+/** JSON; 400 when it is none, too deep, or carries `__proto__` keys. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decodeText(bytes);
+  if (text.trim() === '') throw badRequest('The body is empty. Send a JSON document.', 'empty_body');
+  if (isTooDeep(text)) throw badRequest(`The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`, 'json_too_deep');
+  try {
+    return secureJsonParse.parse(text);
+  } catch {
+    throw badRequest('The body is not valid JSON.', 'bad_json');
+  }
+}
+
+/** Form fields; a field given twice becomes an array. */
+export function parseForm(bytes: Uint8Array): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(decodeText(bytes))) addValue(fields, name, value);
+  return fields;
+}
+
+/** Add a value to a set of parameters; a second one of the same name makes an array. */
+export function addValue(fields: Record<string, string | string[]>, name: string, value: string): void {
+  const earlier = fields[name];
+  if (earlier === undefined) fields[name] = value;
+  else if (Array.isArray(earlier)) earlier.push(value);
+  else fields[name] = [earlier, value];
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (quoted) {
+      if (code === 92) index += 1;
+      else if (code === 34) quoted = false;
+    } else if (code === 34) quoted = true;
+    else if (code === 123 || code === 91) {
+      depth += 1;
+      if (depth > MAX_JSON_DEPTH) return true;
+    } else if (code === 125 || code === 93) depth -= 1;
+  }
+  return false;
+}

@@ -1,0 +1,50 @@
+/** Query parameters and other input before validation: strict conversion, unknown names, unusable characters. */
+import type { TObject, TSchema } from 'typebox';
+import { badRequest } from './errors.ts';
+
+type Values = Record<string, unknown>;
+
+interface Property extends TSchema {
+  type?: string;
+  default?: unknown;
+}
+
+/**
+ * The declared parameters, converted to their types. Unknown ones are left out, or 400 when `strict`
+ * (RFC 7240 `Prefer: handling=strict`). What cannot be converted stays text, for validation to refuse.
+ */
+export function convertQuery(schema: TObject, query: Values, strict: boolean): Values {
+  const converted: Values = {};
+  for (const [name, value] of Object.entries(query)) {
+    const property = (schema.properties as Record<string, Property>)[name];
+    if (property !== undefined) converted[name] = convert(property, value);
+    else if (strict) throw badRequest(`Unknown query parameter ${printable(name)}, and Prefer asks for strict handling.`);
+  }
+  return converted;
+}
+
+function convert(property: Property, value: unknown): unknown {
+  if (property.type === 'array') return Array.isArray(value) ? value : [value];
+  if (typeof value !== 'string') return value;
+  if (property.type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (property.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+/** 400 when any string in the input has a NUL or a lone surrogate: PostgreSQL holds neither. */
+export function refuseUnusableText(input: unknown): void {
+  const pending: unknown[] = [input];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value === 'string') {
+      if (value.includes('\0') || !value.isWellFormed())
+        throw badRequest('The request has a NUL character or a broken Unicode character. Remove it.', 'unusable_text');
+    } else if (value !== null && typeof value === 'object') {
+      for (const [key, inner] of Object.entries(value)) pending.push(key, inner);
+    }
+  }
+}
+
+function printable(name: string): string {
+  return /^[\w.:-]{1,64}$/.test(name) ? name : 'with an unusual name';
+}

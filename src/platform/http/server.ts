@@ -1,0 +1,139 @@
+/** The HTTP server: one error shape, correlation ids, time-outs, metrics. No business words here. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { errorFields, type Log } from '../log/log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { errorBody, HttpError, unavailable } from './errors.ts';
+import { validationMessage } from './validation-message.ts';
+
+const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
+export const DEFAULT_BODY_LIMIT_BYTES = 65_536;
+
+export interface ServerOptions {
+  log: Log;
+  metrics: Metrics;
+  /** Addresses of proxies whose `x-forwarded-for` is believed. */
+  trustProxy?: string[];
+}
+
+export function createServer({ log, metrics, trustProxy }: ServerOptions): FastifyInstance {
+  const ajv = new Ajv2020({ coerceTypes: false, useDefaults: true, removeAdditional: false, strict: false });
+  const server = Fastify({
+    logger: false,
+    genReqId: correlationId,
+    exposeHeadRoutes: false,
+    bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
+    requestTimeout: 120_000,
+    connectionTimeout: 120_000,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 15_000, maxHeaderSize: 16_384 },
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 512 },
+    trustProxy: trustProxy ?? false,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    clientErrorHandler: answerBrokenRequest,
+  });
+  server.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
+  server.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  server.removeAllContentTypeParsers();
+  // Bodies are read by the route itself, after its caller was checked.
+  server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.raw.setHeader('x-correlation-id', request.id);
+    reply.raw.setHeader('cache-control', 'no-store');
+    done();
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    observe(request, reply);
+    done();
+  });
+  server.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send(errorBody(404, 'There is no such path or method. See the reference at /api/v1/docs.')),
+  );
+  server.setErrorHandler(answerError);
+
+  function observe(request: FastifyRequest, reply: FastifyReply): void {
+    const route = request.routeOptions.url ?? 'unknown';
+    const labels = { method: request.method, route, status: String(reply.statusCode) };
+    metrics.httpRequestSeconds.observe(labels, reply.elapsedTime / 1_000);
+    const fields = {
+      correlationId: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 10) / 10,
+    };
+    if (reply.statusCode >= 400) log.info(fields, 'request refused');
+    else log.debug(fields, 'request answered');
+  }
+
+  function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const known = toHttpError(error);
+    const answer = known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
+    if (known === undefined)
+      log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
+    else if (answer.statusCode >= 500)
+      log.warn({ correlationId: request.id, code: answer.code, ...errorFields(answer.cause ?? error) }, 'not available');
+    reply.raw.setHeader('x-correlation-id', request.id);
+    reply.raw.setHeader('cache-control', 'no-store');
+    return reply
+      .code(answer.statusCode)
+      .headers(answer.headers)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(errorBody(answer.statusCode, answer.message)));
+  }
+
+  return server;
+}
+
+function correlationId(request: { headers: IncomingMessage['headers'] }): string {
+  const given = request.headers['x-correlation-id'];
+  return typeof given === 'string' && CORRELATION_ID.test(given) ? given : randomUUID();
+}
+
+/** The answer to an error that has one; undefined for a fault of ours. */
+function toHttpError(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  const { validation, validationContext, statusCode, code } = error as Partial<FastifyError>;
+  if (validation !== undefined)
+    return new HttpError(400, 'validation', validationMessage(validation, validationContext ?? ''));
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new HttpError(415, 'media_type', 'This content type is not taken here. Send application/json.');
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new HttpError(statusCode, code ?? 'bad_request', CLIENT_FAULTS[statusCode] ?? 'The request is not valid.');
+  if (isDatabaseUnavailable(error))
+    return Object.assign(unavailable('The database cannot be reached. Try again shortly.', 2, 'database'), {
+      cause: error,
+    });
+  return undefined;
+}
+
+const CLIENT_FAULTS: Readonly<Record<number, string>> = {
+  404: 'There is no such path or method.',
+  413: 'The body is too large.',
+  414: 'The address is too long.',
+};
+
+/** A request that is not HTTP, has too many headers or never ends: answered in the error shape, then closed. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const body = JSON.stringify(errorBody(status, 'The request is not valid HTTP.'));
+  socket.end(
+    `HTTP/1.1 ${status} ${errorBody(status, '').error}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `cache-control: no-store\r\nx-correlation-id: ${randomUUID()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+}

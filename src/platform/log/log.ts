@@ -1,0 +1,79 @@
+/** Structured logs that hold only fields on a list: what is not on it cannot leak (docs/security.md). */
+import pino from 'pino';
+
+/** Every field that a log line may carry, besides `level`, `time` and `msg`. */
+const ALLOWED_FIELDS = [
+  'event',
+  'correlationId',
+  'method',
+  'route',
+  'status',
+  'durationMs',
+  'code',
+  'errorName',
+  'errorCode',
+  'stack',
+  'accountId',
+  'sessionId',
+  'organisationId',
+  'facilityId',
+  'connectionId',
+  'deliveryId',
+  'targetId',
+  'count',
+  'attempt',
+  'outcome',
+  'reason',
+  'role',
+  'host',
+  'port',
+  'pid',
+  'version',
+  'database',
+  'signal',
+] as const;
+
+export type LogFields = { [field in (typeof ALLOWED_FIELDS)[number]]?: string | number | boolean | undefined };
+
+export interface Log {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}
+
+/** A log that writes JSON lines to `destination` (default: stdout). */
+export function createLog(level: string, destination?: NodeJS.WritableStream): Log {
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const logger = destination === undefined ? pino(options) : pino(options, destination as pino.DestinationStream);
+  const write = (method: 'debug' | 'info' | 'warn' | 'error') => (fields: LogFields, message: string) =>
+    logger[method](allowed(fields), message);
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/** What may be said about an error: its name, its code and where it was thrown, never its message. */
+export function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { errorName: typeof error };
+  const code = (error as { code?: unknown }).code;
+  return {
+    errorName: error.name,
+    ...(typeof code === 'string' ? { errorCode: code } : {}),
+    stack: frames(error),
+  };
+}
+
+/** The frames of a stack without the message, which may quote data. */
+function frames(error: Error): string {
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 12)
+    .map((line) => line.trim())
+    .join(' | ');
+}
+
+function allowed(fields: LogFields): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const field of ALLOWED_FIELDS) if (fields[field] !== undefined) kept[field] = fields[field];
+  return kept;
+}
