@@ -1,0 +1,163 @@
+/**
+ * FHIR R4 data types as the internal model keeps them (https://hl7.org/fhir/R4/datatypes.html): the known
+ * elements in one fixed order, checked, so that the same content always gives the same digest.
+ */
+import type { CodeableConcept, Coding, Identifier, Period } from '../../fhir/coded.ts';
+import type { FhirDateTime } from '../../fhir/date-time.ts';
+import type { ElementReader } from './element-reader.ts';
+
+export interface ContactPoint {
+  system?: string;
+  value?: string;
+  use?: string;
+  rank?: number;
+}
+
+export interface Address {
+  use?: string;
+  type?: string;
+  text?: string;
+  line?: string[];
+  city?: string;
+  district?: string;
+  state?: string;
+  postalCode?: string;
+  country?: string;
+}
+
+export interface HumanName {
+  use?: string;
+  text?: string;
+  family?: string;
+  given?: string[];
+  prefix?: string[];
+  suffix?: string[];
+  period?: Period;
+}
+
+const CONTACT_SYSTEMS = ['phone', 'fax', 'email', 'pager', 'url', 'sms', 'other'] as const;
+const CONTACT_USES = ['home', 'work', 'temp', 'old', 'mobile'] as const;
+const ADDRESS_USES = ['home', 'work', 'temp', 'old', 'billing'] as const;
+const ADDRESS_TYPES = ['postal', 'physical', 'both'] as const;
+const NAME_USES = ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'] as const;
+const IDENTIFIER_USES = ['usual', 'official', 'temp', 'secondary', 'old'] as const;
+export const GENDERS = ['male', 'female', 'other', 'unknown'] as const;
+
+/** The reader's result for an element; undefined when it is absent or nothing in it was known. */
+export function coding(reader: ElementReader): Coding | undefined {
+  return compact<Coding>({
+    system: reader.uri('system'),
+    version: reader.string('version'),
+    code: reader.code('code'),
+    display: reader.string('display'),
+    userSelected: reader.boolean('userSelected'),
+  });
+}
+
+export function codeableConcept(reader: ElementReader): CodeableConcept | undefined {
+  return compact<CodeableConcept>({
+    coding: list(reader.children('coding').map(coding)),
+    text: reader.string('text'),
+  });
+}
+
+export function identifier(reader: ElementReader): Identifier | undefined {
+  return compact<Identifier>({
+    use: reader.code('use', IDENTIFIER_USES),
+    type: optional(reader.child('type'), codeableConcept),
+    system: reader.uri('system'),
+    value: reader.string('value'),
+    period: optional(reader.child('period'), period),
+  });
+}
+
+export function contactPoint(reader: ElementReader): ContactPoint | undefined {
+  const value = reader.string('value');
+  // R4 invariant cpt-2: a system is required if a value is provided.
+  if (value !== undefined && !reader.has('system')) reader.fail('system', 'is missing beside a value');
+  return compact<ContactPoint>({
+    system: reader.code('system', CONTACT_SYSTEMS),
+    value,
+    use: reader.code('use', CONTACT_USES),
+    rank: reader.integer('rank', 1),
+  });
+}
+
+export function address(reader: ElementReader): Address | undefined {
+  return compact<Address>({
+    use: reader.code('use', ADDRESS_USES),
+    type: reader.code('type', ADDRESS_TYPES),
+    text: reader.string('text'),
+    line: reader.strings('line'),
+    city: reader.string('city'),
+    district: reader.string('district'),
+    state: reader.string('state'),
+    postalCode: reader.string('postalCode'),
+    country: reader.string('country'),
+  });
+}
+
+export function humanName(reader: ElementReader): HumanName | undefined {
+  return compact<HumanName>({
+    use: reader.code('use', NAME_USES),
+    text: reader.string('text'),
+    family: reader.string('family'),
+    given: reader.strings('given'),
+    prefix: reader.strings('prefix'),
+    suffix: reader.strings('suffix'),
+    period: optional(reader.child('period'), period),
+  });
+}
+
+/** How a person's name is shown: its text, else prefix, given and family names. */
+export function displayName(name: HumanName | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const parts = [...(name.prefix ?? []), ...(name.given ?? []), name.family ?? '', ...(name.suffix ?? [])];
+  const built = parts.filter((part) => part !== '').join(' ');
+  return name.text ?? (built === '' ? undefined : built);
+}
+
+/** A Period's bounds; rejects one that ends before it starts (R4 invariant per-1). */
+export function periodBounds(
+  reader: ElementReader,
+  timeZone = 'UTC',
+): { start: FhirDateTime | undefined; end: FhirDateTime | undefined } {
+  const start = reader.dateTime('start');
+  const end = reader.dateTime('end');
+  if (start !== undefined && end !== undefined && start.span(timeZone).start > lastInstant(end, timeZone))
+    reader.fail('', 'ends before it starts');
+  return { start, end };
+}
+
+export function period(reader: ElementReader): Period | undefined {
+  const { start, end } = periodBounds(reader);
+  return compact<Period>({ start: start?.text, end: end?.text });
+}
+
+/** The instant at which something that ends at `end` is over: a date lasts to the end of that day. */
+export function lastInstant(end: FhirDateTime, timeZone: string): Date {
+  const span = end.span(timeZone);
+  return end.precision === 'time' ? span.start : span.end;
+}
+
+/** `read` of an element that may be absent. */
+export function optional<T>(
+  reader: ElementReader | undefined,
+  read: (reader: ElementReader) => T | undefined,
+) {
+  return reader === undefined ? undefined : read(reader);
+}
+
+/** The items that hold something; undefined for none: FHIR has no empty lists. */
+export function list<T>(items: readonly (T | undefined)[]): T[] | undefined {
+  const kept = items.filter((item) => item !== undefined);
+  return kept.length === 0 ? undefined : kept;
+}
+
+/** The object without its undefined members; undefined when nothing is left. */
+export function compact<T extends object>(
+  members: { [Name in keyof T]?: T[Name] | undefined },
+): T | undefined {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as T);
+}
