@@ -1,0 +1,32 @@
+/** Bundles (FHIR R4, "Bundle"). */
+
+export interface SearchsetEntry {
+  /** Absolute, without version. */
+  fullUrl: string;
+  /** The resource as JSON text. */
+  resource: string;
+}
+
+export interface Searchset {
+  /** The search as it was understood, absolute. */
+  self: string;
+  /** The next page, absolute; absent on the last. */
+  next?: string | undefined;
+  entries: readonly SearchsetEntry[];
+}
+
+/** A page of search results as JSON text: no `total`, and no `entry` where nothing was found. */
+export function searchsetJson({ self, next, entries }: Searchset): string {
+  let links = link('self', self);
+  if (next !== undefined) links += `,${link('next', next)}`;
+  const head = `{"resourceType":"Bundle","type":"searchset","link":[${links}]`;
+  if (entries.length === 0) return `${head}}`;
+  let text = '';
+  for (const { fullUrl, resource } of entries)
+    text += `${text === '' ? '' : ','}{"fullUrl":${JSON.stringify(fullUrl)},"resource":${resource},"search":{"mode":"match"}}`;
+  return `${head},"entry":[${text}]}`;
+}
+
+function link(relation: string, url: string): string {
+  return `{"relation":"${relation}","url":${JSON.stringify(url)}}`;
+}

@@ -1,0 +1,43 @@
+/** Content negotiation of a FHIR server that speaks JSON only (FHIR R4, "RESTful API", content types). */
+
+/** What FHIR answers are sent as. */
+export const FHIR_JSON = 'application/fhir+json; charset=utf-8';
+
+const FORMATS = new Set(['json', 'application/json', 'application/fhir+json', 'text/json']);
+const RELEASE = '4.0';
+
+interface MediaRange {
+  type: string;
+  /** 0 to 1; 0 refuses the range. */
+  quality: number;
+}
+
+/**
+ * Whether the caller takes FHIR JSON. `_format`, where given, overrides `Accept`, as FHIR says. A range that
+ * names the type decides before a wildcard does; quality 0 refuses; ranges that are not well formed, or that
+ * ask for another FHIR release, count for nothing.
+ */
+export function acceptsFhirJson(accept: string | undefined, format: string | undefined): boolean {
+  // A `+` that was not percent-encoded in a query arrives as a space.
+  if (format !== undefined) return FORMATS.has(format.trim().toLowerCase().replace('fhir json', 'fhir+json'));
+  if (accept === undefined || accept.trim() === '' || accept === '*/*') return true;
+  const ranges = accept.split(',').flatMap(parseRange);
+  const quality = (type: string) => ranges.findLast((range) => range.type === type)?.quality;
+  const own = quality('application/fhir+json');
+  if (own !== undefined) return own > 0;
+  const wildcard = quality('application/*') ?? quality('*/*') ?? 0;
+  return wildcard > 0 || (quality('application/json') ?? 0) > 0;
+}
+
+function parseRange(text: string): MediaRange[] {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  let quality = 1;
+  for (const parameter of parameters) {
+    const [name, value = ''] = parameter.split('=').map((part) => part.trim());
+    if (name === 'fhirversion' && value !== RELEASE) return [];
+    if (name !== 'q') continue;
+    if (!/^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value)) return [];
+    quality = Number(value);
+  }
+  return [{ type, quality }];
+}
