@@ -77,7 +77,7 @@ function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
   const given = process.argv.slice(2);
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
-  const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
+  const files = named.length > 0 ? named : globSync(['{src,test,scripts,bench}/**/*.test.ts']).sort();
   const child = spawn(
     process.execPath,
     ['--test', '--test-concurrency=2', '--test-reporter=spec', ...flags, ...files],

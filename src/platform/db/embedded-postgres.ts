@@ -9,6 +9,7 @@ import { chmod, mkdir, open, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { errorFields, type Log } from '../log/log.ts';
 import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
 import { EmbeddedPostgresError, findPostgresBinaries } from './postgres-binaries.ts';
 import {
@@ -26,11 +27,8 @@ const DATABASE = 'interchange';
 const GATE_TIMEOUT_MS = 330_000;
 const WATCH_MS = 500;
 
-/** Takes what happens to the server; pino fits. */
-export interface ServerLog {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+/** Takes what happens to the server. */
+export type ServerLog = Pick<Log, 'info' | 'error'>;
 
 export interface EmbeddedPostgresOptions {
   dataDir: string;
@@ -131,7 +129,7 @@ async function joinOrStart(site: Site, keepPort: boolean, log: ServerLog): Promi
   if (running !== undefined) return running;
   await prepareCluster(site);
   const server = await startServer(site, { keepPort, settings: site.settings });
-  log.info({ port: server.port, dataDir: site.dataDir }, 'PostgreSQL started');
+  log.info({ port: server.port, pid: server.pid }, 'PostgreSQL started');
   return server;
 }
 
@@ -161,10 +159,10 @@ function watch(site: Site, log: ServerLog): () => Promise<void> {
       if (stopping.signal.aborted) return;
       try {
         if ((await findServer(site.clusterDir)) !== undefined) continue;
-        log.error({ dataDir: site.dataDir }, 'PostgreSQL is gone; starting it again');
+        log.error({}, 'PostgreSQL is gone; starting it again');
         await behindGate(site, () => joinOrStart(site, true, log));
       } catch (error) {
-        log.error({ err: error }, 'PostgreSQL could not be started again');
+        log.error(errorFields(error), 'PostgreSQL could not be started again');
       }
     }
   })();

@@ -1,0 +1,9 @@
+/** Fails when an import breaks the rules of CONTRIBUTING.md. Part of npm run check. */
+import { globSync, readFileSync } from 'node:fs';
+import { importViolations } from './import-rules.ts';
+
+const paths = globSync('src/**/*.{ts,js}').map((path) => path.replaceAll('\\', '/'));
+const violations = importViolations(new Map(paths.map((path) => [path, readFileSync(path, 'utf8')])));
+for (const violation of violations) process.stderr.write(`${violation}\n`);
+if (violations.length > 0) process.exitCode = 1;
+else process.stdout.write(`Import rules hold in ${paths.length} files.\n`);

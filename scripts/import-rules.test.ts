@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { importViolations } from './import-rules.ts';
+
+function check(sources: Record<string, string>): string[] {
+  return importViolations(new Map(Object.entries(sources)));
+}
+
+/** One import of `to` by `from`, both existing. */
+function imported(from: string, to: string, clause = '{ x }'): string[] {
+  const [, ...folders] = from.split('/');
+  const up = '../'.repeat(folders.length - 1);
+  const target = to.startsWith('src/') ? `${up}${to.slice(4)}` : `${up}../${to}`;
+  return check({ [from]: `import ${clause} from '${target}';\n`, [to]: '' });
+}
+
+describe('import rules', () => {
+  for (const [from, to] of [
+    ['src/bin/interchange.ts', 'src/app/commands.ts'],
+    ['src/app/routes.ts', 'src/encounters/read-encounter.route.ts'],
+    ['src/encounters/read-encounter.ts', 'src/privacy/decide.ts'],
+    ['src/publish/publish.ts', 'src/terminology/translate.ts'],
+    ['src/tenancy/access.ts', 'src/platform/http/route.ts'],
+    ['src/exchange/envelope.ts', 'src/patients/patient.fhir.ts'],
+    ['src/records/import/write.ts', 'src/encounters/write-encounter.ts'],
+    ['src/encounters/read-encounter.ts', 'src/encounters/vitals/read-vitals.ts'],
+    ['src/encounters/encounter.fhir.ts', 'src/fhir/bundle.ts'],
+    ['src/encounters/encounter.test.ts', 'test-support/database.ts'],
+  ] as const)
+    it(`allows ${from} to import ${to}`, () => assert.deepEqual(imported(from, to), []));
+
+  for (const [from, to, reason] of [
+    ['src/platform/db/database.ts', 'src/tenancy/scope.ts', /a layer above/],
+    ['src/fhir/bundle.ts', 'src/privacy/decide.ts', /a layer above/],
+    ['src/privacy/decide.ts', 'src/encounters/encounter.store.ts', /a layer above/],
+    ['src/publish/publish.ts', 'src/investigations/lab/fetch-order.ts', /a layer above/],
+    ['src/encounters/read-encounter.ts', 'src/app/config/config.ts', /a layer above/],
+    ['src/app/routes.ts', 'src/bin/interchange.ts', /a layer above/],
+    ['src/platform/http/route.ts', 'src/fhir/json.ts', /stand alone/],
+    ['src/fhir/json.ts', 'src/platform/http/route.ts', /stand alone/],
+    ['src/encounters/read-encounter.ts', 'src/patients/patient.store.ts', /features do not/],
+    ['src/patients/patient.store.ts', 'src/exchange/envelope.ts', /features do not/],
+    ['src/exchange/envelope.ts', 'src/encounters/encounter.fhir.ts', /features do not/],
+    ['src/patients/patient.store.ts', 'src/records/import/write.ts', /features do not/],
+    ['src/encounters/read.route.ts', 'src/encounters/encounter.store.ts', /a route calls a use case/],
+    ['src/encounters/encounter.store.ts', 'src/encounters/read.route.ts', /a store knows SQL/],
+    ['src/encounters/encounter.fhir.ts', 'src/encounters/encounter.store.ts', /a mapper imports/],
+    ['src/encounters/encounter.fhir.ts', 'src/platform/db/database.ts', /a mapper imports/],
+    ['src/app/routes.ts', 'test-support/database.ts', /not part of the service/],
+    ['src/app/routes.ts', 'scripts/openapi.ts', /not part of the service/],
+  ] as const)
+    it(`forbids ${from} to import ${to}`, () => {
+      const violations = imported(from, to);
+      assert.equal(violations.length, 1);
+      assert.match(violations[0] ?? '', reason);
+    });
+
+  it('lets routes and mappers import types of a store', () => {
+    assert.deepEqual(imported('src/encounters/a.route.ts', 'src/encounters/a.store.ts', 'type { A }'), []);
+    assert.deepEqual(
+      imported('src/encounters/a.fhir.ts', 'src/encounters/a.store.ts', '{ type A, type B }'),
+      [],
+    );
+    assert.equal(
+      imported('src/encounters/a.fhir.ts', 'src/encounters/a.store.ts', '{ type A, b }').length,
+      1,
+    );
+  });
+
+  it('keeps layers for types too', () => {
+    assert.equal(imported('src/platform/a.ts', 'src/app/b.ts', 'type { B }').length, 1);
+  });
+
+  it('sees every way to import', () => {
+    const ways = [
+      "export { x } from '../app/b.ts';",
+      "export * from '../app/b.ts';",
+      "import '../app/b.ts';",
+      "const b = await import('../app/b.ts');",
+      "import {\n  x,\n  y,\n} from '../app/b.ts';",
+      "import b from '../app/b.ts';",
+      "import * as b from '../app/b.ts';",
+    ];
+    for (const way of ways)
+      assert.equal(check({ 'src/platform/a.ts': way, 'src/app/b.ts': '' }).length, 1, way);
+  });
+
+  it('leaves comments alone', () => {
+    const text = "/* import { x } from '../app/b.ts'; */\n// import { x } from '../app/b.ts';\n";
+    assert.deepEqual(check({ 'src/platform/a.ts': text }), []);
+  });
+
+  it('keeps clock and I/O out of mappers', () => {
+    for (const text of [
+      'const now = Date.now();',
+      'const now = new Date();',
+      'const now = Temporal.Now.instant();',
+      "import { readFileSync } from 'node:fs';",
+      "import pg from 'pg';",
+    ])
+      assert.equal(check({ 'src/encounters/encounter.fhir.ts': text }).length, 1, text);
+    assert.deepEqual(check({ 'src/encounters/encounter.fhir.ts': 'const day = new Date(text);' }), []);
+  });
+
+  it('finds cycles, also of types', () => {
+    const violations = check({
+      'src/fhir/a.ts': "import { b } from './b.ts';",
+      'src/fhir/b.ts': "import { c } from './c.ts';",
+      'src/fhir/c.ts': "import type { A } from './a.ts';",
+    });
+    assert.deepEqual(violations, ['Cycle: src/fhir/a.ts → src/fhir/b.ts → src/fhir/c.ts → src/fhir/a.ts']);
+  });
+
+  it('asks for the layer of a new folder', () => {
+    assert.match(check({ 'src/billing/a.ts': '' })[0] ?? '', /has no layer/);
+  });
+});
