@@ -19,6 +19,8 @@ export interface Config {
   logLevel: LogLevel;
   /** Port of a listener of its own for /metrics; undefined: /metrics answers loopback peers only. */
   metricsPort: number | undefined;
+  /** Proxies (addresses or CIDR ranges) whose `x-forwarded-for` is believed. */
+  trustProxy: string[];
   signIn: SignInConfig;
   importMaxBytes: number;
 }
@@ -50,6 +52,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     masterKey: masterKey(reader, url !== undefined),
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
+    trustProxy: (reader.text('TRUST_PROXY') ?? '').split(',').map((part) => part.trim()).filter(Boolean),
     signIn: {
       lockFailures: reader.integer('SIGN_IN_LOCK_FAILURES', { min: 1, max: 100, fallback: 5 }),
       lockWindowSeconds: reader.integer('SIGN_IN_LOCK_WINDOW_SECONDS', { min: 1, max: 86_400, fallback: 900 }),

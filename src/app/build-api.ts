@@ -1,0 +1,45 @@
+/** Builds the API of a process. Tests and production use this same builder. */
+import fastifySwagger from '@fastify/swagger';
+import fastifySwaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { createServer } from '../platform/http/server.ts';
+import { baseUrlOf } from './config/config.ts';
+import type { Runtime } from './build-runtime.ts';
+import { createHealth, type Health } from './http/health.ts';
+import { type ApiRoute, type HttpMethod, registerRoute } from './http/register-route.ts';
+import { openApiOptions } from './http/open-api.ts';
+import { buildFeatures } from './features.ts';
+import { apiRoutes, rootRoutes } from './routes.ts';
+
+export const API_PREFIX = '/api/v1';
+
+export interface Api {
+  server: FastifyInstance;
+  health: Health;
+  /** The routes as registered, with their full paths. */
+  routes: { method: HttpMethod; path: string; route: ApiRoute }[];
+}
+
+export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
+  const { config, log, metrics, now, callers, barrier } = runtime;
+  const publicBaseUrl = options.publicBaseUrl ?? baseUrlOf(config);
+  const server = createServer({ log, metrics, trustProxy: config.trustProxy });
+  const features = await buildFeatures(runtime, publicBaseUrl);
+  const deps = { now, callers, barrier, verifyAccessToken: features.verifyAccessToken };
+  const health = createHealth(runtime);
+  health.register(server);
+
+  await server.register(fastifySwagger, openApiOptions(publicBaseUrl));
+  const api = apiRoutes(features);
+  const root = rootRoutes(features);
+  await server.register(
+    async (scope) => {
+      await scope.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
+      for (const route of api) registerRoute(scope, deps, route);
+    },
+    { prefix: API_PREFIX },
+  );
+  for (const route of root) registerRoute(server, deps, route);
+  await server.ready();
+  return { server, health, routes: [...root, ...api.map((route) => ({ ...route, path: API_PREFIX + route.path }))] };
+}

@@ -1,0 +1,56 @@
+/** What runs in the background of a process: housekeeping, and the deliveries. */
+import { errorFields } from '../platform/log/log.ts';
+import { makePartitions } from '../privacy/access-log.store.ts';
+import type { Runtime } from './build-runtime.ts';
+
+const HOUSEKEEPING_MS = 60_000;
+const MONTHS_AHEAD = 4;
+
+export interface Worker {
+  start(): void;
+  /** Finishes what is under way. */
+  stop(): Promise<void>;
+}
+
+/** Each step runs on its own; one that fails is logged and tried again the next minute. */
+export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]): Worker {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+
+  async function housekeep(): Promise<void> {
+    for (const step of [partitions(runtime), ...steps]) {
+      try {
+        await step.run(runtime.now());
+      } catch (error) {
+        runtime.log.warn({ event: `housekeeping.${step.name}`, ...errorFields(error) }, 'housekeeping step failed');
+      }
+    }
+  }
+
+  function tick(): void {
+    running = housekeep().then(() => {
+      if (timer !== undefined) timer = setTimeout(tick, HOUSEKEEPING_MS).unref();
+    });
+  }
+
+  return {
+    start() {
+      timer = setTimeout(tick, 0).unref();
+    },
+    async stop() {
+      clearTimeout(timer);
+      timer = undefined;
+      await running;
+    },
+  };
+}
+
+/** Something to be done about once a minute, safe to run on several processes at once. */
+export interface HousekeepingStep {
+  name: string;
+  run(now: Date): Promise<void>;
+}
+
+function partitions({ owner }: Runtime): HousekeepingStep {
+  return { name: 'access-log-partitions', run: (now) => makePartitions(owner, now, MONTHS_AHEAD) };
+}

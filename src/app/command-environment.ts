@@ -1,0 +1,57 @@
+/** Opens what commands work with, and prints what they answer (design section 5). */
+import { createPool } from '../platform/db/database.ts';
+import { pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
+import { type CommandEnvironment, CommandError, type CommandSession } from '../platform/command/command.ts';
+import { createLog } from '../platform/log/log.ts';
+import { openDatabase } from './build-runtime.ts';
+import { baseUrlOf, loadConfig } from './config/config.ts';
+
+export interface CommandOutput {
+  json: boolean;
+  stdout: NodeJS.WritableStream;
+}
+
+export function createCommandEnvironment(output: CommandOutput): CommandEnvironment {
+  return {
+    withSession,
+    print(document, text) {
+      output.stdout.write(output.json ? `${JSON.stringify(document, null, 2)}\n` : text === '' ? '' : `${text}\n`);
+    },
+    get json() {
+      return output.json;
+    },
+    stdin: process.stdin,
+    stderr: process.stderr,
+    now: () => new Date(),
+  };
+}
+
+async function withSession<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
+  const config = loadConfig(process.env);
+  const log = createLog('silent');
+  const opened = await openDatabase(config, log);
+  try {
+    await requireSchema(opened.url, config.database.kind === 'embedded');
+    const ignored = () => undefined;
+    const db = createPool({ url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE }, ignored);
+    try {
+      return await work({ db, adminUrl: opened.url, keys: opened.keys, publicBaseUrl: baseUrlOf(config) });
+    } finally {
+      await db.end();
+    }
+  } finally {
+    await opened.release();
+  }
+}
+
+/** The embedded database is migrated as it is met; an operator's own is left to `interchange migrate`. */
+export async function requireSchema(url: string, embedded: boolean): Promise<void> {
+  const { migrate } = await import('../platform/db/migrate.ts');
+  const pending = await pendingMigrations(url);
+  if (pending.length === 0) return;
+  if (embedded) await migrate(url);
+  else
+    throw new CommandError(
+      `The database lacks ${pending.length} migration(s), from ${pending[0]} on. Run: npx interchange migrate`,
+    );
+}

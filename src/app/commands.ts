@@ -1,0 +1,94 @@
+/** The commands of `interchange`, in the order of their help (design section 5). */
+import { Command, CommanderError } from 'commander';
+import { CommandError, UsageError } from '../platform/command/command.ts';
+import { MigrationError } from '../platform/db/migrate.ts';
+import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
+import { createFacilityCommand } from '../tenancy/create-facility.command.ts';
+import { createOrganisationCommand } from '../tenancy/create-organisation.command.ts';
+import { listFacilitiesCommand } from '../tenancy/list-facilities.command.ts';
+import { listOrganisationsCommand } from '../tenancy/list-organisations.command.ts';
+import { setModulesCommand } from '../tenancy/set-modules.command.ts';
+import { createCommandEnvironment } from './command-environment.ts';
+import { demoCommand } from './demo/demo.command.ts';
+import { migrateCommand } from './migrate.command.ts';
+import { serveCommand, startCommand } from './serve.command.ts';
+
+export function buildProgram(): Command {
+  const output = { json: false, stdout: process.stdout };
+  const environment = createCommandEnvironment(output);
+  const program = new Command('interchange')
+    .description('Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, a trace of every access.')
+    .addHelpText('after', '\nConfiguration comes from the environment: see docs/environment.md.')
+    .addHelpText('after', '\nExample:\n  npx interchange demo');
+  program.addCommand(serveCommand(environment));
+  program.addCommand(migrateCommand(environment));
+  program.addCommand(demoCommand(environment));
+  program.addCommand(startCommand(environment), { hidden: true });
+  program.addCommand(
+    group('organisation', 'Organisations', [
+      createOrganisationCommand(environment),
+      listOrganisationsCommand(environment),
+    ]),
+  );
+  program.addCommand(
+    group('facility', 'Facilities of an organisation', [
+      createFacilityCommand(environment),
+      listFacilitiesCommand(environment),
+      setModulesCommand(environment),
+    ]),
+  );
+  program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
+  everyCommand(program, (command) => {
+    command.exitOverride().showHelpAfterError('(add --help for an example)');
+    if (command.commands.length === 0)
+      command
+        .option('--json', 'print one JSON document on stdout')
+        .hook('preAction', (_program, action) => {
+          output.json = action.opts().json === true;
+        });
+  });
+  return program;
+}
+
+function group(name: string, description: string, commands: Command[]): Command {
+  const parent = new Command(name).description(description);
+  for (const command of commands) parent.addCommand(command);
+  return parent;
+}
+
+function everyCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) everyCommand(child, visit);
+}
+
+/** Run the command line. Returns the exit code: 0 done, 1 failed, 2 called wrongly. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  try {
+    await buildProgram().parseAsync([...argv], { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    return reportFailure(error);
+  }
+}
+
+function reportFailure(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof UsageError) {
+    process.stderr.write(`error: ${error.message}\n`);
+    return 2;
+  }
+  process.stderr.write(`error: ${failureText(error)}\n`);
+  return 1;
+}
+
+/** What the operator is told. Messages of the database driver may quote data, so only its code is shown. */
+function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown failure';
+  const { code } = error as { code?: unknown };
+  const ours = error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
+  if (ours || error.name === 'EmbeddedPostgresError' || error.name === 'HttpError') return error.message;
+  if (code === 'ECONNREFUSED') return 'the database of DATABASE_URL refuses connections: is it running?';
+  if (typeof code === 'string' && /^28/.test(code)) return 'the database refuses the user or password of DATABASE_URL';
+  if (code === '3D000') return 'the database named in DATABASE_URL does not exist: create it first';
+  return `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}`;
+}

@@ -1,0 +1,157 @@
+/** Puts a route into the server: caller checks, then body and parameters, then the handler, then the release. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
+import Type, { type TObject, type TSchema } from 'typebox';
+import { HttpError, notFound } from '../../platform/http/errors.ts';
+import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
+import { convertQuery, refuseUnusableText } from '../../platform/http/input.ts';
+import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
+import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
+import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../privacy/purpose-of-use.ts';
+import type { Access } from '../../tenancy/access.ts';
+import { type CallerCheck, type CallerCheckDependencies, type CheckedCaller, createCallerCheck } from './check-caller.ts';
+import { openApiSchema } from './open-api-schema.ts';
+
+export type ApiRoute = Route<Access>;
+export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'>;
+
+export interface RegisterDependencies extends CallerCheckDependencies {
+  now: () => Date;
+}
+
+/** What the phases of one request hand to each other. */
+interface Exchange {
+  now: Date;
+  checked?: CheckedCaller;
+}
+
+const exchanges = new WeakMap<FastifyRequest, Exchange>();
+
+export function registerRoute(
+  server: FastifyInstance,
+  deps: RegisterDependencies,
+  { method, path, route }: { method: HttpMethod; path: string; route: ApiRoute },
+): void {
+  const access = route.access;
+  const querySchema = withPurposeOfUse(route.schemas.query ?? Type.Object({}), access);
+  const check = access.kind === 'open' ? undefined : createCallerCheck(deps, access, isRead(method, access));
+  server.route({
+    method,
+    url: path,
+    schema: openApiSchema(route, querySchema) as FastifySchema,
+    attachValidation: false,
+    onRequest: async (request) => {
+      const exchange: Exchange = { now: deps.now() };
+      exchanges.set(request, exchange);
+      if (check !== undefined) exchange.checked = await check.check(request.headers, exchange.now);
+    },
+    preValidation: async (request) => readInput(request, route, querySchema),
+    handler: async (request, reply) => {
+      const exchange = exchanges.get(request) ?? { now: deps.now() };
+      const context = contextOf(request, exchange, access);
+      const input = { params: request.params, query: request.query, body: request.body };
+      const answer = await route.handle(input as never, context);
+      return release(request, reply, { answer, exchange, check });
+    },
+  });
+}
+
+/** Reads of patient data are released only after their access log entry, which is a barrier of its own. */
+function isRead(method: HttpMethod, access: Access): boolean {
+  return method === 'GET' && access.kind === 'facility' && access.purposeOfUse !== 'none';
+}
+
+async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: TObject): Promise<void> {
+  const query = { ...(request.query as Record<string, string | string[]>) };
+  const { bodyMode = 'parsed', bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = route.schemas;
+  if (bodyMode === 'raw') request.body = await readBytes(request.raw, bodyLimitBytes);
+  else if (bodyMode === 'stream') request.body = request.raw;
+  else if (bodyMode === 'form') {
+    requireMediaType(request, ['application/x-www-form-urlencoded']);
+    const form = parseForm(await readBytes(request.raw, bodyLimitBytes));
+    for (const [name, value] of Object.entries(form))
+      for (const one of Array.isArray(value) ? value : [value]) addValue(query, name, one);
+    request.body = undefined;
+  } else if (route.schemas.body !== undefined) {
+    requireMediaType(request, route.schemas.bodyMediaTypes ?? ['application/json']);
+    request.body = parseJson(await readBytes(request.raw, bodyLimitBytes));
+    refuseUnusableText(request.body);
+  }
+  refuseUnusableText(query);
+  refuseUnusableParams(request.params);
+  request.query = convertQuery(querySchema, query, isStrict(request));
+}
+
+/** An id that no record can have is an unknown id. */
+function refuseUnusableParams(params: unknown): void {
+  try {
+    refuseUnusableText(params);
+  } catch {
+    throw notFound();
+  }
+}
+
+function requireMediaType(request: FastifyRequest, taken: readonly string[]): void {
+  const given = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!taken.includes(given))
+    throw new HttpError(415, 'media_type', `This content type is not taken here. Send ${taken.join(' or ')}.`);
+}
+
+function isStrict(request: FastifyRequest): boolean {
+  const prefer = request.headers.prefer;
+  return prefer !== undefined && /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(String(prefer));
+}
+
+function contextOf(request: FastifyRequest, exchange: Exchange, access: Access): RequestContext {
+  const context: RequestContext = {
+    correlationId: request.id,
+    now: exchange.now,
+    remoteAddress: request.ip,
+    headers: request.headers,
+  };
+  const { checked } = exchange;
+  if (checked === undefined) return context;
+  const session = { ...context, identity: checked.identity, caller: checked.entry.caller };
+  if (access.kind !== 'facility') return session;
+  const { purposeOfUse } = request.query as { purposeOfUse?: PurposeOfUse };
+  return Object.assign(session, {
+    scope: checked.scope,
+    purposeOfUse: purposeOfUse ?? DEFAULT_PURPOSE_OF_USE,
+  });
+}
+
+interface Release {
+  answer: Reply;
+  exchange: Exchange;
+  check: CallerCheck | undefined;
+}
+
+async function release(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { answer, exchange, check }: Release,
+): Promise<FastifyReply> {
+  if (exchange.checked !== undefined && check !== undefined)
+    await check.confirm(exchange.checked, request.headers, exchange.now);
+  reply.code(answer.status ?? 200);
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  if (answer.body === undefined) return reply.send();
+  reply.header('content-type', answer.contentType ?? 'application/json; charset=utf-8');
+  const { body } = answer;
+  return reply.send(typeof body === 'string' || body instanceof Uint8Array || isStream(body) ? body : JSON.stringify(body));
+}
+
+function isStream(body: unknown): boolean {
+  return typeof (body as { pipe?: unknown } | null)?.pipe === 'function';
+}
+
+function withPurposeOfUse(query: TObject, access: Access): TObject {
+  if (access.kind !== 'facility' || access.purposeOfUse === 'none') return query;
+  const required = access.purposeOfUse === 'required';
+  const purposeOfUse: TSchema = Type.Unsafe({
+    type: 'string',
+    enum: PURPOSES_OF_USE,
+    ...(required ? {} : { default: DEFAULT_PURPOSE_OF_USE }),
+    description: "Why the data is read. It is written to the patient's access log.",
+  });
+  return Type.Object({ ...query.properties, purposeOfUse: required ? purposeOfUse : Type.Optional(purposeOfUse) });
+}

@@ -1,0 +1,52 @@
+/** `interchange serve`, and what `npm start` runs. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandEnvironment } from '../platform/command/command.ts';
+import { runDemo } from './demo/run-demo.ts';
+import { serve } from './serve.ts';
+
+interface ServeOptions {
+  role: 'all' | 'api' | 'worker';
+  host?: string;
+  port?: string;
+  processes: number;
+}
+
+export function serveCommand(_environment: CommandEnvironment): Command {
+  return new Command('serve')
+    .description('run the API, the console and the delivery worker')
+    .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker']).default('all'))
+    .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (default: PORT, or 3000)', portNumber)
+    .option('--processes <n>', 'processes that share the port', processCount, 1)
+    .addHelpText('after', '\nExample:\n  npx interchange serve --role api --port 8080 --processes 4')
+    .action(async (options: ServeOptions) => {
+      applyAddress(options);
+      await serve({ role: options.role, processes: options.processes, env: process.env });
+    });
+}
+
+/** With DATABASE_URL it serves and creates nothing; without, it is the demo (design section 5). */
+export function startCommand(_environment: CommandEnvironment): Command {
+  return new Command('start').description('what npm start does').action(async () => {
+    const configured = (process.env.DATABASE_URL ?? '').trim() !== '';
+    if (configured) await serve({ role: 'all', processes: 1, env: process.env });
+    else await runDemo(process.env);
+  });
+}
+
+/** Flags win over the environment, and child processes get them through it. */
+export function applyAddress({ host, port }: { host?: string; port?: string }): void {
+  if (host !== undefined) process.env.HOST = host;
+  if (port !== undefined) process.env.PORT = port;
+}
+
+export function portNumber(text: string): string {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return text;
+}
+
+function processCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 256) throw new InvalidArgumentError('Give a number from 1 to 256.');
+  return count;
+}

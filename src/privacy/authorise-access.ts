@@ -1,0 +1,53 @@
+/** The last two steps before patient data is released: the privacy decision and its trace (design section 4). */
+import type { AccessEntry, AccessLog } from './access-log.ts';
+import { allowsPurpose, purposeRefused } from './decide.ts';
+import type { PurposeOfUse } from './purpose-of-use.ts';
+
+/** Who reads, where and why; the context of a facility route is one. */
+export interface Reader {
+  readonly scope: { readonly organisationId: string; readonly facilityId: string };
+  readonly caller: { readonly accountId: string };
+  readonly purposeOfUse: PurposeOfUse;
+  readonly correlationId: string;
+}
+
+/** What is read, of whom. */
+export interface ReadRecord {
+  patientId: string;
+  action: string;
+  resourceType: string;
+  resourceId: string | null;
+}
+
+/**
+ * Resolves when the data of one patient may be released: the purpose is allowed and the entry is durable.
+ * A refused purpose is 403, once the refusal is durable.
+ */
+export async function authoriseAccess(
+  accessLog: AccessLog,
+  reader: Reader,
+  { refusedPurposes, ...record }: ReadRecord & { refusedPurposes: readonly string[] },
+): Promise<void> {
+  const allowed = allowsPurpose(refusedPurposes, reader.purposeOfUse);
+  await accessLog.record([accessEntry(reader, record, allowed ? 'allowed' : 'refused')]);
+  if (!allowed) throw purposeRefused();
+}
+
+export function accessEntry(
+  reader: Reader,
+  record: ReadRecord,
+  outcome: AccessEntry['outcome'],
+): AccessEntry {
+  return {
+    organisationId: reader.scope.organisationId,
+    facilityId: reader.scope.facilityId,
+    accountId: reader.caller.accountId,
+    purposeOfUse: reader.purposeOfUse,
+    correlationId: reader.correlationId,
+    patientId: record.patientId,
+    action: record.action,
+    resourceType: record.resourceType,
+    resourceId: record.resourceId,
+    outcome,
+  };
+}
