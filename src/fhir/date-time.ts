@@ -25,7 +25,8 @@ export function parseDateTime(text: string): FhirDateTime | undefined {
       { year: Number(year), month: Number(month ?? 1), day: Number(day ?? 1) },
       { overflow: 'reject' },
     );
-    if (hour !== undefined) return timed(text, second === undefined ? 60_000 : fraction === undefined ? 1_000 : 1);
+    if (hour !== undefined)
+      return timed(text, second === undefined ? 60_000 : fraction === undefined ? 1_000 : 1);
     const precision = day !== undefined ? 'day' : month !== undefined ? 'month' : 'year';
     return dated(text, precision, first);
   } catch {
@@ -66,7 +67,9 @@ function timed(text: string, resolutionMs: number): FhirDateTime | undefined {
 }
 
 function dated(text: string, precision: 'year' | 'month' | 'day', first: Temporal.PlainDate): FhirDateTime {
-  const next = first.add(precision === 'year' ? { years: 1 } : precision === 'month' ? { months: 1 } : { days: 1 });
+  const next = first.add(
+    precision === 'year' ? { years: 1 } : precision === 'month' ? { months: 1 } : { days: 1 },
+  );
   return {
     text,
     precision,

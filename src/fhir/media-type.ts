@@ -1,4 +1,5 @@
 /** Content negotiation of a FHIR server that speaks JSON only (FHIR R4, "RESTful API", content types). */
+import { HttpError } from '../platform/http/errors.ts';
 
 /** What FHIR answers are sent as. */
 export const FHIR_JSON = 'application/fhir+json; charset=utf-8';
@@ -40,4 +41,18 @@ function parseRange(text: string): MediaRange[] {
     quality = Number(value);
   }
   return [{ type, quality }];
+}
+
+/** 406 unless the caller takes FHIR JSON. */
+export function requireFhirJson(
+  headers: Readonly<Record<string, unknown>>,
+  format: string | undefined,
+): void {
+  const { accept } = headers;
+  if (!acceptsFhirJson(typeof accept === 'string' ? accept : undefined, format))
+    throw new HttpError(
+      406,
+      'not_acceptable',
+      'This is answered as application/fhir+json only. Accept it, application/json or */*, or send _format=json.',
+    );
 }

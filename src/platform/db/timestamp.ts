@@ -4,3 +4,10 @@
 export function instantFromTimestamp(text: string): string {
   return `${text.slice(0, -3).replace(' ', 'T')}Z`;
 }
+
+/** An instant as PostgreSQL reads it; beyond the years that FHIR can write, infinity. */
+export function timestampFromDate(date: Date): string {
+  const year = date.getUTCFullYear();
+  if (year > 9999) return 'infinity';
+  return year < 1 ? '-infinity' : date.toISOString();
+}

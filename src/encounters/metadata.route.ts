@@ -1,0 +1,33 @@
+/** GET /encounters/fhir/metadata: the CapabilityStatement, open to anyone (design 3.3). */
+import Type from 'typebox';
+import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
+import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
+import type { Route } from '../platform/http/route.ts';
+import { type Access, openRoute } from '../tenancy/access.ts';
+import { capabilityStatement } from './capability-statement.ts';
+
+export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: string }): Route<Access> {
+  const body = JSON.stringify(capabilityStatement(publicBaseUrl));
+  return openRoute({
+    docs: {
+      operationId: 'readCapabilityStatement',
+      summary: 'What the FHIR read interface can do',
+      tag: 'Encounters',
+    },
+    query: Type.Object({ _format: FORMAT_PARAMETER }),
+    responses: {
+      200: {
+        description: 'The CapabilityStatement.',
+        schema: Type.Object({
+          resourceType: Type.Literal('CapabilityStatement'),
+          fhirVersion: Type.Literal('4.0.1'),
+        }),
+        mediaType: 'application/fhir+json',
+      },
+    },
+    handle: async ({ query }, context) => {
+      requireFhirJson(context.headers, query._format);
+      return { contentType: FHIR_JSON, body };
+    },
+  });
+}

@@ -1,0 +1,35 @@
+/** Read one encounter: in scope, allowed by the patient's privacy setting, traced. */
+import type { Queryable } from '../platform/db/database.ts';
+import { notFound } from '../platform/http/errors.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import { authoriseAccess } from '../privacy/authorise-access.ts';
+import type { FacilityContext } from '../tenancy/access.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import type { EncounterRecord } from './encounter.fhir.ts';
+import { createEncounterReader } from './encounter.store.ts';
+
+export interface ReadEncounterDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+}
+
+/** 404 outside the scope; 403 when the purpose is refused. */
+export function createReadEncounter(
+  deps: ReadEncounterDependencies,
+): (id: string, context: FacilityContext) => Promise<EncounterRecord> {
+  const readEncounter = createEncounterReader(deps.db);
+  return async (id, context) => {
+    if (!isUuid(id)) throw notFound('The encounter');
+    const loaded = await readEncounter({ scope: context.scope, id });
+    if (loaded === undefined) throw notFound('The encounter');
+    const { encounter, refusedPurposes } = loaded;
+    await authoriseAccess(deps.accessLog, context, {
+      patientId: encounter.patientId,
+      action: 'encounter.read',
+      resourceType: 'Encounter',
+      resourceId: encounter.id,
+      refusedPurposes,
+    });
+    return encounter;
+  };
+}

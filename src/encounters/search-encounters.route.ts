@@ -1,0 +1,105 @@
+/** GET /encounters/fhir/Encounter and POST /encounters/fhir/Encounter/_search (specification, "Encounters"). */
+import type { Static } from 'typebox';
+import { searchsetJson } from '../fhir/bundle.ts';
+import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import { createCursorCodec } from '../platform/http/cursor.ts';
+import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
+import { encounterJson } from './encounter.fhir.ts';
+import { EncounterSearchsetSchema } from './encounter.schema.ts';
+import { createSearchEncounters } from './search-encounters.ts';
+import { type EncounterSearch, EncounterSearchQuery, parseEncounterSearch } from './search-parameters.ts';
+
+export interface SearchEncountersRouteDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+  keys: KeyRing;
+  /** Absolute base address of the API. */
+  publicBaseUrl: string;
+}
+
+/** The search by query parameters. */
+export function searchEncountersRoute(deps: SearchEncountersRouteDependencies): Route<Access> {
+  return searchRoute(deps, 'parsed', {
+    operationId: 'searchEncounters',
+    summary: 'Search the Encounters of one patient',
+    description:
+      'Newest first. Follow the `next` link until there is none; every page is checked and logged anew.',
+    tag: 'Encounters',
+  });
+}
+
+/** The same search as a form; its `next` link is a GET. */
+export function searchEncountersFormRoute(deps: SearchEncountersRouteDependencies): Route<Access> {
+  return searchRoute(deps, 'form', {
+    operationId: 'searchEncountersByForm',
+    summary: 'Search the Encounters of one patient, with the parameters as a form',
+    description: 'For clients that keep ids out of addresses. Parameters of query and form are one set.',
+    tag: 'Encounters',
+  });
+}
+
+function searchRoute(
+  deps: SearchEncountersRouteDependencies,
+  bodyMode: 'parsed' | 'form',
+  docs: RouteDocs,
+): Route<Access> {
+  const cursors = createCursorCodec(deps.keys.derive('cursor'));
+  const searchEncounters = createSearchEncounters({ db: deps.db, accessLog: deps.accessLog, cursors });
+  const collection = `${deps.publicBaseUrl}/encounters/fhir/Encounter`;
+
+  async function handle(
+    { query }: { query: Static<typeof EncounterSearchQuery> },
+    context: FacilityContext,
+  ): Promise<Reply> {
+    requireFhirJson(context.headers, query._format);
+    const search = parseEncounterSearch(query, context.scope.timeZone);
+    const { encounters, next } = await searchEncounters(search, context);
+    const link = (cursor: string | undefined) =>
+      `${collection}?${searchText({ ...search, cursor }, context.purposeOfUse)}`;
+    const body = searchsetJson({
+      self: link(search.cursor),
+      next: next && link(next),
+      entries: encounters.map((encounter) => ({
+        fullUrl: `${collection}/${encounter.id}`,
+        resource: encounterJson(encounter),
+      })),
+    });
+    return { contentType: FHIR_JSON, body };
+  }
+
+  return facilityRoute(
+    {
+      permissions: ['encounters.access', 'encounters.fhir.encounter.search'],
+      module: 'encounters',
+      purposeOfUse: 'required',
+    },
+    {
+      docs,
+      query: EncounterSearchQuery,
+      bodyMode,
+      responses: {
+        200: {
+          description: 'One page of the result.',
+          schema: EncounterSearchsetSchema,
+          mediaType: 'application/fhir+json',
+        },
+      },
+      handle,
+    },
+  );
+}
+
+/** The search as it was understood, defaults included, as a query. */
+function searchText(search: EncounterSearch, purposeOfUse: string): string {
+  const parameters = new URLSearchParams({ patient: search.patientId, purposeOfUse });
+  if (search.status !== undefined) parameters.append('status', search.status);
+  for (const date of search.dates) parameters.append('date', date);
+  parameters.append('_count', String(search.count));
+  if (search.cursor !== undefined) parameters.append('cursor', search.cursor);
+  if (search.format !== undefined) parameters.append('_format', search.format);
+  return parameters.toString();
+}

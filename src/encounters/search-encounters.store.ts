@@ -1,0 +1,145 @@
+/** SQL of the encounter search: one page of one patient, many searches in one round trip (docs/adr/0007). */
+import type { Queryable } from '../platform/db/database.ts';
+import { timestampFromDate } from '../platform/db/timestamp.ts';
+import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import type { EncounterRecord, EncounterStatus } from './encounter.fhir.ts';
+import { ENCOUNTER_COLUMNS, type EncounterRow, toEncounter } from './encounter.store.ts';
+
+/** Where a page ended: `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
+export interface EncounterPosition {
+  readonly start: string;
+  readonly id: string;
+}
+
+/** The part of time that an encounter [start, end) must touch (design 3.3). */
+export interface DateFilter {
+  /** It ends at this instant or after it. */
+  readonly endsFrom?: Date;
+  /** It starts before this instant. */
+  readonly startsBefore?: Date;
+}
+
+export interface EncounterPageKey {
+  readonly scope: FacilityScope;
+  readonly patientId: string;
+  readonly status: EncounterStatus | undefined;
+  readonly date: DateFilter | undefined;
+  readonly after: EncounterPosition | undefined;
+  /** Encounters on the page at most. */
+  readonly count: number;
+}
+
+export interface EncounterPage {
+  refusedPurposes: readonly string[];
+  encounters: EncounterRecord[];
+  /** Where the next page goes on; undefined when there is none. */
+  next: EncounterPosition | undefined;
+}
+
+interface PageRow extends EncounterRow {
+  place: number;
+  refused_purposes: string[];
+  sort_text: string;
+}
+
+/** Above every position, so that the first page needs no statement of its own. */
+const BEFORE_ALL: EncounterPosition = { start: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+// The inner select walks encounter_by_patient from the position on and stops after one row more than the
+// page; nothing is sorted but the pages themselves.
+const SEARCH = `
+  select r.place, p.refused_purposes, page.*
+  from unnest(
+    $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
+    $8::timestamptz[], $9::uuid[], $10::integer[]
+  ) with ordinality as r (
+    facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, place
+  )
+  join patient_registration g
+    on g.organisation_id = $1
+    and g.facility_id = r.facility_id
+    and g.patient_id = r.patient_id
+  join patient p
+    on p.organisation_id = $1
+    and p.id = r.patient_id
+  left join lateral (
+    select e.sort_start, e.sort_start::text as sort_text, ${ENCOUNTER_COLUMNS}
+    from encounter e
+    where e.organisation_id = $1
+      and e.facility_id = r.facility_id
+      and e.patient_id = r.patient_id
+      and (e.sort_start, e.id) < (r.after_start, r.after_id)
+      and e.sort_start < r.starts_before
+      and coalesce(e.period_end, 'infinity') >= r.ends_from
+      and (not r.dated or e.period_start is not null or e.period_end is not null)
+      and (r.status is null or e.status = r.status)
+    order by e.sort_start desc, e.id desc
+    limit r.row_limit
+  ) page on true
+  order by r.place, page.sort_start desc, page.id desc`;
+
+/** Searches in one round trip, and round trips under way, at most. */
+const MAX_KEYS = 16;
+const MAX_IN_FLIGHT = 3;
+
+/**
+ * Pages of encounters, newest first. Undefined: no such patient at the facility. A page of a patient who
+ * refuses the purpose is for the caller to withhold.
+ */
+export function createEncounterSearcher(
+  db: Queryable,
+): (key: EncounterPageKey) => Promise<EncounterPage | undefined> {
+  return createOrganisationBatcher<EncounterPageKey, EncounterPage | undefined>({
+    load: (organisationId, keys) => loadPages(db, organisationId, keys),
+    maxKeys: MAX_KEYS,
+    maxInFlight: MAX_IN_FLIGHT,
+  });
+}
+
+async function loadPages(
+  db: Queryable,
+  organisationId: string,
+  keys: readonly EncounterPageKey[],
+): Promise<(EncounterPage | undefined)[]> {
+  const { rows } = await db.query<PageRow>({
+    name: 'encounter-search',
+    text: SEARCH,
+    values: [
+      organisationId,
+      keys.map((key) => key.scope.facilityId),
+      keys.map((key) => key.patientId),
+      keys.map((key) => key.status ?? null),
+      keys.map((key) => key.date !== undefined),
+      keys.map((key) => timestampOr('-infinity', key.date?.endsFrom)),
+      keys.map((key) => timestampOr('infinity', key.date?.startsBefore)),
+      keys.map((key) => (key.after ?? BEFORE_ALL).start),
+      keys.map((key) => (key.after ?? BEFORE_ALL).id),
+      keys.map((key) => key.count + 1),
+    ],
+  });
+  const byPlace = Map.groupBy(rows, (row) => row.place - 1);
+  return keys.map((key, place) => toPage(organisationId, byPlace.get(place), key.count));
+}
+
+function toPage(
+  organisationId: string,
+  rows: PageRow[] | undefined,
+  count: number,
+): EncounterPage | undefined {
+  const first = rows?.[0];
+  if (rows === undefined || first === undefined) return undefined;
+  // A patient without a matching encounter comes as one row of nulls.
+  const found = first.id === null ? [] : rows;
+  const shown = found.slice(0, count);
+  const last = shown.at(-1);
+  return {
+    refusedPurposes: first.refused_purposes,
+    encounters: shown.map((row) => toEncounter(organisationId, row)),
+    next: found.length > count && last !== undefined ? { start: last.sort_text, id: last.id } : undefined,
+  };
+}
+
+function timestampOr(otherwise: string, date: Date | undefined): string {
+  return date === undefined ? otherwise : timestampFromDate(date);
+}

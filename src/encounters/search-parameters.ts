@@ -1,0 +1,113 @@
+/** The parameters of an encounter search (specification, "Search query parameters"; design 3.3). */
+import Type, { type Static } from 'typebox';
+import { parseDateTime } from '../fhir/date-time.ts';
+import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
+import { referencedId } from '../fhir/reference.ts';
+import { badRequest } from '../platform/http/errors.ts';
+import type { EncounterStatus } from './encounter.fhir.ts';
+import { ENCOUNTER_STATUSES } from './encounter.schema.ts';
+import type { DateFilter } from './search-encounters.store.ts';
+
+const MAX_COUNT = 100;
+const DEFAULT_COUNT = 20;
+
+export const EncounterSearchQuery = Type.Object({
+  patient: Type.String({
+    minLength: 1,
+    description:
+      'Patient id, bare or as `Patient/<patient_id>`: the one patient whose encounters are searched.',
+  }),
+  status: Type.Optional(
+    Type.Unsafe<EncounterStatus>({
+      type: 'string',
+      enum: ENCOUNTER_STATUSES,
+      description: 'One FHIR encounter status.',
+    }),
+  ),
+  date: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 2,
+      description:
+        'FHIR date, alone or with the prefix `ge`, `le` or `eq`; up to two, which both hold. Without a zone it is in the time zone of the facility.',
+    }),
+  ),
+  _count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_COUNT,
+      default: DEFAULT_COUNT,
+      description: 'Encounters on a page.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      description: "Opaque: taken, with the rest of the address, from the previous page's `next` link.",
+    }),
+  ),
+  _format: FORMAT_PARAMETER,
+});
+
+/** A search as it was understood. */
+export interface EncounterSearch {
+  /** Lower case; may be no UUID, and then names no patient. */
+  patientId: string;
+  status: EncounterStatus | undefined;
+  /** `date` as written. */
+  dates: readonly string[];
+  date: DateFilter | undefined;
+  count: number;
+  cursor: string | undefined;
+  format: string | undefined;
+}
+
+/** Throws 400 for a date that is none. `timeZone` is the facility's. */
+export function parseEncounterSearch(
+  query: Static<typeof EncounterSearchQuery>,
+  timeZone: string,
+): EncounterSearch {
+  const dates = query.date ?? [];
+  return {
+    patientId: referencedId('Patient', query.patient).toLowerCase(),
+    status: query.status,
+    dates,
+    date: dates.length === 0 ? undefined : dates.map((text) => parseDateFilter(text, timeZone)).reduce(both),
+    count: query._count ?? DEFAULT_COUNT,
+    cursor: query.cursor,
+    format: query._format,
+  };
+}
+
+/**
+ * One `date` value: `ge X` ends at or after X begins, `le X` starts before X ends, `eq X` and a bare X both.
+ * Throws 400 for another prefix or something that is no date.
+ */
+export function parseDateFilter(text: string, timeZone: string): DateFilter {
+  const [, prefix = '', value = ''] = /^([a-z]{2})?(.*)$/s.exec(text) ?? [];
+  if (!['', 'eq', 'ge', 'le'].includes(prefix))
+    throw badRequest('date takes the prefixes ge, le and eq, or none.', 'bad_date');
+  const date = parseDateTime(value);
+  if (date === undefined)
+    throw badRequest(
+      'date must be YYYY, YYYY-MM, YYYY-MM-DD or a date-time with a zone (a + in it sent as %2B), after the prefix ge, le, eq or none.',
+      'bad_date',
+    );
+  const { start, end } = date.span(timeZone);
+  if (prefix === 'ge') return { endsFrom: start };
+  return prefix === 'le' ? { startsBefore: end } : { endsFrom: start, startsBefore: end };
+}
+
+/** What both filters let through. */
+function both(a: DateFilter, b: DateFilter): DateFilter {
+  const endsFrom = pick(a.endsFrom, b.endsFrom, (x, y) => x > y);
+  const startsBefore = pick(a.startsBefore, b.startsBefore, (x, y) => x < y);
+  return { ...(endsFrom && { endsFrom }), ...(startsBefore && { startsBefore }) };
+}
+
+function pick(
+  a: Date | undefined,
+  b: Date | undefined,
+  wins: (a: Date, b: Date) => boolean,
+): Date | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return wins(a, b) ? a : b;
+}

@@ -1,0 +1,9 @@
+/** `_format` (FHIR R4, "RESTful API", general parameters), of every route that answers FHIR. */
+import Type from 'typebox';
+
+export const FORMAT_PARAMETER = Type.Optional(
+  Type.String({
+    description:
+      'Media type of the answer, before what Accept says: `json`, `application/json` or `application/fhir+json`.',
+  }),
+);
