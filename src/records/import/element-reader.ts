@@ -30,7 +30,7 @@ export class ElementReader {
 
   /** A reader of a whole resource; `resourceType` and `id` count as read. */
   static of(resource: JsonObject & { readonly resourceType?: unknown }): ElementReader {
-    const reader = new ElementReader(resource, String(resource['resourceType']));
+    const reader = new ElementReader(resource, String(resource.resourceType));
     return reader.ignore('resourceType', 'id');
   }
 

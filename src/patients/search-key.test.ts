@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { foldPhone, foldText, patientSearchKeys, searchTerms, sortName } from './search-key.ts';
+
+test('folding drops case, accents, apostrophes and repeated spaces', () => {
+  assert.equal(foldText('  José   O’NEIL '), 'jose oneil');
+  assert.equal(foldText("O'Neil"), 'oneil');
+  assert.equal(foldText('GROẞMANN'), foldText('Großmann'));
+  assert.equal(foldText('Großmann'), foldText('GROSSMANN'));
+  assert.equal(foldText('Μάριος'), foldText('ΜΑΡΙΟΣ'));
+  assert.equal(foldText('ﬁn'), 'fin');
+});
+
+test('folding what is folded changes nothing', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+      assert.equal(foldText(foldText(text)), foldText(text));
+    }),
+  );
+});
+
+test('every part of a name is a key, whole and by its words', () => {
+  const keys = patientSearchKeys({
+    names: [{ family: 'van der Berg', given: ['Anne-Marie', 'Zoë'], text: 'Zoë Berg' }],
+    identifiers: [{ value: 'MRN-0007' }, {}],
+    telecoms: [
+      { system: 'phone', value: '+1 (555) 010-2030' },
+      { system: 'email', value: 'Anne@Example.org' },
+      { system: 'url', value: 'https://example.org' },
+    ],
+  });
+  const of = (kind: string) => keys.filter((key) => key.kind === kind).map(({ key }) => key);
+  assert.deepEqual(of('name'), [
+    'anne',
+    'anne-marie',
+    'berg',
+    'der',
+    'marie',
+    'van',
+    'van der berg',
+    'zoe',
+    'zoe berg',
+  ]);
+  assert.deepEqual(of('identifier'), ['mrn-0007']);
+  assert.deepEqual(of('phone'), ['15550102030']);
+  assert.deepEqual(of('email'), ['anne@example.org']);
+});
+
+test('a search is read as name starts, an identifier, a phone or an email', () => {
+  assert.deepEqual(searchTerms('  Zoë  BERG '), {
+    nameStarts: ['zoe', 'berg'],
+    identifier: 'zoe berg',
+    phone: '',
+    email: '',
+  });
+  assert.equal(searchTerms('(555) 010-2030').phone, foldPhone('555 010 2030'));
+  assert.equal(searchTerms('Anne@Example.ORG').email, 'anne@example.org');
+  assert.deepEqual(searchTerms('   ').nameStarts, []);
+});
+
+test('lists are ordered by the official name, family first', () => {
+  assert.equal(
+    sortName([
+      { use: 'nickname', text: 'Zed' },
+      { use: 'official', family: 'Öz', given: ['Ada'] },
+    ]),
+    'oz ada',
+  );
+  assert.equal(sortName([{ text: 'Ada Öz' }]), 'ada oz');
+  assert.equal(sortName([]), '');
+});

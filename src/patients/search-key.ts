@@ -1,0 +1,99 @@
+/**
+ * How a patient's name, identifiers, phones and email addresses become search keys, and how the text of a
+ * search does (design 3.4: the start of any name part, or a whole identifier, phone or email). Both sides
+ * use the same folding, so that what is written one way is found the other.
+ */
+
+export type SearchKeyKind = 'name' | 'identifier' | 'phone' | 'email';
+
+export interface SearchKey {
+  kind: SearchKeyKind;
+  key: string;
+}
+
+/** What of a patient is searched; the shapes are those of the FHIR data types. */
+export interface SearchedPatient {
+  names: readonly { use?: string; text?: string; family?: string; given?: readonly string[] }[];
+  identifiers: readonly { value?: string }[];
+  telecoms: readonly { system?: string; value?: string }[];
+}
+
+/** The text of a search, as each kind of key would be written. Empty where it cannot be one. */
+export interface SearchTerms {
+  /** Every one of these must be the start of a name key. */
+  nameStarts: string[];
+  identifier: string;
+  phone: string;
+  email: string;
+}
+
+/** Characters of one key at most; what is longer is cut, on both sides. */
+const KEY_MAX = 200;
+const PHONE_SYSTEMS = new Set(['phone', 'sms', 'fax', 'pager']);
+
+/** Without case, accents, compatibility forms, apostrophes and repeated spaces: `José  O’Neil` → `jose oneil`. */
+export function foldText(text: string): string {
+  const plain = text.normalize('NFKD').replace(/[\p{M}'’‘ʼ`´]/gu, '');
+  // By way of upper case, which joins ß with ss; from lower case, which joins ẞ with ß.
+  return plain
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/ς/g, 'σ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, KEY_MAX);
+}
+
+/** Digits only: `+1 (555) 378-2854` → `15553782854`. */
+export function foldPhone(text: string): string {
+  return text.normalize('NFKD').replace(/\D/g, '').slice(0, KEY_MAX);
+}
+
+/** Every key of a patient, once each, in a fixed order. */
+export function patientSearchKeys({ names, identifiers, telecoms }: SearchedPatient): SearchKey[] {
+  const keys = new Map<string, SearchKey>();
+  const add = (kind: SearchKeyKind, key: string): void => {
+    if (key !== '') keys.set(`${kind} ${key}`, { kind, key });
+  };
+  for (const name of names) {
+    for (const part of [name.family, ...(name.given ?? []), name.text])
+      for (const key of nameKeys(part ?? '')) add('name', key);
+  }
+  for (const { value } of identifiers) add('identifier', foldText(value ?? ''));
+  for (const { system, value = '' } of telecoms) {
+    if (system === 'email') add('email', foldText(value));
+    else if (PHONE_SYSTEMS.has(system ?? '')) add('phone', foldPhone(value));
+  }
+  return [...keys.values()].sort((a, b) => compare(a.kind, b.kind) || compare(a.key, b.key));
+}
+
+/** What to look for when a person types `search`. */
+export function searchTerms(search: string): SearchTerms {
+  const folded = foldText(search);
+  return {
+    nameStarts: folded.split(' ').filter((word) => word !== ''),
+    identifier: folded,
+    phone: /^[\d\s()+./-]+$/.test(search) ? foldPhone(search) : '',
+    email: folded.includes('@') ? folded : '',
+  };
+}
+
+/** What a list of patients is ordered by: family name, then given names, folded. */
+export function sortName(names: SearchedPatient['names']): string {
+  const use = (wanted: string) => names.find((name) => name.use === wanted);
+  const name = use('official') ?? use('usual') ?? names[0];
+  if (name === undefined) return '';
+  const built = [name.family ?? '', ...(name.given ?? [])].join(' ').trim();
+  return foldText(built === '' ? (name.text ?? '') : built);
+}
+
+/** The whole part, and each of its words where spaces or hyphens join several. */
+function nameKeys(part: string): string[] {
+  const whole = foldText(part);
+  return [whole, ...whole.split(/[\s-]+/)];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
