@@ -1,6 +1,7 @@
 /** `interchange serve`, and what `npm start` runs. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandEnvironment } from '../platform/command/command.ts';
+import { applyAddress, portNumber } from './address-options.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { serve } from './serve.ts';
 
@@ -32,17 +33,6 @@ export function startCommand(_environment: CommandEnvironment): Command {
     if (configured) await serve({ role: 'all', processes: 1, env: process.env });
     else await runDemo(process.env);
   });
-}
-
-/** Flags win over the environment, and child processes get them through it. */
-export function applyAddress({ host, port }: { host?: string; port?: string }): void {
-  if (host !== undefined) process.env.HOST = host;
-  if (port !== undefined) process.env.PORT = port;
-}
-
-export function portNumber(text: string): string {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
-  return text;
 }
 
 function processCount(text: string): number {

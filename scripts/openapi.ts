@@ -1,0 +1,37 @@
+/** Writes openapi.json from the routes, or with `--check` fails when the committed file differs. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildApi } from '../src/app/build-api.ts';
+import { buildRuntime, openDatabase } from '../src/app/build-runtime.ts';
+import { loadConfig } from '../src/app/config/config.ts';
+import { migrate } from '../src/platform/db/migrate.ts';
+import { createLog } from '../src/platform/log/log.ts';
+
+const FILE = new URL('../openapi.json', import.meta.url);
+
+async function generate(): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'interchange-openapi-'));
+  const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+  const log = createLog('silent');
+  const opened = await openDatabase(config, log);
+  try {
+    await migrate(opened.url);
+    const runtime = await buildRuntime({ config, log, now: () => new Date(), url: opened.url, keys: opened.keys });
+    const { server } = await buildApi(runtime);
+    const document = server.swagger();
+    await server.close();
+    await runtime.close();
+    return `${JSON.stringify(document, null, 2)}\n`;
+  } finally {
+    await opened.release();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const document = await generate();
+if (!process.argv.includes('--check')) await writeFile(FILE, document);
+else if (document !== (await readFile(FILE, 'utf8').catch(() => ''))) {
+  process.stderr.write('openapi.json does not match the routes. Run: npm run openapi\n');
+  process.exitCode = 1;
+}

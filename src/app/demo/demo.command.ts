@@ -1,0 +1,17 @@
+/** `interchange demo` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { applyAddress, portNumber } from '../address-options.ts';
+import { runDemo } from './run-demo.ts';
+
+export function demoCommand(_environment: CommandEnvironment): Command {
+  return new Command('demo')
+    .description('serve with a demo organisation, accounts and records')
+    .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (default: PORT, or 3000)', portNumber)
+    .addHelpText('after', '\nExample:\n  npx interchange demo --port 8080')
+    .action(async (options: { host?: string; port?: string }) => {
+      applyAddress(options);
+      await runDemo(process.env);
+    });
+}
