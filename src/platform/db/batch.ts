@@ -48,7 +48,9 @@ export function createBatcher<Key, Value>(options: BatchOptions<Key, Value>): (k
   async function settle(batch: Waiting<Key, Value>[]): Promise<void> {
     try {
       const values = await options.load(batch.map((waiting) => waiting.key));
-      batch.forEach((waiting, index) => waiting.resolve(values[index] as Value));
+      if (values.length !== batch.length)
+        throw new Error(`A batch of ${batch.length} keys was answered with ${values.length} values.`);
+      for (const [index, waiting] of batch.entries()) waiting.resolve(values[index] as Value);
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
     }

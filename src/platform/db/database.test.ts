@@ -1,16 +1,102 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createPool, type Pool, transaction } from './database.ts';
 
 describe('a pool of the service', () => {
   let database: TestDatabase;
+  let owner: Pool;
   before(async () => {
     database = await createTestDatabase();
+    owner = createPool({ url: database.url, max: 2, applicationName: 'owner' }, () => undefined);
+    await owner.query('create table counter (n integer primary key deferrable initially deferred)');
+    await owner.query('grant all on counter to interchange_service');
   });
-  after(() => database.drop());
+  after(async () => {
+    await owner.end();
+    await database.drop();
+  });
 
   it('acts as the role of the service', async () => {
     const { rows } = await database.pool.query('select current_user as role');
     assert.deepEqual(rows, [{ role: 'interchange_service' }]);
+  });
+
+  it('keeps the role, the zone and the name when the URL brings options of its own', async () => {
+    const url = `${database.url}?options=-c%20work_mem%3D5MB%20-c%20role%3Dnone&application_name=other`;
+    const options = { url, max: 1, applicationName: 'named', role: 'interchange_service' };
+    const pool = createPool(options, () => undefined);
+    try {
+      const { rows } = await pool.query(
+        `select current_user as role, current_setting('work_mem') as memory,
+                current_setting('TimeZone') as zone, current_setting('application_name') as name`,
+      );
+      assert.deepEqual(rows, [{ role: 'interchange_service', memory: '5MB', zone: 'UTC', name: 'named' }]);
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('reads dates as text and whole numbers as numbers', async () => {
+    const { rows } = await database.pool.query(
+      `select date '2024-02-29' as day, 9007199254740991::bigint as large, 1.20::numeric as exact`,
+    );
+    assert.deepEqual(rows, [{ day: '2024-02-29', large: 9007199254740991, exact: '1.20' }]);
+  });
+
+  it('may not update or delete the access log, nor reach a partition of it', async () => {
+    for (const statement of [
+      `update access_log set outcome = 'allowed'`,
+      'delete from access_log',
+      'truncate access_log',
+      'select * from access_log_default',
+      'delete from access_log_default',
+      'drop table access_log',
+      'delete from access_log_writer',
+      'delete from schema_migration',
+      'alter table access_log disable trigger all',
+    ])
+      await assert.rejects(database.pool.query(statement), { code: '42501' }, statement);
+  });
+
+  describe('transaction', () => {
+    const count = async () => (await owner.query('select n from counter order by n')).rows.map(({ n }) => n);
+
+    it('commits what the work did and returns its result', async () => {
+      const result = await transaction(database.pool, async (client) => {
+        await client.query('insert into counter values (1)');
+        return 'done';
+      });
+      assert.equal(result, 'done');
+      assert.deepEqual(await count(), [1]);
+    });
+
+    it('rolls back when the work throws, and passes the error on', async () => {
+      const failing = transaction(database.pool, async (client) => {
+        await client.query('insert into counter values (2)');
+        throw new Error('no');
+      });
+      await assert.rejects(failing, /^Error: no$/);
+      assert.deepEqual(await count(), [1]);
+    });
+
+    it('rejects when the commit itself fails, and leaves the connection usable', async () => {
+      const failing = transaction(database.pool, (client) => client.query('insert into counter values (1)'));
+      await assert.rejects(failing, { code: '23505' });
+      const { rows } = await database.pool.query('select pg_current_xact_id_if_assigned() as open');
+      assert.deepEqual(rows, [{ open: null }]);
+    });
+
+    it('survives the loss of its connection between statements, and drops that connection', async () => {
+      const lost = transaction(database.pool, async (client) => {
+        const { rows } = await client.query('select pg_backend_pid() as pid');
+        const ended = new Promise((resolve) => client.once('end', resolve));
+        await owner.query('select pg_terminate_backend($1)', [rows[0].pid]);
+        await ended;
+        await client.query('select 1');
+      });
+      await assert.rejects(lost);
+      assert.deepEqual((await database.pool.query('select 1 as one')).rows, [{ one: 1 }]);
+    });
   });
 });

@@ -29,15 +29,26 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** Connection settings shared by pools and single connections. */
 export function clientConfig(options: Omit<PoolOptions, 'max'>): pg.ClientConfig {
-  const startup = ['-c TimeZone=UTC', '-c jit=off'];
+  const { connectionString, startup } = splitOptions(options.url);
+  startup.push('-c TimeZone=UTC', '-c jit=off');
   if (options.role !== undefined) startup.push(`-c role=${options.role}`);
   return {
-    connectionString: options.url,
+    connectionString,
     application_name: options.applicationName,
     options: startup.join(' '),
     types,
     keepAlive: true,
   };
+}
+
+/** pg lets what the URL says replace the settings beside it; our options, the role above all, must come last. */
+function splitOptions(url: string): { connectionString: string; startup: string[] } {
+  if (!/[?&](options|application_name)=/.test(url)) return { connectionString: url, startup: [] };
+  const parsed = new URL(url);
+  const startup = parsed.searchParams.getAll('options');
+  parsed.searchParams.delete('options');
+  parsed.searchParams.delete('application_name');
+  return { connectionString: parsed.href, startup };
 }
 
 /** A pool of connections; errors of idle connections are reported to `onError` and never thrown. */
@@ -51,6 +62,11 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
 export async function transaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // A pool listens only to idle connections, and an error that nobody listens to ends the process.
+  const onError = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', onError);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -62,6 +78,7 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
     });
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }

@@ -42,15 +42,25 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
   }
 
   async function connect(): Promise<void> {
-    const client = new pg.Client({ ...options.config, query_timeout: 15_000 });
+    const client = new pg.Client({
+      ...options.config,
+      query_timeout: 15_000,
+      connectionTimeoutMillis: 10_000,
+    });
     client.on('notification', (message) => options.onNotification(message.channel, message.payload ?? ''));
     client.on('error', (error) => {
       options.onError(error);
       drop(client);
     });
     client.on('end', () => drop(client));
-    await client.connect();
-    for (const channel of options.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    try {
+      await client.connect();
+      for (const channel of options.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw error;
+    }
+    if (closed) return client.end();
     current = client;
     options.onStateChange?.(true);
   }
@@ -67,13 +77,12 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
     }
   }
 
+  await connect();
   const heartbeat = setInterval(() => {
     const client = current;
     client?.query('select 1').catch(() => drop(client));
   }, heartbeatMs);
   heartbeat.unref();
-
-  await connect();
   return {
     get up() {
       return current !== undefined;

@@ -31,6 +31,7 @@ export async function pendingMigrations(url: string): Promise<string[]> {
 export async function migrate(url: string): Promise<string[]> {
   const migrations = await readMigrations();
   return withClient(url, async (client) => {
+    await checkVersion(client);
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await ensureServiceRole(client);
     await client.query(`create table if not exists schema_migration (
@@ -62,11 +63,20 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     ]);
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback');
+    await client.query('rollback').catch(() => undefined);
     throw new MigrationError(`Migration ${migration.name} failed: ${(error as Error).message}`, {
       cause: error,
     });
   }
+}
+
+async function checkVersion(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: string; supported: boolean }>(
+    `select current_setting('server_version') as version,
+            current_setting('server_version_num')::integer >= 150000 as supported`,
+  );
+  if (rows[0]?.supported === true) return;
+  throw new MigrationError(`PostgreSQL ${rows[0]?.version} is too old. Use version 15 or newer.`);
 }
 
 async function ensureServiceRole(client: pg.Client): Promise<void> {
@@ -77,10 +87,12 @@ async function ensureServiceRole(client: pg.Client): Promise<void> {
       end if;
     exception when duplicate_object or unique_violation then null;
     end $$`);
+    // Membership alone is not enough: from PostgreSQL 16 on, who creates a role may administer it but not act as it.
     await client.query(`do $$ begin
-      if not pg_has_role(current_user, '${SERVICE_ROLE}', 'member') then
-        execute format('grant ${SERVICE_ROLE} to %I', current_user);
-      end if;
+      set local role ${SERVICE_ROLE};
+      reset role;
+    exception when insufficient_privilege then
+      execute format('grant ${SERVICE_ROLE} to %I', current_user);
     end $$`);
   } catch (error) {
     throw new MigrationError(
@@ -113,6 +125,8 @@ async function readMigrations(): Promise<Migration[]> {
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'interchange migrate' });
+  // The statement under way fails by itself; an error that nobody listens to would end the process.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await work(client);

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { clientConfig } from './database.ts';
+import { type LiveConnection, openLiveConnection } from './live-connection.ts';
+
+describe('openLiveConnection', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  interface Watched {
+    live: LiveConnection;
+    heard: string[];
+    states: EventTarget;
+  }
+
+  async function open(): Promise<Watched> {
+    const heard: string[] = [];
+    const states = new EventTarget();
+    const live = await openLiveConnection({
+      config: clientConfig({ url: database.url, applicationName: 'live' }),
+      channels: ['first', 'Second channel'],
+      onNotification: (channel, payload) => heard.push(`${channel}: ${payload}`),
+      onStateChange: (up) => states.dispatchEvent(new Event(up ? 'up' : 'down')),
+      onError: () => undefined,
+    });
+    return { live, heard, states };
+  }
+
+  it('hears of every finished transaction before a statement sent afterwards returns', async () => {
+    const { live, heard } = await open();
+    for (let n = 0; n < 300; n += 1) {
+      await database.pool.query({ text: 'select pg_notify($1, $2)', values: ['first', String(n)] });
+      await live.client()?.query('select 1');
+      assert.equal(heard.at(-1), `first: ${n}`);
+    }
+    await live.close();
+  });
+
+  it('listens to channels whose names need quotes, and not to others', async () => {
+    const { live, heard } = await open();
+    for (const channel of ['other', 'Second channel'])
+      await database.pool.query({ text: `select pg_notify($1, 'x')`, values: [channel] });
+    await live.client()?.query('select 1');
+    assert.deepEqual(heard, ['Second channel: x']);
+    await live.close();
+  });
+
+  it('is down while the connection is lost, then listens again', async () => {
+    const { live, heard, states } = await open();
+    const [down, up] = [once(states, 'down'), once(states, 'up')];
+    const pid = (await live.client()?.query('select pg_backend_pid() as pid'))?.rows[0].pid;
+    await terminate(pid);
+    await down;
+    assert.equal(live.up, false);
+    assert.equal(live.client(), undefined);
+    await up;
+    await database.pool.query(`select pg_notify('first', 'again')`);
+    await live.client()?.query('select 1');
+    assert.deepEqual(heard, ['first: again']);
+    await live.close();
+  });
+
+  it('stays closed when it is closed while it reconnects', async () => {
+    const { live, states } = await open();
+    const down = once(states, 'down');
+    const pid = (await live.client()?.query('select pg_backend_pid() as pid'))?.rows[0].pid;
+    await terminate(pid);
+    await down;
+    await live.close();
+    await untilGone();
+    assert.equal(live.up, false);
+  });
+
+  it('leaves no connection behind when the first attempt fails', async () => {
+    const failing = openLiveConnection({
+      config: clientConfig({ url: database.url, applicationName: 'live' }),
+      channels: [''],
+      onNotification: () => undefined,
+      onError: () => undefined,
+    });
+    await assert.rejects(failing, { code: '42601' });
+    await untilGone();
+  });
+
+  async function terminate(pid: number): Promise<void> {
+    const owner = new pg.Client({ connectionString: database.url });
+    await owner.connect();
+    await owner.query('select pg_terminate_backend($1)', [pid]);
+    await owner.end();
+  }
+
+  /** No live connection is left on the server within 5 s. */
+  async function untilGone(): Promise<void> {
+    const deadline = performance.now() + 5_000;
+    const statement = `select count(*)::integer as n from pg_stat_activity
+                        where application_name = 'live' and datname = current_database()`;
+    while ((await database.pool.query(statement)).rows[0].n > 0)
+      if (performance.now() > deadline) assert.fail('A live connection is still open.');
+  }
+});

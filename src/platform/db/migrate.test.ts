@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, afterEach, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createPool } from './database.ts';
+import { MigrationError, migrate, pendingMigrations, SERVICE_ROLE } from './migrate.ts';
+
+describe('migrate', () => {
+  const id = randomBytes(4).toString('hex');
+  let server: TestDatabase;
+  let admin: pg.Client;
+  let cleanUp: string[] = [];
+
+  before(async () => {
+    server = await createTestDatabase();
+    admin = new pg.Client({ connectionString: server.adminUrl });
+    await admin.connect();
+  });
+  afterEach(async () => {
+    for (const statement of cleanUp.reverse()) await admin.query(statement);
+    cleanUp = [];
+  });
+  after(async () => {
+    await admin.end();
+    await server.drop();
+  });
+
+  /** An empty database, and a login of an ordinary user who owns it. */
+  async function emptyDatabase(attributes: string): Promise<string> {
+    const [user, name] = [`migrator_${id}`, `empty_${id}`];
+    await admin.query(`create role ${user} login password 'secret' ${attributes}`);
+    await admin.query(`create database ${name} owner ${user}`);
+    cleanUp.push(`drop role ${user}`, `drop database ${name} with (force)`);
+    const url = new URL(server.adminUrl);
+    [url.username, url.password, url.pathname] = [user, 'secret', `/${name}`];
+    return url.href;
+  }
+
+  async function query<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<Row>(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('applies everything once, in order of the names', async () => {
+    const url = await emptyDatabase('superuser');
+    const pending = await pendingMigrations(url);
+    assert.deepEqual(pending, pending.toSorted());
+    assert.ok(pending.length > 0);
+    assert.deepEqual(await migrate(url), pending);
+    assert.deepEqual(await pendingMigrations(url), []);
+    assert.deepEqual(await migrate(url), []);
+  });
+
+  it('lets processes that start together apply each migration once', async () => {
+    const url = await emptyDatabase('superuser');
+    const pending = await pendingMigrations(url);
+    const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
+    assert.deepEqual(applied.flat(), pending);
+  });
+
+  it('refuses a migration that was changed after it was applied', async () => {
+    const url = await emptyDatabase('superuser');
+    await migrate(url);
+    await query(url, `update schema_migration set checksum = 'other' where name like '0001%'`);
+    await assert.rejects(migrate(url), (error: Error) => {
+      assert.ok(error instanceof MigrationError);
+      assert.match(error.message, /0001-tenancy\.sql was changed after it was applied/);
+      return true;
+    });
+  });
+
+  it('leaves nothing of a migration that fails, and goes on after the fault is mended', async () => {
+    const url = await emptyDatabase('superuser');
+    await query(url, 'create table role (in_the_way boolean)');
+    await assert.rejects(migrate(url), /Migration 0001-tenancy\.sql failed/);
+    assert.deepEqual(await query(url, `select to_regclass('organisation') as found`), [{ found: null }]);
+    await query(url, 'drop table role');
+    assert.notDeepEqual(await migrate(url), []);
+    assert.deepEqual(await pendingMigrations(url), []);
+  });
+
+  it('needs no superuser, only the membership that its message names', async () => {
+    const url = await emptyDatabase('nosuperuser');
+    await assert.rejects(migrate(url), /grant interchange_service to <the user of DATABASE_URL>/);
+    await admin.query(`grant ${SERVICE_ROLE} to migrator_${id}`);
+    await migrate(url);
+    const pool = createPool({ url, max: 1, applicationName: 'test', role: SERVICE_ROLE }, () => undefined);
+    assert.deepEqual((await pool.query('select count(*) from organisation')).rows, [{ count: 0 }]);
+    await assert.rejects(pool.query('delete from access_log'), { code: '42501' });
+    await pool.end();
+  });
+
+  it('gives the service no access to the partitions of the access log, later ones included', async () => {
+    await admin.query(
+      `create table access_log_later partition of access_log for values from ('2090-01-01') to ('2090-02-01')`,
+    );
+    await migrate(server.adminUrl);
+    for (const table of ['access_log_later', 'access_log_default'])
+      await assert.rejects(server.pool.query(`select * from ${table}`), { code: '42501' });
+  });
+});
