@@ -1,0 +1,12 @@
+/** The part of @lhncbc/ucum-lhc that is used; the package brings no types. */
+declare module '@lhncbc/ucum-lhc' {
+  interface Validation {
+    status: 'valid' | 'invalid' | 'error';
+    /** The code as it should be written, where it is valid. */
+    ucumCode?: string | null;
+  }
+  const ucum: {
+    UcumLhcUtils: { getInstance(): { validateUnitString(unit: string): Validation } };
+  };
+  export default ucum;
+}

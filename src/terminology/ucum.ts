@@ -1,0 +1,91 @@
+/** UCUM codes: whether a text is one, by the library of the National Library of Medicine (docs/adr/0031). */
+import { LRUCache } from 'lru-cache';
+import { UCUM } from './code-systems.ts';
+
+const REMEMBERED_TEXTS = 5_000;
+const MAX_LENGTH = 100;
+
+/** The unit of a quantity, as a source gave it or as it is kept. */
+export interface Unit {
+  unit?: string;
+  system?: string;
+  code?: string;
+}
+
+export interface Ucum {
+  /** True for a valid, case-sensitive UCUM code. */
+  isValid(code: string): boolean;
+  /**
+   * The unit of a laboratory quantity with its UCUM code where the source's code or its unit text is one;
+   * a code of another system stays; anything else keeps its text only.
+   */
+  normalise(source: Unit): Unit;
+}
+
+let loading: Promise<Ucum> | undefined;
+
+/** The one checker of this process. Its tables (about 30 ms, 4 MB) are loaded by the first call. */
+export function loadUcum(): Promise<Ucum> {
+  loading ??= import('@lhncbc/ucum-lhc').then(({ default: library }) => {
+    const checker = library.UcumLhcUtils.getInstance();
+    return createUcum((code) => checker.validateUnitString(code).status === 'valid');
+  });
+  return loading;
+}
+
+function createUcum(check: (code: string) => boolean): Ucum {
+  const known = new LRUCache<string, boolean>({ max: REMEMBERED_TEXTS });
+  function isValid(code: string): boolean {
+    if (!hasShapeOfCode(code)) return false;
+    const remembered = known.get(code);
+    if (remembered !== undefined) return remembered;
+    const valid = check(code);
+    known.set(code, valid);
+    return valid;
+  }
+  return { isValid, normalise: (source) => normalise(source, isValid) };
+}
+
+function normalise(source: Unit, isValid: (code: string) => boolean): Unit {
+  const { unit, system, code } = source;
+  if (code !== undefined && system !== undefined && system !== UCUM) return source;
+  if (code !== undefined && isValid(code) && (system === UCUM || isPlain(code)))
+    return { unit: unit ?? code, system: UCUM, code };
+  if (unit !== undefined && isPlain(unit) && isValid(unit)) return { unit, system: UCUM, code: unit };
+  const text = unit ?? code;
+  return text === undefined ? {} : { unit: text };
+}
+
+/** Keeps from the library what it would print on the console about: its parser throws on these. */
+function hasShapeOfCode(text: string): boolean {
+  if (text.length === 0 || text.length > MAX_LENGTH || !/^[!-~]+$/.test(text)) return false;
+  if (/\}[^./)]/.test(text)) return false;
+  const bare = text.replaceAll(/\{[^{}]*\}/g, '');
+  if (!/^[A-Za-z0-9%*^+\-./()[\]'_]*$/.test(bare)) return false;
+  if (/\(\)|[^./(]\(|\([./]?\)|\)[^./)\d+-]/.test(bare)) return false;
+  return isBalanced(bare) && !/\)\{|\([^()]*\{[^()]*\)\d/.test(text);
+}
+
+function isBalanced(text: string): boolean {
+  let depth = 0;
+  for (const character of text) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+/**
+ * Units that mean in a laboratory's free text what they mean in UCUM. Not everything that UCUM would accept:
+ * to it `K/uL` is kelvin (the laboratory means thousands), `C` coulomb, `F` farad and `PG` petagauss.
+ */
+const PLAIN_ATOM =
+  /^(?:[kmunpf]?g|[munpf]?mol|[mu]?eq|m?osm|[dcmunpf]?[Ll]|[mu]?U|[kmu]?\[IU\]|[un]?kat|[mn]?s|min|h|d|wk|mo|%|10[*^]\d{1,2}|[cmun]m[23]?|m[23]|mm\[Hg\]|k?Pa|Cel|\[degF\]|\[pH\]|\[ppm\]|\[arb'U\]|m?V|Hz|1|)$/;
+
+function isPlain(text: string): boolean {
+  const atoms = text.replaceAll(/\{[^{}]*\}/g, '').split(/[./]/);
+  return (
+    text !== '1' && atoms.every((atom, position) => PLAIN_ATOM.test(atom) && (atom !== '1' || position === 0))
+  );
+}
