@@ -22,6 +22,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   exchange: 3,
   records: 3,
   publish: 2,
+  observations: 2,
   terminology: 2,
   privacy: 2,
   tenancy: 2,
@@ -42,7 +43,7 @@ export function importViolations(sources: Sources): string[] {
       .map(unknownFolder),
     ...imports.flatMap(outsideViolation),
     ...inside.flatMap((one) => [...layerViolation(one), ...suffixViolation(one)]),
-    ...[...sources].flatMap(([path, text]) => clockViolation(path, text)),
+    ...mapperViolations(sources, imports),
     ...cycles(inside),
   ];
 }
@@ -93,7 +94,7 @@ function layerViolation({ from, to }: Import): string[] {
   const [own, other] = [layerOf(from), layerOf(to)];
   if (own === undefined || other === undefined || areaOf(from) === areaOf(to)) return [];
   if (own < other) return [`${from} imports ${to}, which is a layer above.`];
-  if (own === 1) return [`${from} imports ${to}; fhir and platform stand alone.`];
+  if (areaOf(from) === 'platform') return [`${from} imports ${to}; platform stands alone.`];
   if (own !== FEATURE || other !== FEATURE) return [];
   const allowed = areaOf(from) === 'records' || (areaOf(from) === 'exchange' && areaOf(to) === 'patients');
   return allowed ? [] : [`${from} imports ${to}; features do not import each other.`];
@@ -105,23 +106,40 @@ function suffixViolation({ from, to, typeOnly }: Import): string[] {
     return [`${from} imports ${to}; a route calls a use case, the use case the store.`];
   if (from.endsWith('.store.ts') && /\.(route|command)\.ts$/.test(to))
     return [`${from} imports ${to}; a store knows SQL, nothing else.`];
-  if (from.endsWith('.fhir.ts') && areaOf(to) !== 'fhir' && !to.endsWith('.fhir.ts'))
-    return [`${from} imports ${to}; a mapper imports src/fhir, other mappers, and types.`];
   return [];
 }
 
-function outsideViolation({ from, to, typeOnly }: Import): string[] {
+function outsideViolation({ from, to }: Import): string[] {
   if (/^(test|test-support|bench|scripts|web)\//.test(to) || to.endsWith('.test.ts'))
     return [`${from} imports ${to}, which is not part of the service.`];
-  if (from.endsWith('.fhir.ts') && !to.startsWith('src/') && !typeOnly)
-    return [`${from} imports ${to}; a mapper has no I/O.`];
   return [];
 }
 
-function clockViolation(path: string, text: string): string[] {
-  if (!path.endsWith('.fhir.ts')) return [];
+/** A mapper has no clock and no I/O, nor does anything that it imports, however far away. */
+function mapperViolations(sources: Sources, imports: readonly Import[]): string[] {
+  const values = Map.groupBy(
+    imports.filter(({ typeOnly }) => !typeOnly),
+    ({ from }) => from,
+  );
+  const found = new Set<string>();
+  function visit(path: string, way: readonly string[]): void {
+    if (way.includes(path)) return;
+    const here = [...way, path];
+    const fault = impurity(path, sources.get(path) ?? '');
+    if (fault !== undefined) found.add(`${here.join(' → ')}: ${fault}`);
+    else for (const { to } of values.get(path) ?? []) visit(to, here);
+  }
+  for (const path of sources.keys()) if (isChecked(path) && path.endsWith('.fhir.ts')) visit(path, []);
+  return [...found];
+}
+
+/** Why a mapper must not reach this file or package. */
+function impurity(path: string, text: string): string | undefined {
+  if (/^(node:(?!crypto$)|pg$|fastify$)/.test(path) || /\.(store|route|command)\.ts$/.test(path))
+    return 'a mapper has no I/O.';
+  if (/^src\/platform\/(db|http\/(?!errors\.ts))/.test(path)) return 'a mapper has no I/O.';
   const clock = /\bDate\.now\(|\bnew Date\(\s*\)|\bTemporal\.Now\b|\bperformance\.now\(/.exec(text);
-  return clock === null ? [] : [`${path} reads the clock (${clock[0]}); pass the time in.`];
+  return clock === null ? undefined : `reads the clock (${clock[0]}); pass the time in.`;
 }
 
 /** Each cycle once, as the way around it. */
