@@ -17,7 +17,13 @@ async function generate(): Promise<string> {
   const opened = await openDatabase(config, log);
   try {
     await migrate(opened.url);
-    const runtime = await buildRuntime({ config, log, now: () => new Date(), url: opened.url, keys: opened.keys });
+    const runtime = await buildRuntime({
+      config,
+      log,
+      now: () => new Date(),
+      url: opened.url,
+      keys: opened.keys,
+    });
     const { server } = await buildApi(runtime);
     const document = server.swagger();
     await server.close();

@@ -3,12 +3,12 @@ import fastifySwagger from '@fastify/swagger';
 import fastifySwaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { createServer } from '../platform/http/server.ts';
-import { baseUrlOf } from './config/config.ts';
 import type { Runtime } from './build-runtime.ts';
-import { createHealth, type Health } from './http/health.ts';
-import { type ApiRoute, type HttpMethod, registerRoute } from './http/register-route.ts';
-import { openApiOptions } from './http/open-api.ts';
+import { baseUrlOf } from './config/config.ts';
 import { buildFeatures } from './features.ts';
+import { createHealth, type Health } from './http/health.ts';
+import { openApiOptions } from './http/open-api.ts';
+import { type ApiRoute, type HttpMethod, registerRoute } from './http/register-route.ts';
 import { apiRoutes, rootRoutes } from './routes.ts';
 
 export const API_PREFIX = '/api/v1';
@@ -41,5 +41,9 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   );
   for (const route of root) registerRoute(server, deps, route);
   await server.ready();
-  return { server, health, routes: [...root, ...api.map((route) => ({ ...route, path: API_PREFIX + route.path }))] };
+  return {
+    server,
+    health,
+    routes: [...root, ...api.map((route) => ({ ...route, path: API_PREFIX + route.path }))],
+  };
 }

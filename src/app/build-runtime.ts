@@ -1,10 +1,11 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
+
+import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
 import { createBatcher } from '../platform/db/batch.ts';
 import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
-import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter } from '../privacy/access-log.writer.ts';
@@ -63,7 +64,10 @@ export async function buildRuntime({ config, log, now, url, keys }: RuntimeOptio
   const metrics = createMetrics();
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
   const role = SERVICE_ROLE;
-  const db = createPool({ url, max: config.databaseConnections, applicationName: 'interchange', role }, onError);
+  const db = createPool(
+    { url, max: config.databaseConnections, applicationName: 'interchange', role },
+    onError,
+  );
   const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
   const callers = createCallerDirectory(db);
   const live = await openLiveConnection({

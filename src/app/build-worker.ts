@@ -22,7 +22,10 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
       try {
         await step.run(runtime.now());
       } catch (error) {
-        runtime.log.warn({ event: `housekeeping.${step.name}`, ...errorFields(error) }, 'housekeeping step failed');
+        runtime.log.warn(
+          { event: `housekeeping.${step.name}`, ...errorFields(error) },
+          'housekeeping step failed',
+        );
       }
     }
   }

@@ -1,7 +1,8 @@
 /** Opens what commands work with, and prints what they answer (design section 5). */
+
+import { type CommandEnvironment, CommandError, type CommandSession } from '../platform/command/command.ts';
 import { createPool } from '../platform/db/database.ts';
 import { pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
-import { type CommandEnvironment, CommandError, type CommandSession } from '../platform/command/command.ts';
 import { createLog } from '../platform/log/log.ts';
 import { openDatabase } from './build-runtime.ts';
 import { baseUrlOf, loadConfig } from './config/config.ts';
@@ -15,7 +16,9 @@ export function createCommandEnvironment(output: CommandOutput): CommandEnvironm
   return {
     withSession,
     print(document, text) {
-      output.stdout.write(output.json ? `${JSON.stringify(document, null, 2)}\n` : text === '' ? '' : `${text}\n`);
+      output.stdout.write(
+        output.json ? `${JSON.stringify(document, null, 2)}\n` : text === '' ? '' : `${text}\n`,
+      );
     },
     get json() {
       return output.json;
@@ -33,7 +36,10 @@ async function withSession<T>(work: (session: CommandSession) => Promise<T>): Pr
   try {
     await requireSchema(opened.url, config.database.kind === 'embedded');
     const ignored = () => undefined;
-    const db = createPool({ url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE }, ignored);
+    const db = createPool(
+      { url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE },
+      ignored,
+    );
     try {
       return await work({ db, adminUrl: opened.url, keys: opened.keys, publicBaseUrl: baseUrlOf(config) });
     } finally {

@@ -17,7 +17,9 @@ export function buildProgram(): Command {
   const output = { json: false, stdout: process.stdout };
   const environment = createCommandEnvironment(output);
   const program = new Command('interchange')
-    .description('Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, a trace of every access.')
+    .description(
+      'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, a trace of every access.',
+    )
     .addHelpText('after', '\nConfiguration comes from the environment: see docs/environment.md.')
     .addHelpText('after', '\nExample:\n  npx interchange demo');
   program.addCommand(serveCommand(environment));
@@ -41,11 +43,9 @@ export function buildProgram(): Command {
   everyCommand(program, (command) => {
     command.exitOverride().showHelpAfterError('(add --help for an example)');
     if (command.commands.length === 0)
-      command
-        .option('--json', 'print one JSON document on stdout')
-        .hook('preAction', (_program, action) => {
-          output.json = action.opts().json === true;
-        });
+      command.option('--json', 'print one JSON document on stdout').hook('preAction', (_program, action) => {
+        output.json = action.opts().json === true;
+      });
   });
   return program;
 }
@@ -85,10 +85,12 @@ function reportFailure(error: unknown): number {
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown failure';
   const { code } = error as { code?: unknown };
-  const ours = error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
+  const ours =
+    error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
   if (ours || error.name === 'EmbeddedPostgresError' || error.name === 'HttpError') return error.message;
   if (code === 'ECONNREFUSED') return 'the database of DATABASE_URL refuses connections: is it running?';
-  if (typeof code === 'string' && /^28/.test(code)) return 'the database refuses the user or password of DATABASE_URL';
+  if (typeof code === 'string' && /^28/.test(code))
+    return 'the database refuses the user or password of DATABASE_URL';
   if (code === '3D000') return 'the database named in DATABASE_URL does not exist: create it first';
   return `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}`;
 }

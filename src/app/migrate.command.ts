@@ -10,7 +10,10 @@ export function migrateCommand(environment: CommandEnvironment): Command {
   return new Command('migrate')
     .description('bring the database to the schema of this version')
     .option('--dry-run', 'list what would be applied, apply nothing')
-    .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://localhost/interchange MASTER_KEY_FILE=master.key npx interchange migrate')
+    .addHelpText(
+      'after',
+      '\nExample:\n  DATABASE_URL=postgres://localhost/interchange MASTER_KEY_FILE=master.key npx interchange migrate',
+    )
     .action(async ({ dryRun }: { dryRun?: boolean }) => {
       const opened = await openDatabase(loadConfig(process.env), createLog('silent'));
       try {
@@ -18,7 +21,9 @@ export function migrateCommand(environment: CommandEnvironment): Command {
         const verb = dryRun === true ? 'Would apply' : 'Applied';
         environment.print(
           { applied, dryRun: dryRun === true },
-          applied.length === 0 ? 'The schema is current.' : `${verb} ${applied.length}:\n  ${applied.join('\n  ')}`,
+          applied.length === 0
+            ? 'The schema is current.'
+            : `${verb} ${applied.length}:\n  ${applied.join('\n  ')}`,
         );
       } finally {
         await opened.release();

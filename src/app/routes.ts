@@ -1,4 +1,8 @@
 /** The table of contents: every method and path, and the route that answers it. */
+import { encounterMetadataRoute } from '../encounters/metadata.route.ts';
+import { readEncounterRoute } from '../encounters/read-encounter.route.ts';
+import { searchEncountersFormRoute, searchEncountersRoute } from '../encounters/search-encounters.route.ts';
+import { jwksRoute } from '../sign-in/jwks.route.ts';
 import type { Features } from './features.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
 
@@ -9,13 +13,18 @@ export interface RouteEntry {
 }
 
 /** Paths below {base_url}. */
-export function apiRoutes(_features: Features): RouteEntry[] {
-  return [];
+export function apiRoutes(features: Features): RouteEntry[] {
+  return [
+    at('GET', '/encounters/fhir/metadata', encounterMetadataRoute(features)),
+    at('GET', '/encounters/fhir/Encounter', searchEncountersRoute(features)),
+    at('POST', '/encounters/fhir/Encounter/_search', searchEncountersFormRoute(features)),
+    at('GET', '/encounters/fhir/Encounter/:encounterId', readEncounterRoute(features)),
+  ];
 }
 
 /** Paths outside the version prefix. */
-export function rootRoutes(_features: Features): RouteEntry[] {
-  return [];
+export function rootRoutes(features: Features): RouteEntry[] {
+  return [at('GET', '/.well-known/jwks.json', jwksRoute(features))];
 }
 
 export function at(method: HttpMethod, path: string, route: ApiRoute): RouteEntry {

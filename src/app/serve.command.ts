@@ -15,7 +15,9 @@ interface ServeOptions {
 export function serveCommand(_environment: CommandEnvironment): Command {
   return new Command('serve')
     .description('run the API, the console and the delivery worker')
-    .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker']).default('all'))
+    .addOption(
+      new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker']).default('all'),
+    )
     .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
     .option('--port <port>', 'port to listen on (default: PORT, or 3000)', portNumber)
     .option('--processes <n>', 'processes that share the port', processCount, 1)
@@ -37,6 +39,7 @@ export function startCommand(_environment: CommandEnvironment): Command {
 
 function processCount(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 256) throw new InvalidArgumentError('Give a number from 1 to 256.');
+  if (!Number.isInteger(count) || count < 1 || count > 256)
+    throw new InvalidArgumentError('Give a number from 1 to 256.');
   return count;
 }

@@ -49,7 +49,10 @@ async function startParts({ role, config, log, url, keys }: PartOptions): Promis
   const runtime = await buildRuntime({ config, log, url, keys, now: () => new Date() });
   const stops: (() => Promise<unknown>)[] = [];
   if (role !== 'api') {
-    const worker = buildWorker(runtime, housekeepingSteps(runtime, await buildFeatures(runtime, baseUrlOf(config))));
+    const worker = buildWorker(
+      runtime,
+      housekeepingSteps(runtime, await buildFeatures(runtime, baseUrlOf(config))),
+    );
     worker.start();
     stops.push(() => worker.stop());
   }
@@ -60,7 +63,10 @@ async function startParts({ role, config, log, url, keys }: PartOptions): Promis
       const metricsServer = await health.listenMetrics(config.metricsPort);
       stops.push(async () => metricsServer.close());
     }
-    log.info({ event: 'listening', host: config.host, port: config.port, role, pid: process.pid }, 'listening');
+    log.info(
+      { event: 'listening', host: config.host, port: config.port, role, pid: process.pid },
+      'listening',
+    );
     stops.unshift(async () => {
       health.drain();
       await server.close();
@@ -90,7 +96,10 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
     for (let index = 0; index < options.processes; index += 1) cluster.fork(children);
     cluster.on('exit', (worker, code, signal) => {
       if (stopping) return;
-      log.error({ event: 'process-exit', pid: worker.process.pid, status: code, signal }, 'process ended, starting another');
+      log.error(
+        { event: 'process-exit', pid: worker.process.pid, status: code, signal },
+        'process ended, starting another',
+      );
       setTimeout(() => !stopping && cluster.fork(children), 1_000);
     });
     await once(cluster, 'listening');

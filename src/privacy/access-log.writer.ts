@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '../platform/db/database.ts';
 import { transaction } from '../platform/db/database.ts';
 import { unavailable } from '../platform/http/errors.ts';
-import type { AccessEntry, AccessLog } from './access-log.ts';
 import { appendEntries, type HashedEntry, insertWriter, nextWriterNumber } from './access-log.store.ts';
+import type { AccessEntry, AccessLog } from './access-log.ts';
 import { entryHash, genesisHash, headSeal } from './hash-chain.ts';
 
 /** Entries in one statement at most. */
@@ -140,7 +140,11 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
 
 function notWritten(cause: unknown): Error {
   return Object.assign(
-    unavailable('The access log could not be written, so the data is not released. Try again shortly.', 2, 'access_log'),
+    unavailable(
+      'The access log could not be written, so the data is not released. Try again shortly.',
+      2,
+      'access_log',
+    ),
     { cause },
   );
 }

@@ -7,7 +7,10 @@ import { type NotedHead, type VerificationResult, verifyAccessLog } from './veri
 export function verifyAccessLogCommand(environment: CommandEnvironment): Command {
   return new Command('verify')
     .description('prove that no entry of the access log was changed or removed; exits 1 when one was')
-    .option('--heads <file>', 'output of an earlier run with --json: its heads must still be part of the chains')
+    .option(
+      '--heads <file>',
+      'output of an earlier run with --json: its heads must still be part of the chains',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange access-log verify --json > heads.json\n  npx interchange access-log verify --heads heads.json',
@@ -30,7 +33,8 @@ function progress({ stderr, json }: CommandEnvironment): (entries: number) => vo
 function summary({ ok, entries, writers, faults }: VerificationResult): string {
   if (ok) return `The access log is whole: ${entries} entries in ${writers} chains, none changed or removed.`;
   const lines = faults.map(
-    ({ writerId, sequence, reason }) => `  chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}: ${reason}`,
+    ({ writerId, sequence, reason }) =>
+      `  chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}: ${reason}`,
   );
   return `The access log is NOT whole:\n${lines.join('\n')}`;
 }

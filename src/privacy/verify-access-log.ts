@@ -41,16 +41,26 @@ export async function verifyAccessLog(
   const faults: ChainFault[] = numberFaults(writers);
   for (const writerId of await unregisteredWriters(db))
     faults.push({ writerId, sequence: null, reason: 'entries of a writer that is not registered' });
-  const noted = new Map((options.noted ?? []).map((head) => [`${head.writerId}/${head.sequence}`, head.hash]));
+  const noted = new Map(
+    (options.noted ?? []).map((head) => [`${head.writerId}/${head.sequence}`, head.hash]),
+  );
   let entries = 0;
   for (const writer of writers) {
-    const walked = await walkChain(db, key, { writer, noted, onEntries: (n) => options.onProgress?.(entries + n) });
+    const walked = await walkChain(db, key, {
+      writer,
+      noted,
+      onEntries: (n) => options.onProgress?.(entries + n),
+    });
     entries += walked.entries;
     if (walked.fault !== undefined) faults.push(walked.fault);
   }
   for (const position of noted.keys()) {
     const [writerId = '', sequence = ''] = position.split('/');
-    faults.push({ writerId, sequence: Number(sequence), reason: 'a head that was noted earlier is gone or differs' });
+    faults.push({
+      writerId,
+      sequence: Number(sequence),
+      reason: 'a head that was noted earlier is gone or differs',
+    });
   }
   return { ok: faults.length === 0, writers: writers.length, entries, faults, heads: writers.map(toHead) };
 }
@@ -85,7 +95,8 @@ async function walkChain(
 ): Promise<{ entries: number; fault?: ChainFault }> {
   const fault = (sequence: number | null, reason: string) => ({ writerId: writer.id, sequence, reason });
   let hash = genesisHash(key, writer.id, writer.number, writer.startedAt);
-  if (!hash.equals(writer.genesisHash)) return { entries: 0, fault: fault(null, 'the registration was changed') };
+  if (!hash.equals(writer.genesisHash))
+    return { entries: 0, fault: fault(null, 'the registration was changed') };
   const meet = (sequence: number) => {
     const position = `${writer.id}/${sequence}`;
     if (noted.get(position) === hash.toString('hex')) noted.delete(position);
@@ -100,7 +111,8 @@ async function walkChain(
       if (entry.sequence !== sequence + 1)
         return { entries: sequence, fault: fault(sequence + 1, 'an entry was removed') };
       hash = entryHash(key, hash, entry);
-      if (!hash.equals(entry.hash)) return { entries: sequence, fault: fault(entry.sequence, 'an entry was changed') };
+      if (!hash.equals(entry.hash))
+        return { entries: sequence, fault: fault(entry.sequence, 'an entry was changed') };
       sequence = entry.sequence;
       meet(sequence);
     }

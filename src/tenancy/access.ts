@@ -1,7 +1,14 @@
 /** What a route asks of its caller, and the typed constructors of routes (design 3.1). */
 import type { TObject, TSchema } from 'typebox';
+import type {
+  Reply,
+  RequestContext,
+  Route,
+  RouteDocs,
+  RouteRequest,
+  RouteSchemas,
+} from '../platform/http/route.ts';
 import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
-import type { Reply, RequestContext, Route, RouteDocs, RouteRequest, RouteSchemas } from '../platform/http/route.ts';
 import type { Caller, TokenIdentity } from './caller.ts';
 import type { Module } from './modules.ts';
 import type { Permission } from './permissions.ts';

@@ -4,8 +4,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../platform/db/database.ts';
-import type { Caller, TokenIdentity } from './caller.ts';
 import { loadCaller } from './caller.store.ts';
+import type { Caller, TokenIdentity } from './caller.ts';
 import { type LiveChange, parseLiveChange } from './live.ts';
 
 /** A caller as found. `current` turns false the moment a change that may concern it is heard of. */

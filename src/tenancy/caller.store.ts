@@ -17,7 +17,11 @@ interface CallerRow {
  * The caller behind a token: undefined when the account is unknown or disabled, or when the session is not
  * its own, was revoked or has ended.
  */
-export async function loadCaller(db: Queryable, identity: TokenIdentity, now: Date): Promise<Caller | undefined> {
+export async function loadCaller(
+  db: Queryable,
+  identity: TokenIdentity,
+  now: Date,
+): Promise<Caller | undefined> {
   const { rows } = await db.query<CallerRow>({
     name: 'caller-load',
     text: `

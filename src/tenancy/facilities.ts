@@ -1,8 +1,8 @@
 /** Making organisations and facilities, and switching modules (design sections 4 and 5). */
 import { randomUUID } from 'node:crypto';
-import { type Pool, transaction } from '../platform/db/database.ts';
-import { CommandError, UsageError } from '../platform/command/command.ts';
 import { isTimeZone } from '../fhir/date-time.ts';
+import { CommandError, UsageError } from '../platform/command/command.ts';
+import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from './check-access.ts';
 import { notifyLive } from './live.ts';
 import { isModule, MODULES, type Module } from './modules.ts';
@@ -17,7 +17,10 @@ import {
 
 const MAX_NAME = 200;
 
-export async function createOrganisation(db: Pool, input: { name: string; id?: string }): Promise<{ id: string }> {
+export async function createOrganisation(
+  db: Pool,
+  input: { name: string; id?: string },
+): Promise<{ id: string }> {
   const id = checkedId('--id', input.id ?? randomUUID());
   if (!(await insertOrganisation(db, { id, name: checkedName(input.name) })))
     throw new CommandError(`An organisation with the id ${id} exists already.`);
@@ -75,7 +78,11 @@ export async function requireOrganisation(db: Pool, organisationId: string): Pro
 }
 
 /** Throws when either id is malformed (usage) or unknown. */
-export async function requireFacility(db: Pool, organisationId: string, facilityId: string): Promise<Facility> {
+export async function requireFacility(
+  db: Pool,
+  organisationId: string,
+  facilityId: string,
+): Promise<Facility> {
   await requireOrganisation(db, organisationId);
   checkedId('--facility', facilityId);
   const [facility] = await listFacilities(db, { organisationId }, facilityId);
@@ -93,13 +100,15 @@ function checkedId(option: string, id: string): string {
 
 function checkedName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > MAX_NAME) throw new UsageError(`--name must have 1 to ${MAX_NAME} characters.`);
+  if (trimmed === '' || trimmed.length > MAX_NAME)
+    throw new UsageError(`--name must have 1 to ${MAX_NAME} characters.`);
   return trimmed;
 }
 
 function checkedModules(modules: readonly string[]): Module[] {
   return modules.map((name) => {
-    if (!isModule(name)) throw new UsageError(`Unknown module ${name}. The modules are ${MODULES.join(', ')}.`);
+    if (!isModule(name))
+      throw new UsageError(`Unknown module ${name}. The modules are ${MODULES.join(', ')}.`);
     return name;
   });
 }

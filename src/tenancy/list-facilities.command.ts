@@ -14,7 +14,12 @@ export function listFacilitiesCommand(environment: CommandEnvironment): Command 
         await requireOrganisation(db, organisation);
         return listFacilities(db, { organisationId: organisation });
       });
-      const lines = items.map(({ id, name, timeZone, modules }) => `${id}  ${name}  ${timeZone}  ${modules.join(',')}`);
-      environment.print({ items }, lines.length === 0 ? 'This organisation has no facility yet.' : lines.join('\n'));
+      const lines = items.map(
+        ({ id, name, timeZone, modules }) => `${id}  ${name}  ${timeZone}  ${modules.join(',')}`,
+      );
+      environment.print(
+        { items },
+        lines.length === 0 ? 'This organisation has no facility yet.' : lines.join('\n'),
+      );
     });
 }

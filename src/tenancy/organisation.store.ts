@@ -17,7 +17,10 @@ export interface Facility {
 }
 
 /** False when the id is taken. */
-export async function insertOrganisation(db: Queryable, { id, name }: { id: string; name: string }): Promise<boolean> {
+export async function insertOrganisation(
+  db: Queryable,
+  { id, name }: { id: string; name: string },
+): Promise<boolean> {
   const { rowCount } = await db.query({
     text: 'insert into organisation (id, name) values ($1, $2) on conflict do nothing',
     values: [id, name],

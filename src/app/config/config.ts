@@ -1,5 +1,6 @@
 /** The configuration of a process: typed, complete, read once. `docs/environment.md` documents each variable. */
 import { resolve } from 'node:path';
+import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
@@ -21,19 +22,9 @@ export interface Config {
   metricsPort: number | undefined;
   /** Proxies (addresses or CIDR ranges) whose `x-forwarded-for` is believed. */
   trustProxy: string[];
-  signIn: SignInConfig;
+  /** Numbers of the sign-in rules (design 3.2). */
+  signIn: SignInSettings;
   importMaxBytes: number;
-}
-
-/** Numbers of the sign-in rules (design 3.2). */
-export interface SignInConfig {
-  /** Failures within the window that lock an identity. */
-  lockFailures: number;
-  lockWindowSeconds: number;
-  lockSeconds: number;
-  /** Password hashes computed at once, and waiting at most. */
-  hashConcurrency: number;
-  hashQueue: number;
 }
 
 /** Read the configuration. Throws {@link ConfigError} with every fault at once. */
@@ -52,10 +43,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     masterKey: masterKey(reader, url !== undefined),
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
-    trustProxy: (reader.text('TRUST_PROXY') ?? '').split(',').map((part) => part.trim()).filter(Boolean),
+    trustProxy: (reader.text('TRUST_PROXY') ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
     signIn: {
+      ...DEFAULT_SIGN_IN_SETTINGS,
       lockFailures: reader.integer('SIGN_IN_LOCK_FAILURES', { min: 1, max: 100, fallback: 5 }),
-      lockWindowSeconds: reader.integer('SIGN_IN_LOCK_WINDOW_SECONDS', { min: 1, max: 86_400, fallback: 900 }),
+      lockWindowSeconds: reader.integer('SIGN_IN_LOCK_WINDOW_SECONDS', {
+        min: 1,
+        max: 86_400,
+        fallback: 900,
+      }),
       lockSeconds: reader.integer('SIGN_IN_LOCK_SECONDS', { min: 1, max: 86_400, fallback: 900 }),
       hashConcurrency: reader.integer('PASSWORD_HASH_CONCURRENCY', { min: 1, max: 64, fallback: 2 }),
       hashQueue: reader.integer('PASSWORD_HASH_QUEUE', { min: 0, max: 10_000, fallback: 32 }),
@@ -77,7 +76,13 @@ function publicBaseUrl(reader: EnvironmentReader): string | undefined {
   const text = reader.text('PUBLIC_BASE_URL');
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== '' ||
+    url.hash !== '' ||
+    url.username !== ''
+  )
     reader.fault('PUBLIC_BASE_URL', 'must be an http or https address without user, query or fragment');
   else if (!/\/api\/v1\/?$/.test(url.pathname)) reader.fault('PUBLIC_BASE_URL', 'must end in /api/v1');
   return text.replace(/\/$/, '');
@@ -86,7 +91,8 @@ function publicBaseUrl(reader: EnvironmentReader): string | undefined {
 function masterKey(reader: EnvironmentReader, required: boolean): Config['masterKey'] {
   const value = reader.text('MASTER_KEY');
   const path = reader.text('MASTER_KEY_FILE');
-  if (value !== undefined && path !== undefined) reader.fault('MASTER_KEY', 'and MASTER_KEY_FILE are both set: keep one');
+  if (value !== undefined && path !== undefined)
+    reader.fault('MASTER_KEY', 'and MASTER_KEY_FILE are both set: keep one');
   if (value !== undefined) {
     const key = parseMasterKey(value);
     if (key === undefined) reader.fault('MASTER_KEY', MASTER_KEY_SHAPE);
@@ -94,7 +100,10 @@ function masterKey(reader: EnvironmentReader, required: boolean): Config['master
   }
   if (path !== undefined) return { kind: 'file', path: resolve(path) };
   if (required)
-    reader.fault('MASTER_KEY', 'or MASTER_KEY_FILE is required with DATABASE_URL; make one with: openssl rand -hex 32');
+    reader.fault(
+      'MASTER_KEY',
+      'or MASTER_KEY_FILE is required with DATABASE_URL; make one with: openssl rand -hex 32',
+    );
   return { kind: 'made' };
 }
 

@@ -14,7 +14,9 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 
   constructor(faults: readonly string[]) {
-    super(`The environment is not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee docs/environment.md.`);
+    super(
+      `The environment is not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee docs/environment.md.`,
+    );
   }
 }
 

@@ -44,8 +44,7 @@ export function createCallerCheck(
 ): CallerCheck {
   async function find(identity: TokenIdentity, now: Date): Promise<CallerEntry> {
     const entry = await deps.callers.find(identity, now);
-    if (entry === undefined)
-      throw unauthorized('The session has ended. Sign in again.', 'session_ended');
+    if (entry === undefined) throw unauthorized('The session has ended. Sign in again.', 'session_ended');
     return entry;
   }
 
@@ -76,8 +75,12 @@ export function createCallerCheck(
 /** RFC 6750 section 2.1. */
 function bearerToken(headers: Headers): string {
   const value = headers.authorization;
-  const token = typeof value === 'string' ? /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(value)?.[1] : undefined;
+  const token =
+    typeof value === 'string' ? /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(value)?.[1] : undefined;
   if (token === undefined)
-    throw unauthorized('The access token is missing. Send the header Authorization: Bearer <accessToken>.', 'token_missing');
+    throw unauthorized(
+      'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
+      'token_missing',
+    );
   return token;
 }

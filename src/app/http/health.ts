@@ -1,6 +1,7 @@
 /** Liveness, readiness and metrics, outside the version prefix. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+
 import { createServer, type Server } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errorBody } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
 
@@ -20,7 +21,10 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
       () => true,
       () => false,
     );
-    return { ready: database && !draining, checks: { database, notifications: live.up, accepting: !draining } };
+    return {
+      ready: database && !draining,
+      checks: { database, notifications: live.up, accepting: !draining },
+    };
   }
 
   return {
@@ -32,7 +36,9 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
       });
       server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
-          return reply.code(404).send(errorBody(404, 'There is no such path or method. See the reference at /api/v1/docs.'));
+          return reply
+            .code(404)
+            .send(errorBody(404, 'There is no such path or method. See the reference at /api/v1/docs.'));
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
       });
     },
@@ -49,7 +55,9 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
           response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text);
         });
       });
-      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+      await new Promise<void>((resolve, reject) =>
+        server.once('error', reject).listen(port, '127.0.0.1', resolve),
+      );
       return server;
     },
   };

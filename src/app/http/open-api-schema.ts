@@ -53,7 +53,9 @@ function responsesOf({ schemas }: Route<Access>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(schemas.responses).map(([status, { description, schema, mediaType }]) => [
       status,
-      schema === undefined ? { description, type: 'null' } : content(description, mediaType ?? 'application/json', schema),
+      schema === undefined
+        ? { description, type: 'null' }
+        : content(description, mediaType ?? 'application/json', schema),
     ]),
   );
 }

@@ -17,7 +17,12 @@ export function openApiOptions(publicBaseUrl: string): FastifyDynamicSwaggerOpti
       servers: [{ url: new URL(publicBaseUrl).pathname }],
       components: {
         securitySchemes: {
-          accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login.' },
+          accessToken: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'From POST /auth/login.',
+          },
         },
       },
     },

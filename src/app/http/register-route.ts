@@ -1,14 +1,19 @@
 /** Puts a route into the server: caller checks, then body and parameters, then the handler, then the release. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import Type, { type TObject, type TSchema } from 'typebox';
-import { HttpError, notFound } from '../../platform/http/errors.ts';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
+import { HttpError, notFound } from '../../platform/http/errors.ts';
 import { convertQuery, refuseUnusableText } from '../../platform/http/input.ts';
 import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../privacy/purpose-of-use.ts';
 import type { Access } from '../../tenancy/access.ts';
-import { type CallerCheck, type CallerCheckDependencies, type CheckedCaller, createCallerCheck } from './check-caller.ts';
+import {
+  type CallerCheck,
+  type CallerCheckDependencies,
+  type CheckedCaller,
+  createCallerCheck,
+} from './check-caller.ts';
 import { openApiSchema } from './open-api-schema.ts';
 
 export type ApiRoute = Route<Access>;
@@ -93,7 +98,11 @@ function refuseUnusableParams(params: unknown): void {
 function requireMediaType(request: FastifyRequest, taken: readonly string[]): void {
   const given = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (!taken.includes(given))
-    throw new HttpError(415, 'media_type', `This content type is not taken here. Send ${taken.join(' or ')}.`);
+    throw new HttpError(
+      415,
+      'media_type',
+      `This content type is not taken here. Send ${taken.join(' or ')}.`,
+    );
 }
 
 function isStrict(request: FastifyRequest): boolean {
@@ -137,7 +146,9 @@ async function release(
   if (answer.body === undefined) return reply.send();
   reply.header('content-type', answer.contentType ?? 'application/json; charset=utf-8');
   const { body } = answer;
-  return reply.send(typeof body === 'string' || body instanceof Uint8Array || isStream(body) ? body : JSON.stringify(body));
+  return reply.send(
+    typeof body === 'string' || body instanceof Uint8Array || isStream(body) ? body : JSON.stringify(body),
+  );
 }
 
 function isStream(body: unknown): boolean {
@@ -153,5 +164,8 @@ function withPurposeOfUse(query: TObject, access: Access): TObject {
     ...(required ? {} : { default: DEFAULT_PURPOSE_OF_USE }),
     description: "Why the data is read. It is written to the patient's access log.",
   });
-  return Type.Object({ ...query.properties, purposeOfUse: required ? purposeOfUse : Type.Optional(purposeOfUse) });
+  return Type.Object({
+    ...query.properties,
+    purposeOfUse: required ? purposeOfUse : Type.Optional(purposeOfUse),
+  });
 }

@@ -1,7 +1,7 @@
 /** What every command of `interchange` is given (design section 5). */
 import type { Readable } from 'node:stream';
-import type { Pool } from '../db/database.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
+import type { Pool } from '../db/database.ts';
 
 /** A failure that the operator is told about: exit 1. */
 export class CommandError extends Error {

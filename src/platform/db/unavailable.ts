@@ -1,7 +1,15 @@
 /** Tells an unreachable database from a fault in a statement. */
 
-const SYSTEM_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
-const MESSAGES = /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
+const SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+]);
+const MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
 
 /** True for lost and refused connections, a server that starts or stops, and too many connections. */
 export function isDatabaseUnavailable(error: unknown): boolean {

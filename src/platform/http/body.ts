@@ -39,7 +39,8 @@ export function decodeText(bytes: Uint8Array): string {
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeText(bytes);
   if (text.trim() === '') throw badRequest('The body is empty. Send a JSON document.', 'empty_body');
-  if (isTooDeep(text)) throw badRequest(`The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`, 'json_too_deep');
+  if (isTooDeep(text))
+    throw badRequest(`The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`, 'json_too_deep');
   try {
     return secureJsonParse.parse(text);
   } catch {

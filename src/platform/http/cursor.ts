@@ -13,7 +13,12 @@ export interface CursorCodec {
 
 export function createCursorCodec(key: Uint8Array): CursorCodec {
   const mac = (binding: readonly (string | null)[], payload: Buffer): Buffer =>
-    createHmac('sha256', key).update(JSON.stringify(binding)).update('\0').update(payload).digest().subarray(0, MAC_BYTES);
+    createHmac('sha256', key)
+      .update(JSON.stringify(binding))
+      .update('\0')
+      .update(payload)
+      .digest()
+      .subarray(0, MAC_BYTES);
   return {
     encode(binding, position) {
       const payload = Buffer.from(JSON.stringify(position));

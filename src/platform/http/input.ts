@@ -18,7 +18,8 @@ export function convertQuery(schema: TObject, query: Values, strict: boolean): V
   for (const [name, value] of Object.entries(query)) {
     const property = (schema.properties as Record<string, Property>)[name];
     if (property !== undefined) converted[name] = convert(property, value);
-    else if (strict) throw badRequest(`Unknown query parameter ${printable(name)}, and Prefer asks for strict handling.`);
+    else if (strict)
+      throw badRequest(`Unknown query parameter ${printable(name)}, and Prefer asks for strict handling.`);
   }
   return converted;
 }
@@ -38,7 +39,10 @@ export function refuseUnusableText(input: unknown): void {
     const value = pending.pop();
     if (typeof value === 'string') {
       if (value.includes('\0') || !value.isWellFormed())
-        throw badRequest('The request has a NUL character or a broken Unicode character. Remove it.', 'unusable_text');
+        throw badRequest(
+          'The request has a NUL character or a broken Unicode character. Remove it.',
+          'unusable_text',
+        );
     } else if (value !== null && typeof value === 'object') {
       for (const [key, inner] of Object.entries(value)) pending.push(key, inner);
     }

@@ -38,7 +38,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     http: { headersTimeout: 15_000, maxHeaderSize: 16_384 },
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 512 },
-    trustProxy: trustProxy ?? false,
+    trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: answerBrokenRequest,
   });
@@ -57,7 +57,9 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     done();
   });
   server.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send(errorBody(404, 'There is no such path or method. See the reference at /api/v1/docs.')),
+    reply
+      .code(404)
+      .send(errorBody(404, 'There is no such path or method. See the reference at /api/v1/docs.')),
   );
   server.setErrorHandler(answerError);
 
@@ -78,11 +80,15 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
 
   function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const known = toHttpError(error);
-    const answer = known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
+    const answer =
+      known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
     if (known === undefined)
       log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
     else if (answer.statusCode >= 500)
-      log.warn({ correlationId: request.id, code: answer.code, ...errorFields(answer.cause ?? error) }, 'not available');
+      log.warn(
+        { correlationId: request.id, code: answer.code, ...errorFields(answer.cause ?? error) },
+        'not available',
+      );
     reply.raw.setHeader('x-correlation-id', request.id);
     reply.raw.setHeader('cache-control', 'no-store');
     return reply
@@ -109,7 +115,11 @@ function toHttpError(error: unknown): HttpError | undefined {
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return new HttpError(415, 'media_type', 'This content type is not taken here. Send application/json.');
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-    return new HttpError(statusCode, code ?? 'bad_request', CLIENT_FAULTS[statusCode] ?? 'The request is not valid.');
+    return new HttpError(
+      statusCode,
+      code ?? 'bad_request',
+      CLIENT_FAULTS[statusCode] ?? 'The request is not valid.',
+    );
   if (isDatabaseUnavailable(error))
     return Object.assign(unavailable('The database cannot be reached. Try again shortly.', 2, 'database'), {
       cause: error,
@@ -129,7 +139,8 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     socket.destroy();
     return;
   }
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const body = JSON.stringify(errorBody(status, 'The request is not valid HTTP.'));
   socket.end(
     `HTTP/1.1 ${status} ${errorBody(status, '').error}\r\ncontent-type: application/json; charset=utf-8\r\n` +

@@ -33,7 +33,9 @@ const ALLOWED_FIELDS = [
   'signal',
 ] as const;
 
-export type LogFields = { [field in (typeof ALLOWED_FIELDS)[number]]?: string | number | boolean | undefined };
+export type LogFields = {
+  [field in (typeof ALLOWED_FIELDS)[number]]?: string | number | boolean | undefined;
+};
 
 export interface Log {
   debug(fields: LogFields, message: string): void;
@@ -45,7 +47,8 @@ export interface Log {
 /** A log that writes JSON lines to `destination` (default: stdout). */
 export function createLog(level: string, destination?: NodeJS.WritableStream): Log {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const logger = destination === undefined ? pino(options) : pino(options, destination as pino.DestinationStream);
+  const logger =
+    destination === undefined ? pino(options) : pino(options, destination as pino.DestinationStream);
   const write = (method: 'debug' | 'info' | 'warn' | 'error') => (fields: LogFields, message: string) =>
     logger[method](allowed(fields), message);
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
