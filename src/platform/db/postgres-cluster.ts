@@ -95,7 +95,7 @@ async function initialise(place: ClusterPlace): Promise<void> {
 
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir))
-    if (name.startsWith(UNFINISHED)) await rm(join(dataDir, name), { recursive: true, force: true });
+    if (name.startsWith(UNFINISHED)) await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 20 });
 }
 
 async function checkVersion(place: ClusterPlace, version: string): Promise<void> {

@@ -65,17 +65,24 @@ export function addValue(fields: Record<string, string | string[]>, name: string
 
 function isTooDeep(text: string): boolean {
   let depth = 0;
-  let quoted = false;
   for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (quoted) {
-      if (code === 92) index += 1;
-      else if (code === 34) quoted = false;
-    } else if (code === 34) quoted = true;
-    else if (code === 123 || code === 91) {
-      depth += 1;
-      if (depth > MAX_JSON_DEPTH) return true;
-    } else if (code === 125 || code === 93) depth -= 1;
+    const character = text[index];
+    if (character === '"') index = endOfString(text, index);
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth > MAX_JSON_DEPTH) return true;
   }
   return false;
+}
+
+/** Index of the quote that closes the string which opens at `start`. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
 }
