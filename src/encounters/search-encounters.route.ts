@@ -2,21 +2,14 @@
 import type { Static } from 'typebox';
 import { searchsetJson } from '../fhir/bundle.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
-import type { KeyRing } from '../platform/crypto/key-ring.ts';
-import type { Queryable } from '../platform/db/database.ts';
-import { createCursorCodec } from '../platform/http/cursor.ts';
 import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
-import type { AccessLog } from '../privacy/access-log.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
 import { EncounterSearchsetSchema } from './encounter.schema.ts';
-import { createSearchEncounters } from './search-encounters.ts';
+import { createSearchEncounters, type SearchEncountersDependencies } from './search-encounters.ts';
 import { type EncounterSearch, EncounterSearchQuery, parseEncounterSearch } from './search-parameters.ts';
 
-export interface SearchEncountersRouteDependencies {
-  db: Queryable;
-  accessLog: AccessLog;
-  keys: KeyRing;
+export interface SearchEncountersRouteDependencies extends SearchEncountersDependencies {
   /** Absolute base address of the API. */
   publicBaseUrl: string;
 }
@@ -47,8 +40,7 @@ function searchRoute(
   bodyMode: 'parsed' | 'form',
   docs: RouteDocs,
 ): Route<Access> {
-  const cursors = createCursorCodec(deps.keys.derive('cursor'));
-  const searchEncounters = createSearchEncounters({ db: deps.db, accessLog: deps.accessLog, cursors });
+  const searchEncounters = createSearchEncounters(deps);
   const collection = `${deps.publicBaseUrl}/encounters/fhir/Encounter`;
 
   async function handle(

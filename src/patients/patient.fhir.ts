@@ -1,0 +1,45 @@
+/** Patient as FHIR R4 (https://hl7.org/fhir/R4/patient.html). */
+import { type Identifier, ownIdentifier } from '../fhir/coded.ts';
+import { compact } from '../fhir/compact.ts';
+import type { ContactPoint } from '../fhir/person.ts';
+import type { PatientRecord } from './patient.ts';
+
+export type PatientResource = ReturnType<typeof patientResource>;
+
+export function patientResource(patient: PatientRecord) {
+  return {
+    resourceType: 'Patient' as const,
+    id: patient.id,
+    meta: { versionId: String(patient.version), lastUpdated: patient.lastUpdated },
+    ...compact({
+      identifier: identifiers(patient),
+      active: patient.active,
+      name: patient.names,
+      telecom: telecoms(patient.telecoms),
+      gender: patient.gender,
+      birthDate: patient.birthDate,
+      // deceased[x] and multipleBirth[x] hold one type each; the more exact one goes out.
+      deceasedBoolean: patient.deceasedDateTime === null ? patient.deceasedBoolean : null,
+      deceasedDateTime: patient.deceasedDateTime,
+      address: patient.addresses,
+      maritalStatus: patient.maritalStatus,
+      multipleBirthBoolean: patient.multipleBirthInteger === null ? patient.multipleBirthBoolean : null,
+      multipleBirthInteger: patient.multipleBirthInteger,
+      contact: patient.contacts,
+      communication: patient.communication,
+    }),
+  };
+}
+
+/** The source's identifiers, and ours where none of them says both system and value. */
+function identifiers({ identifiers, organisationId, id }: PatientRecord): Identifier[] {
+  const isComplete = ({ system, value }: Identifier) => system !== undefined && value !== undefined;
+  return identifiers.some(isComplete) ? identifiers : [...identifiers, ownIdentifier(organisationId, id)];
+}
+
+/** R4 invariant cpt-2: a value needs a system. */
+function telecoms(telecoms: readonly ContactPoint[]): ContactPoint[] {
+  return telecoms.map((point) =>
+    point.value !== undefined && point.system === undefined ? { ...point, system: 'other' } : point,
+  );
+}

@@ -1,0 +1,20 @@
+/** GET /patients/base/<id> (design 3.4). */
+import Type from 'typebox';
+import type { Route } from '../platform/http/route.ts';
+import { type Access, facilityRoute } from '../tenancy/access.ts';
+import { PatientSchema, patientDocument } from './patient.schema.ts';
+import { type ReadPatientDependencies, readPatient } from './read-patient.ts';
+
+export function readPatientRoute(deps: ReadPatientDependencies): Route<Access> {
+  return facilityRoute(
+    { permissions: ['patients.patients.get'], module: 'patients', purposeOfUse: 'default' },
+    {
+      docs: { operationId: 'readPatient', summary: 'Read one patient', tag: 'Patients' },
+      params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
+      responses: { 200: { description: 'The patient.', schema: PatientSchema } },
+      handle: async ({ params }, context) => ({
+        body: patientDocument(await readPatient(deps, params.patientId, context)),
+      }),
+    },
+  );
+}

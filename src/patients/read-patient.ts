@@ -1,0 +1,33 @@
+/** Read one patient: registered at the facility, allowed by the privacy setting, traced. */
+import type { Queryable } from '../platform/db/database.ts';
+import { notFound } from '../platform/http/errors.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import { authoriseAccess } from '../privacy/authorise-access.ts';
+import type { FacilityContext } from '../tenancy/access.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import { loadPatients } from './patient.store.ts';
+import type { PatientRecord } from './patient.ts';
+
+export interface ReadPatientDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+}
+
+/** 404 outside the scope; 403 when the purpose is refused. */
+export async function readPatient(
+  { db, accessLog }: ReadPatientDependencies,
+  id: string,
+  context: FacilityContext,
+): Promise<PatientRecord> {
+  if (!isUuid(id)) throw notFound('The patient');
+  const patient = (await loadPatients(db, context.scope, [id])).get(id.toLowerCase());
+  if (patient === undefined) throw notFound('The patient');
+  await authoriseAccess(accessLog, context, {
+    patientId: patient.id,
+    action: 'patient.read',
+    resourceType: 'Patient',
+    resourceId: patient.id,
+    refusedPurposes: patient.refusedPurposes,
+  });
+  return patient;
+}
