@@ -2,6 +2,10 @@
 import { encounterMetadataRoute } from '../encounters/metadata.route.ts';
 import { readEncounterRoute } from '../encounters/read-encounter.route.ts';
 import { searchEncountersFormRoute, searchEncountersRoute } from '../encounters/search-encounters.route.ts';
+import { readPatientRoute } from '../patients/read-patient.route.ts';
+import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
+import { searchPatientsRoute } from '../patients/search-patients.route.ts';
+import { readAccessLogRoute } from '../privacy/read-access-log.route.ts';
 import { jwksRoute } from '../sign-in/jwks.route.ts';
 import type { Features } from './features.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
@@ -19,6 +23,10 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/encounters/fhir/Encounter', searchEncountersRoute(features)),
     at('POST', '/encounters/fhir/Encounter/_search', searchEncountersFormRoute(features)),
     at('GET', '/encounters/fhir/Encounter/:encounterId', readEncounterRoute(features)),
+    at('GET', '/patients/base', searchPatientsRoute(features)),
+    at('GET', '/patients/base/:patientId', readPatientRoute(features)),
+    at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),
+    at('GET', '/patients/base/:patientId/access-log', readAccessLogRoute(features)),
   ];
 }
 
