@@ -8,6 +8,7 @@ create table account_directory (
   organisation_id uuid not null
 );
 create unique index account_directory_email on account_directory (lower(email));
+create index account_directory_by_organisation on account_directory (organisation_id);
 
 create table account (
   organisation_id uuid not null references organisation (id),
@@ -76,11 +77,14 @@ create table password_setup_link (
   foreign key (organisation_id, account_id) references account (organisation_id, id)
 );
 
--- Keys that sign access tokens. The private key is sealed under the master key.
+-- Keys that sign access tokens. The private key is sealed under the master key. A key signs from signs_from
+-- until it is retired, and verifies until every token that it signed has expired. signs_from lies ahead of
+-- created_at, so that every node knows a key before the first token that it signed.
 create table signing_key (
   kid text primary key,
   public_jwk jsonb not null,
   sealed_private_key bytea not null,
   created_at timestamptz not null,
+  signs_from timestamptz not null,
   retired_at timestamptz
 );

@@ -1,0 +1,31 @@
+/** POST /auth/password: change a password that is known (design 3.2, `mustChangePassword`). */
+import Type from 'typebox';
+import type { Route } from '../platform/http/route.ts';
+import { type Access, openRoute } from '../tenancy/access.ts';
+import { changePassword } from './change-password.ts';
+import { LoginBody } from './login.route.ts';
+import type { ProofDeps } from './prove-identity.ts';
+import { signInFailures } from './sign-in-responses.ts';
+
+const ChangePasswordBody = Type.Object({
+  ...LoginBody.properties,
+  newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
+});
+
+export function changePasswordRoute(deps: ProofDeps): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'changePassword',
+      summary: 'Change a password',
+      description:
+        'Proves the identity as login does, with the same lock. Every session of the account ends.',
+      tag: 'Sign-in',
+    },
+    body: ChangePasswordBody,
+    responses: { 204: { description: 'The password is changed' }, ...signInFailures },
+    handle: async ({ body }, context) => {
+      await changePassword(deps, body, context);
+      return { status: 204 };
+    },
+  });
+}

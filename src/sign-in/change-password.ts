@@ -1,0 +1,51 @@
+/** Changing a password that is known: clears the flag and ends the old sessions (design 3.2). */
+import { badRequest } from '../platform/http/errors.ts';
+import { notifyLive } from '../tenancy/live.ts';
+import { storePassword } from './account.store.ts';
+import { passwordFault } from './password-rules.ts';
+import {
+  type CallContext,
+  type IdentityProof,
+  type ProofDeps,
+  withProvenIdentity,
+} from './prove-identity.ts';
+import { revokeSessionsOf } from './session.store.ts';
+import { deleteUnusedSetupLinks } from './setup-link.store.ts';
+
+export interface PasswordChange extends IdentityProof {
+  newCredential: string;
+}
+
+/** 400 for a new password against the rules; 403, 429 and 503 as at login. */
+export async function changePassword(
+  deps: ProofDeps,
+  change: PasswordChange,
+  context: CallContext,
+): Promise<void> {
+  const { newCredential, credential } = change;
+  if (newCredential === credential) throw refusedPassword('The new password must differ from the old one.');
+  await assertGoodPassword(newCredential, '');
+  const { now, correlationId } = context;
+  const account = await withProvenIdentity(deps, change, context, async (client, proven) => {
+    await assertGoodPassword(newCredential, proven.email);
+    const passwordHash = await deps.passwords.hash(newCredential);
+    const accountId = proven.id;
+    await storePassword(client, proven, { accountId, passwordHash, mustChangePassword: false, now });
+    await deleteUnusedSetupLinks(client, proven, accountId);
+    await revokeSessionsOf(client, proven, { accountId, reason: 'password-changed', now });
+    await notifyLive(client, { organisationId: proven.organisationId });
+    return proven;
+  });
+  const { organisationId } = account;
+  deps.audit('sign-in.password-changed', { correlationId, accountId: account.id, organisationId });
+}
+
+/** Throws 400 with the rule that the password breaks. */
+export async function assertGoodPassword(password: string, email: string): Promise<void> {
+  const fault = await passwordFault(password, email);
+  if (fault !== undefined) throw refusedPassword(fault);
+}
+
+function refusedPassword(message: string) {
+  return badRequest(message, 'password_refused');
+}

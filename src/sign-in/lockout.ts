@@ -1,0 +1,129 @@
+/**
+ * Locks of sign-in after repeated failures (specification, "Login failures"; design 3.2; docs/adr/0005).
+ *
+ * An attempt is reserved before its password is looked at, so that attempts that race cannot pass the limit.
+ * A network that signed in to an identity before has a counter of its own; all others share one.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queryable } from '../platform/db/database.ts';
+import { HttpError } from '../platform/http/errors.ts';
+import {
+  type CounterKey,
+  clearCounters,
+  readLock,
+  recordFailure,
+  recordSuccess,
+  releaseAttempt,
+  reserveAttempt,
+} from './lockout.store.ts';
+import { networkOf } from './network.ts';
+import { type SignInSettings, secondsAfter } from './settings.ts';
+
+/** One reserved attempt; it ends in exactly one of `fail`, `succeed` and `release`. */
+export interface Attempt extends CounterKey {
+  attemptId: string;
+  /** The network that the attempt came from. */
+  from: string;
+  now: Date;
+}
+
+export interface Lockout {
+  /** Reserve an attempt. 429 with `retry-after` while the identity is locked for this network. */
+  begin(identity: string, context: { now: Date; remoteAddress: string }): Promise<Attempt>;
+  /** The password was wrong. Tells whether this failure locked the identity. */
+  fail(attempt: Attempt): Promise<{ locked: boolean }>;
+  /** The password was right; takes part in the caller's transaction. */
+  succeed(db: Queryable, attempt: Attempt): Promise<void>;
+  /** The password was not looked at. */
+  release(attempt: Attempt): Promise<void>;
+}
+
+/** A process that dies in the middle leaves its attempts pending for this long at most. */
+const PENDING_SECONDS = 60;
+const WAITERS_AT_MOST = 32;
+const WAIT_STEPS_MS = [20, 40, 80, 160, 320, 500, 500, 500, 500, 500];
+
+type LockSettings = Pick<SignInSettings, 'lockFailures' | 'lockWindowSeconds' | 'lockSeconds'>;
+
+export function createLockout(db: Queryable, settings: LockSettings): Lockout {
+  let waiters = 0;
+
+  /** Attempts under way may all turn out right, so a further one waits for them a little. */
+  async function waitForTurn(
+    reserve: () => Promise<CounterKey | undefined>,
+  ): Promise<CounterKey | undefined> {
+    if (waiters >= WAITERS_AT_MOST) return undefined;
+    waiters += 1;
+    try {
+      for (const waitMs of WAIT_STEPS_MS) {
+        await sleep(waitMs);
+        const key = await reserve();
+        if (key !== undefined) return key;
+      }
+      return undefined;
+    } finally {
+      waiters -= 1;
+    }
+  }
+
+  async function begin(identity: string, { now, remoteAddress }: { now: Date; remoteAddress: string }) {
+    const identityHash = hashIdentity(identity);
+    const from = networkOf(remoteAddress);
+    const attemptId = randomUUID();
+    const reserve = async (): Promise<CounterKey | undefined> => {
+      const key = await reserveAttempt(db, {
+        identityHash,
+        network: from,
+        attemptId,
+        now,
+        limit: settings.lockFailures,
+        failuresSince: secondsAfter(now, -settings.lockWindowSeconds),
+        pendingSince: secondsAfter(now, -PENDING_SECONDS),
+      });
+      if (key !== undefined) return key;
+      const lockedUntil = await readLock(db, { identityHash, network: from }, now);
+      if (lockedUntil !== undefined) throw tooMany(secondsUntil(lockedUntil, now));
+      return undefined;
+    };
+    const key = (await reserve()) ?? (await waitForTurn(reserve));
+    if (key === undefined) throw tooMany(1);
+    return { ...key, attemptId, from, now };
+  }
+
+  return {
+    begin,
+    fail: (attempt) =>
+      recordFailure(db, {
+        ...attempt,
+        limit: settings.lockFailures,
+        failuresSince: secondsAfter(attempt.now, -settings.lockWindowSeconds),
+        lockUntil: secondsAfter(attempt.now, settings.lockSeconds),
+      }),
+    succeed: (client, attempt) => recordSuccess(client, attempt),
+    release: (attempt) => releaseAttempt(db, attempt, attempt.attemptId),
+  };
+}
+
+/** Forget the failures and locks of an identity, after an operator gave it a new password. */
+export async function unlock(db: Queryable, identity: string): Promise<void> {
+  await clearCounters(db, hashIdentity(identity));
+}
+
+/** Whatever was sent as identity, in 32 bytes; a UUID counts the same in either case. */
+function hashIdentity(identity: string): Buffer {
+  return createHash('sha256').update(identity.toLowerCase()).digest();
+}
+
+function secondsUntil(end: Date, now: Date): number {
+  return Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1_000));
+}
+
+function tooMany(retryAfterSeconds: number): HttpError {
+  return new HttpError(
+    429,
+    'sign_in_locked',
+    'Too many failed sign-ins. Wait before signing in again; retry-after says how many seconds.',
+    { headers: { 'retry-after': String(retryAfterSeconds) } },
+  );
+}

@@ -1,0 +1,23 @@
+/** The login response (specification, "Login response"); refresh answers in the same shape. */
+import Type from 'typebox';
+import type { UserType } from './account.store.ts';
+
+export const LoginResponse = Type.Object({
+  accessToken: Type.String({ description: 'JWT, good for about 15 minutes' }),
+  refreshToken: Type.String({ description: 'exchangeable once' }),
+  userType: Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]),
+  mustChangePassword: Type.Boolean(),
+});
+
+export interface LoginReply {
+  accessToken: string;
+  refreshToken: string;
+  userType: UserType;
+  mustChangePassword: boolean;
+}
+
+export const ErrorResponse = Type.Object({
+  statusCode: Type.Integer(),
+  message: Type.String(),
+  error: Type.String(),
+});

@@ -1,0 +1,80 @@
+/** Login: a password for a session (specification, "Sign-in flow" step 3; design 3.2). */
+import { randomUUID } from 'node:crypto';
+import { issueAccessToken } from './access-token.ts';
+import { replaceHash } from './account.store.ts';
+import type { LoginReply } from './login-reply.ts';
+import {
+  type CallContext,
+  type IdentityProof,
+  type ProofDeps,
+  type ProvenAccount,
+  withProvenIdentity,
+} from './prove-identity.ts';
+import { insertRefreshToken } from './refresh-token.store.ts';
+import { newRefreshToken } from './refresh-token.ts';
+import { insertSession } from './session.store.ts';
+import { type SignInSettings, secondsAfter } from './settings.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface LoginDeps extends ProofDeps {
+  signingKeys: SigningKeys;
+  settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'sessionSeconds'>;
+}
+
+/** A new session. 403, 429 and 503 as {@link withProvenIdentity} says. */
+export async function login(
+  deps: LoginDeps,
+  proof: IdentityProof,
+  context: CallContext,
+): Promise<LoginReply> {
+  const { now, correlationId } = context;
+  const sessionId = randomUUID();
+  const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
+  // Before the transaction, which then waits for nothing but its own statements.
+  await deps.signingKeys.signer(now);
+  const { account, reply } = await withProvenIdentity(deps, proof, context, async (client, proven) => {
+    const accessToken = await issueAccessToken(deps.signingKeys, {
+      accountId: proven.id,
+      sessionId,
+      now,
+      ttlSeconds: deps.settings.accessTokenSeconds,
+      sessionExpiresAt: expiresAt,
+    });
+    const refreshToken = newRefreshToken(proven.organisationId, sessionId);
+    await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, expiresAt });
+    await insertRefreshToken(client, proven, {
+      tokenHash: refreshToken.hash,
+      sessionId,
+      issuedAt: now,
+      expiresAt: earlier(secondsAfter(now, deps.settings.refreshTokenSeconds), expiresAt),
+    });
+    const { userType, mustChangePassword } = proven;
+    return {
+      account: proven,
+      reply: { accessToken, refreshToken: refreshToken.text, userType, mustChangePassword },
+    };
+  });
+  const { organisationId } = account;
+  deps.audit('sign-in.succeeded', { correlationId, accountId: account.id, organisationId, sessionId });
+  await renewHash(deps, account, proof.credential);
+  return reply;
+}
+
+export function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
+}
+
+/** Hash anew where the cost has grown. A login does not fail over it: the next one tries again. */
+async function renewHash(
+  { db, passwords }: LoginDeps,
+  account: ProvenAccount,
+  password: string,
+): Promise<void> {
+  const from = account.passwordHash;
+  if (!passwords.needsRehash(from)) return;
+  try {
+    await replaceHash(db, account, { accountId: account.id, from, to: await passwords.hash(password) });
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,62 @@
+/** What a password that a person chose must be (threats: guessing). Generated ones are past these rules. */
+
+export const PASSWORD_MIN_LENGTH = 12;
+export const PASSWORD_MAX_LENGTH = 1_024;
+
+/** Why a password is refused, told to the person; undefined when it is good. */
+export async function passwordFault(password: string, email: string): Promise<string | undefined> {
+  const length = [...password].length;
+  if (length < PASSWORD_MIN_LENGTH)
+    return `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`;
+  if (password.length > PASSWORD_MAX_LENGTH)
+    return `The password must have at most ${PASSWORD_MAX_LENGTH} characters.`;
+  const folded = password.normalize('NFKC').toLowerCase();
+  if (isEmail(folded, email.toLowerCase())) return 'The password must not be the email address.';
+  if (isPattern(folded) || (await isCommon(folded)))
+    return 'The password is among the most common ones. Choose another, several words for example.';
+  return undefined;
+}
+
+/** The address or its local part, digits and signs at either end aside. */
+function isEmail(folded: string, email: string): boolean {
+  const [localPart = ''] = email.split('@');
+  const core = trimSigns(folded);
+  return folded === email || core === trimSigns(email) || core === trimSigns(localPart);
+}
+
+/** A unit of up to six characters repeated (`abcabcabcabc`), or characters one after another (`abcdefghijkl`). */
+function isPattern(folded: string): boolean {
+  if (/^(.{1,6})\1+$/su.test(folded)) return true;
+  const codes = [...folded].map((character) => character.codePointAt(0) ?? 0);
+  const step = (codes[1] ?? 0) - (codes[0] ?? 0);
+  // From 9 the digits go on with 0, and from 0 downwards with 9.
+  return (
+    Math.abs(step) === 1 &&
+    codes.every((code, index) => index === 0 || (code - (codes[index - 1] ?? 0) - step) % 10 === 0)
+  );
+}
+
+/** In the list, or mostly a word of the list with digits and signs around it, or that word twice. */
+async function isCommon(folded: string): Promise<boolean> {
+  const common = await commonPasswords();
+  const core = trimSigns(folded);
+  if (common.has(folded) || (core.length * 2 >= folded.length && common.has(core))) return true;
+  const half = folded.length / 2;
+  return (
+    folded.length % 2 === 0 && folded.slice(0, half) === folded.slice(half) && common.has(folded.slice(half))
+  );
+}
+
+function trimSigns(text: string): string {
+  return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+}
+
+let list: Promise<ReadonlySet<string>> | undefined;
+
+/** The list is large and rarely needed, so it is read when first asked for. */
+function commonPasswords(): Promise<ReadonlySet<string>> {
+  list ??= import('@zxcvbn-ts/language-common').then(
+    ({ dictionary }) => new Set(dictionary['passwords-common']),
+  );
+  return list;
+}

@@ -1,0 +1,122 @@
+/**
+ * The one way in which a user id and a password are checked: same work, same answer and same lock whether the
+ * account exists or not (specification, "Login failures"; design 3.2).
+ */
+
+import { type Client, type Pool, transaction } from '../platform/db/database.ts';
+import { forbidden } from '../platform/http/errors.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import {
+  type AccountCredentials,
+  findByUserId,
+  lockCredentials,
+  readCredentials,
+  type UserType,
+} from './account.store.ts';
+import type { Audit } from './audit.ts';
+import type { Attempt, Lockout } from './lockout.ts';
+import type { Passwords } from './password.ts';
+
+export interface IdentityProof {
+  /** The user id as it was sent. */
+  identity: string;
+  credential: string;
+  userType: string;
+}
+
+export interface CallContext {
+  now: Date;
+  correlationId: string;
+  remoteAddress: string;
+}
+
+export interface ProvenAccount extends AccountCredentials {
+  organisationId: string;
+  email: string;
+  userType: UserType;
+  passwordHash: string;
+}
+
+export interface ProofDeps {
+  db: Pool;
+  passwords: Passwords;
+  lockout: Lockout;
+  audit: Audit;
+}
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Run `work` for the account whose password was given, in a transaction that holds the account as it was
+ * proven. 403 with one message when anything is wrong with it, 429 while it is locked, 503 when too many
+ * passwords are being checked.
+ */
+export async function withProvenIdentity<T>(
+  deps: ProofDeps,
+  proof: IdentityProof,
+  context: CallContext,
+  work: (client: Client, account: ProvenAccount) => Promise<T>,
+): Promise<T> {
+  deps.passwords.assertCapacity();
+  const attempt = await deps.lockout.begin(proof.identity, context);
+  let outcome: { value: T } | undefined;
+  let account: AccountOfIdentity | undefined;
+  try {
+    account = await findAccount(deps.db, proof.identity);
+    const usable = usableAccount(account, proof.userType);
+    const matches = await deps.passwords.verify(usable?.passwordHash, proof.credential);
+    if (usable !== undefined && matches) outcome = await enter(deps, usable, attempt, work);
+  } catch (error) {
+    await deps.lockout.release(attempt).catch(() => undefined);
+    throw error;
+  }
+  if (outcome !== undefined) return outcome.value;
+  const { locked } = await deps.lockout.fail(attempt);
+  const ids = {
+    correlationId: context.correlationId,
+    accountId: account?.id,
+    organisationId: account?.organisationId,
+  };
+  deps.audit('sign-in.failed', ids);
+  if (locked) deps.audit('sign-in.locked', ids);
+  throw invalidCredentials();
+}
+
+type AccountOfIdentity = AccountCredentials & { organisationId: string; email: string };
+
+/** Two reads, also for an identity that does not exist or is no UUID. */
+async function findAccount(db: Pool, identity: string): Promise<AccountOfIdentity | undefined> {
+  const entry = await findByUserId(db, isUuid(identity) ? identity : NOBODY);
+  const organisationId = entry?.organisationId ?? NOBODY;
+  const account = await readCredentials(db, { organisationId }, entry?.userId ?? NOBODY);
+  return entry && account && { ...account, organisationId, email: entry.email };
+}
+
+/** Undefined for whoever may not sign in, whatever the password. */
+function usableAccount(account: AccountOfIdentity | undefined, userType: string): ProvenAccount | undefined {
+  if (account === undefined || account.disabled || account.userType !== userType) return undefined;
+  const { passwordHash } = account;
+  return passwordHash === null ? undefined : { ...account, passwordHash };
+}
+
+/** Undefined when the account was disabled or given another password since it was read. */
+async function enter<T>(
+  deps: ProofDeps,
+  account: ProvenAccount,
+  attempt: Attempt,
+  work: (client: Client, account: ProvenAccount) => Promise<T>,
+): Promise<{ value: T } | undefined> {
+  return transaction(deps.db, async (client) => {
+    const held = await lockCredentials(client, account, account.id);
+    if (held === undefined || held.disabled || held.passwordHash !== account.passwordHash) return undefined;
+    await deps.lockout.succeed(client, attempt);
+    return { value: await work(client, { ...account, ...held, passwordHash: account.passwordHash }) };
+  });
+}
+
+function invalidCredentials() {
+  return forbidden(
+    'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
+    'invalid_credentials',
+  );
+}

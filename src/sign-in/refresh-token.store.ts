@@ -1,0 +1,100 @@
+/** Refresh tokens at rest: their hash, when they were exchanged, and the sealed pair that replaced them. */
+import type { Client, Queryable } from '../platform/db/database.ts';
+import type { OrganisationScope } from '../tenancy/scope.ts';
+import type { UserType } from './account.store.ts';
+
+export interface StoredRefreshToken {
+  sessionId: string;
+  expiresAt: Date;
+  exchangedAt: Date | null;
+  sealedReplacement: Buffer | null;
+  session: { expiresAt: Date; revoked: boolean };
+  account: { id: string; userType: UserType; mustChangePassword: boolean; disabled: boolean };
+}
+
+interface Row {
+  session_id: string;
+  expires_at: Date;
+  exchanged_at: Date | null;
+  sealed_replacement: Buffer | null;
+  session_expires_at: Date;
+  revoked: boolean;
+  account_id: string;
+  user_type: UserType;
+  must_change_password: boolean;
+  disabled: boolean;
+}
+
+export async function insertRefreshToken(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  token: { tokenHash: Buffer; sessionId: string; issuedAt: Date; expiresAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'refresh-token-insert',
+    text: `
+      insert into refresh_token (organisation_id, token_hash, session_id, issued_at, expires_at)
+      values ($1, $2, $3, $4, $5)`,
+    values: [organisationId, token.tokenHash, token.sessionId, token.issuedAt, token.expiresAt],
+  });
+}
+
+/** The token with its session and account, its row locked: refreshes that race take turns and see the exchange. */
+export async function lockRefreshToken(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  tokenHash: Buffer,
+): Promise<StoredRefreshToken | undefined> {
+  const { rows } = await client.query<Row>({
+    name: 'refresh-token-lock',
+    text: `
+      select t.session_id, t.expires_at, t.exchanged_at, t.sealed_replacement,
+        s.expires_at as session_expires_at, s.revoked_at is not null as revoked,
+        a.id as account_id, a.user_type, a.must_change_password, a.disabled_at is not null as disabled
+      from refresh_token t
+      join session s
+        on s.organisation_id = t.organisation_id
+        and s.id = t.session_id
+      join account a
+        on a.organisation_id = s.organisation_id
+        and a.id = s.account_id
+      where t.organisation_id = $1
+        and t.token_hash = $2
+      for no key update of t`,
+    values: [organisationId, tokenHash],
+  });
+  const row = rows[0];
+  return row && toStored(row);
+}
+
+export async function markExchanged(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  exchange: { tokenHash: Buffer; exchangedAt: Date; sealedReplacement: Buffer },
+): Promise<void> {
+  await client.query({
+    name: 'refresh-token-exchange',
+    text: `
+      update refresh_token
+      set exchanged_at = $3, sealed_replacement = $4
+      where organisation_id = $1
+        and token_hash = $2`,
+    values: [organisationId, exchange.tokenHash, exchange.exchangedAt, exchange.sealedReplacement],
+  });
+}
+
+function toStored(row: Row): StoredRefreshToken {
+  return {
+    sessionId: row.session_id,
+    expiresAt: row.expires_at,
+    exchangedAt: row.exchanged_at,
+    sealedReplacement: row.sealed_replacement,
+    session: { expiresAt: row.session_expires_at, revoked: row.revoked },
+    account: {
+      id: row.account_id,
+      userType: row.user_type,
+      mustChangePassword: row.must_change_password,
+      disabled: row.disabled,
+    },
+  };
+}

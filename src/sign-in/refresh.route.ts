@@ -1,0 +1,24 @@
+/** POST /auth/refresh (specification, "Sign-in"; design 3.2). */
+import Type from 'typebox';
+import type { Route } from '../platform/http/route.ts';
+import { type Access, openRoute } from '../tenancy/access.ts';
+import { LoginResponse } from './login-reply.ts';
+import { type RefreshDeps, refresh } from './refresh.ts';
+import { badBody, sessionEnded } from './sign-in-responses.ts';
+
+const RefreshBody = Type.Object({ refreshToken: Type.String({ minLength: 1, maxLength: 1_024 }) });
+
+export function refreshRoute(deps: RefreshDeps): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'refresh',
+      summary: 'Exchange a refresh token for a new pair',
+      description:
+        'Each token is exchanged once. A repeat within 60 seconds answers the same pair; a later one ends the session.',
+      tag: 'Sign-in',
+    },
+    body: RefreshBody,
+    responses: { 200: { description: 'The new pair', schema: LoginResponse }, ...badBody, ...sessionEnded },
+    handle: async ({ body }, context) => ({ body: await refresh(deps, body.refreshToken, context) }),
+  });
+}

@@ -1,0 +1,126 @@
+/** Refresh: a token for a new pair, once (specification, "Sign-in flow" step 5; design 3.2; docs/adr/0005). */
+import { type Client, type Pool, transaction } from '../platform/db/database.ts';
+import { unauthorized } from '../platform/http/errors.ts';
+import { notifyLive } from '../tenancy/live.ts';
+import { issueAccessToken } from './access-token.ts';
+import type { Audit } from './audit.ts';
+import { earlier } from './login.ts';
+import type { LoginReply } from './login-reply.ts';
+import {
+  insertRefreshToken,
+  lockRefreshToken,
+  markExchanged,
+  type StoredRefreshToken,
+} from './refresh-token.store.ts';
+import {
+  newRefreshToken,
+  openReplacement,
+  parseRefreshToken,
+  type RefreshToken,
+  sealReplacement,
+  type TokenPair,
+} from './refresh-token.ts';
+import { revokeSession } from './session.store.ts';
+import { type SignInSettings, secondsAfter } from './settings.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface RefreshDeps {
+  db: Pool;
+  signingKeys: SigningKeys;
+  audit: Audit;
+  settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
+}
+
+type Outcome =
+  | { kind: 'pair'; pair: TokenPair; stored: StoredRefreshToken }
+  | { kind: 'reused'; stored: StoredRefreshToken }
+  | { kind: 'refused' };
+
+/**
+ * The pair that replaces a token: a new one the first time, the same one for a repeat within the window. 401
+ * for any other token; a used one that comes later ends its session.
+ */
+export async function refresh(
+  deps: RefreshDeps,
+  refreshToken: string,
+  { now, correlationId }: { now: Date; correlationId: string },
+): Promise<LoginReply> {
+  const token = parseRefreshToken(refreshToken);
+  if (token === undefined) throw refused();
+  // Before the transaction, which then waits for nothing but its own statements.
+  await deps.signingKeys.signer(now);
+  // What is refused is returned, not thrown: the revocation of a session has to be committed.
+  const outcome = await transaction(deps.db, (client) => exchange(deps, client, token, now));
+  if (outcome.kind === 'reused') {
+    const { organisationId, sessionId } = token;
+    const accountId = outcome.stored.account.id;
+    deps.audit('sign-in.refresh-token-reused', { correlationId, accountId, organisationId, sessionId });
+  }
+  if (outcome.kind !== 'pair') throw refused();
+  const { userType, mustChangePassword } = outcome.stored.account;
+  return { ...outcome.pair, userType, mustChangePassword };
+}
+
+async function exchange(deps: RefreshDeps, client: Client, token: RefreshToken, now: Date): Promise<Outcome> {
+  const stored = await lockRefreshToken(client, token, token.hash);
+  if (stored === undefined || !isLive(stored, now)) return { kind: 'refused' };
+  if (stored.exchangedAt !== null) return repeat(deps, client, token, stored, now);
+  if (stored.expiresAt <= now) return { kind: 'refused' };
+  const pair = await issuePair(deps, client, token, stored, now);
+  const sealedReplacement = sealReplacement(token, pair);
+  await markExchanged(client, token, { tokenHash: token.hash, exchangedAt: now, sealedReplacement });
+  return { kind: 'pair', pair, stored };
+}
+
+function isLive({ session, account }: StoredRefreshToken, now: Date): boolean {
+  return !session.revoked && session.expiresAt > now && !account.disabled;
+}
+
+/** The window runs from the token's own exchange, whatever has been exchanged since. */
+async function repeat(
+  deps: RefreshDeps,
+  client: Client,
+  token: RefreshToken,
+  stored: StoredRefreshToken & { exchangedAt: Date | null },
+  now: Date,
+): Promise<Outcome> {
+  const { exchangedAt, sealedReplacement } = stored;
+  const open = exchangedAt !== null && now <= secondsAfter(exchangedAt, deps.settings.refreshRepeatSeconds);
+  if (open && sealedReplacement !== null)
+    return { kind: 'pair', pair: openReplacement(token, sealedReplacement), stored };
+  await revokeSession(client, token, { sessionId: stored.sessionId, reason: 'refresh-token-reuse', now });
+  await notifyLive(client, { organisationId: token.organisationId, sessionId: stored.sessionId });
+  return { kind: 'reused', stored };
+}
+
+async function issuePair(
+  { signingKeys, settings }: RefreshDeps,
+  client: Client,
+  token: RefreshToken,
+  stored: StoredRefreshToken,
+  now: Date,
+): Promise<TokenPair> {
+  const { sessionId, session, account } = stored;
+  const next = newRefreshToken(token.organisationId, sessionId);
+  const accessToken = await issueAccessToken(signingKeys, {
+    accountId: account.id,
+    sessionId,
+    now,
+    ttlSeconds: settings.accessTokenSeconds,
+    sessionExpiresAt: session.expiresAt,
+  });
+  await insertRefreshToken(client, token, {
+    tokenHash: next.hash,
+    sessionId,
+    issuedAt: now,
+    expiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), session.expiresAt),
+  });
+  return { accessToken, refreshToken: next.text };
+}
+
+function refused() {
+  return unauthorized(
+    'The refresh token is unknown, expired, used or revoked. Sign in again.',
+    'refresh_refused',
+  );
+}

@@ -1,0 +1,87 @@
+/** Making, sealing and rotating the keys that sign access tokens (RFC 8037; docs/adr/0005). */
+import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { calculateJwkThumbprint, type JWK } from 'jose';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import { type Pool, transaction } from '../platform/db/database.ts';
+import { secondsAfter } from './settings.ts';
+import {
+  deleteOtherKeys,
+  insertSigningKey,
+  lockSigningKeys,
+  readSigningKeys,
+  retireOtherKeys,
+  type StoredSigningKey,
+} from './signing-key.store.ts';
+
+/** A process reads the keys again after this long at most. */
+export const KEYS_MAX_AGE_SECONDS = 30;
+/** A new key signs this long after it is made: longer than any process goes without reading the keys. */
+export const ACTIVATION_SECONDS = 2 * KEYS_MAX_AGE_SECONDS;
+
+const SEAL_PURPOSE = 'signing-key';
+
+interface Deps {
+  db: Pool;
+  keys: KeyRing;
+}
+
+/**
+ * Make a new key, which signs after {@link ACTIVATION_SECONDS}; tokens of the old ones stay good until they
+ * expire. With `revokeOthers` it signs at once and tokens of the old ones are refused within 30 seconds.
+ */
+export async function rotateSigningKey(
+  { db, keys }: Deps,
+  now: Date,
+  { revokeOthers = false } = {},
+): Promise<{ kid: string; signsFrom: Date }> {
+  return transaction(db, async (client) => {
+    await lockSigningKeys(client);
+    const existing = await readSigningKeys(client);
+    const signsFrom = revokeOthers || existing.length === 0 ? now : secondsAfter(now, ACTIVATION_SECONDS);
+    const key = await makeKey(keys, now, signsFrom);
+    await insertSigningKey(client, key);
+    if (revokeOthers) await deleteOtherKeys(client, key.kid);
+    else await retireOtherKeys(client, key.kid, signsFrom);
+    return { kid: key.kid, signsFrom };
+  });
+}
+
+/** Make the first key, once, however many processes start together. */
+export async function makeFirstSigningKey({ db, keys }: Deps, now: Date): Promise<void> {
+  await transaction(db, async (client) => {
+    await lockSigningKeys(client);
+    if ((await readSigningKeys(client)).length > 0) return;
+    await insertSigningKey(client, await makeKey(keys, now, now));
+  });
+}
+
+export function openSigningKey(keys: KeyRing, key: StoredSigningKey): KeyObject {
+  try {
+    const der = keys.open(SEAL_PURPOSE, key.sealedPrivateKey, key.kid);
+    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  } catch (error) {
+    throw new Error(
+      `The signing key ${key.kid} cannot be opened: MASTER_KEY is not the one it was made with. Restore it, or run: interchange key rotate --revoke-others`,
+      { cause: error },
+    );
+  }
+}
+
+async function makeKey(
+  keys: KeyRing,
+  now: Date,
+  signsFrom: Date,
+): Promise<Omit<StoredSigningKey, 'retiredAt'>> {
+  const pair = await promisify(generateKeyPair)('ed25519');
+  const jwk = pair.publicKey.export({ format: 'jwk' }) as JWK;
+  // RFC 7638: the thumbprint of the key is its id.
+  const kid = await calculateJwkThumbprint(jwk);
+  const sealedPrivateKey = keys.seal(
+    SEAL_PURPOSE,
+    pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
+    kid,
+  );
+  const publicJwk = { ...jwk, kid, alg: 'EdDSA', use: 'sig' };
+  return { kid, publicJwk, sealedPrivateKey, createdAt: now, signsFrom };
+}

@@ -1,0 +1,47 @@
+/** The first password of an account, through a one-time setup link (design 3.2, `requiresPasswordSetup`). */
+import { type Pool, transaction } from '../platform/db/database.ts';
+import { forbidden } from '../platform/http/errors.ts';
+import { notifyLive } from '../tenancy/live.ts';
+import { storePassword } from './account.store.ts';
+import type { Audit } from './audit.ts';
+import { assertGoodPassword } from './change-password.ts';
+import type { Passwords } from './password.ts';
+import { revokeSessionsOf } from './session.store.ts';
+import { readSetupLink, useSetupLink } from './setup-link.store.ts';
+import { parseSetupToken } from './setup-link.ts';
+
+export interface SetUpPasswordDeps {
+  db: Pool;
+  passwords: Passwords;
+  audit: Audit;
+}
+
+/** 403 for a link that is unknown, used, too old, or of a disabled account; 400 for a password against the rules. */
+export async function setUpPassword(
+  { db, passwords, audit }: SetUpPasswordDeps,
+  { token, newCredential }: { token: string; newCredential: string },
+  { now, correlationId }: { now: Date; correlationId: string },
+): Promise<void> {
+  const link = parseSetupToken(token);
+  if (link === undefined) throw linkRefused();
+  const key = { tokenHash: link.hash, now };
+  // A token that is not good costs no hash.
+  const account = await readSetupLink(db, link, key);
+  if (account === undefined) throw linkRefused();
+  const { accountId } = account;
+  await assertGoodPassword(newCredential, account.email);
+  const passwordHash = await passwords.hash(newCredential);
+  const used = await transaction(db, async (client) => {
+    if (!(await useSetupLink(client, link, key))) return false;
+    await storePassword(client, link, { accountId, passwordHash, mustChangePassword: false, now });
+    await revokeSessionsOf(client, link, { accountId, reason: 'password-changed', now });
+    await notifyLive(client, { organisationId: link.organisationId });
+    return true;
+  });
+  if (!used) throw linkRefused();
+  audit('sign-in.password-set-up', { correlationId, accountId, organisationId: link.organisationId });
+}
+
+function linkRefused() {
+  return forbidden('This setup link was used or is too old. Ask for a new one.', 'setup_link_refused');
+}

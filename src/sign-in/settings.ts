@@ -1,0 +1,36 @@
+/** The numbers of sign-in (design 3.2); `docs/environment.md` names the variable of each. */
+
+export interface SignInSettings {
+  /** Failures within the window that lock an identity. */
+  lockFailures: number;
+  lockWindowSeconds: number;
+  lockSeconds: number;
+  /** Password hashes computed at once, and waiting at most; past both, 503. */
+  hashConcurrency: number;
+  hashQueue: number;
+  accessTokenSeconds: number;
+  refreshTokenSeconds: number;
+  /** A session ends this long after its login, whatever is refreshed. */
+  sessionSeconds: number;
+  /** How long a repeat of an exchanged refresh token answers with the same pair. */
+  refreshRepeatSeconds: number;
+  setupLinkSeconds: number;
+}
+
+export const DEFAULT_SIGN_IN_SETTINGS: SignInSettings = {
+  lockFailures: 5,
+  lockWindowSeconds: 900,
+  lockSeconds: 900,
+  hashConcurrency: 2,
+  hashQueue: 32,
+  accessTokenSeconds: 900,
+  refreshTokenSeconds: 30 * 86_400,
+  sessionSeconds: 90 * 86_400,
+  refreshRepeatSeconds: 60,
+  setupLinkSeconds: 72 * 3_600,
+};
+
+/** `now` moved by seconds. */
+export function secondsAfter(now: Date, seconds: number): Date {
+  return new Date(now.getTime() + seconds * 1_000);
+}

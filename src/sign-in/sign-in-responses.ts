@@ -1,0 +1,16 @@
+/** Error answers that the routes of sign-in share, for the OpenAPI document. */
+import { ErrorResponse } from './login-reply.ts';
+
+const failure = (description: string) => ({ description, schema: ErrorResponse });
+
+export const badBody = { 400: failure('The body is not JSON or has not the shape above') };
+
+/** Of the routes that check a password. */
+export const signInFailures = {
+  ...badBody,
+  403: failure('Wrong password or unknown account, with one message'),
+  429: failure('Too many failed sign-ins; `retry-after` says how many seconds to wait'),
+  503: failure('Too many passwords are being checked; `retry-after` says how many seconds to wait'),
+};
+
+export const sessionEnded = { 401: failure('The token is unknown, expired, used or revoked') };

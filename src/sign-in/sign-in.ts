@@ -1,0 +1,45 @@
+/** Puts the parts of sign-in together, once for a process; each route takes what it needs of them. */
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { Pool } from '../platform/db/database.ts';
+import type { Log } from '../platform/log/log.ts';
+import { type Audit, createAudit } from './audit.ts';
+import { createAuthenticator, type VerifyAccessToken } from './authenticate.ts';
+import { DECOY_PURPOSE } from './decoy-user-id.ts';
+import { createLockout, type Lockout } from './lockout.ts';
+import { createPasswords, type Passwords } from './password.ts';
+import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from './settings.ts';
+import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
+
+export interface SignIn {
+  db: Pool;
+  settings: SignInSettings;
+  passwords: Passwords;
+  lockout: Lockout;
+  signingKeys: SigningKeys;
+  audit: Audit;
+  decoyKey: Buffer;
+  verifyAccessToken: VerifyAccessToken;
+}
+
+export interface SignInOptions {
+  db: Pool;
+  keys: KeyRing;
+  log: Pick<Log, 'info'>;
+  /** What differs from {@link DEFAULT_SIGN_IN_SETTINGS}. */
+  settings?: Partial<SignInSettings>;
+}
+
+export function createSignIn({ db, keys, log, settings: changed }: SignInOptions): SignIn {
+  const settings = { ...DEFAULT_SIGN_IN_SETTINGS, ...changed };
+  const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: settings.accessTokenSeconds });
+  return {
+    db,
+    settings,
+    passwords: createPasswords(settings),
+    lockout: createLockout(db, settings),
+    signingKeys,
+    audit: createAudit(log),
+    decoyKey: keys.derive(DECOY_PURPOSE),
+    verifyAccessToken: createAuthenticator(signingKeys),
+  };
+}

@@ -1,0 +1,96 @@
+/** Keys that sign access tokens, at rest. */
+import type { JWK } from 'jose';
+import type { Client, Queryable } from '../platform/db/database.ts';
+
+export interface StoredSigningKey {
+  kid: string;
+  publicJwk: JWK;
+  sealedPrivateKey: Buffer;
+  createdAt: Date;
+  signsFrom: Date;
+  retiredAt: Date | null;
+}
+
+interface Row {
+  kid: string;
+  public_jwk: JWK;
+  sealed_private_key: Buffer;
+  created_at: Date;
+  signs_from: Date;
+  retired_at: Date | null;
+}
+
+const LOCK = 7_246_318_003;
+
+/** Newest first. */
+export async function readSigningKeys(db: Queryable): Promise<StoredSigningKey[]> {
+  const { rows } = await db.query<Row>({
+    name: 'signing-key-read',
+    text: `
+      select kid, public_jwk, sealed_private_key, created_at, signs_from, retired_at
+      from signing_key
+      order by signs_from desc, kid`,
+  });
+  return rows.map((row) => ({
+    kid: row.kid,
+    publicJwk: row.public_jwk,
+    sealedPrivateKey: row.sealed_private_key,
+    createdAt: row.created_at,
+    signsFrom: row.signs_from,
+    retiredAt: row.retired_at,
+  }));
+}
+
+/** Changes of the key set take turns, so that processes that start together make one first key. */
+export async function lockSigningKeys(client: Client): Promise<void> {
+  await client.query({ name: 'signing-key-lock', text: 'select pg_advisory_xact_lock($1)', values: [LOCK] });
+}
+
+export async function insertSigningKey(
+  db: Queryable,
+  key: Omit<StoredSigningKey, 'retiredAt'>,
+): Promise<void> {
+  await db.query({
+    name: 'signing-key-insert',
+    text: `
+      insert into signing_key (kid, public_jwk, sealed_private_key, created_at, signs_from)
+      values ($1, $2, $3, $4, $5)`,
+    values: [key.kid, JSON.stringify(key.publicJwk), key.sealedPrivateKey, key.createdAt, key.signsFrom],
+  });
+}
+
+/** Every other key stops signing at `retiredAt`; those that stop earlier keep their time. */
+export async function retireOtherKeys(db: Queryable, kid: string, retiredAt: Date): Promise<void> {
+  await db.query({
+    name: 'signing-key-retire',
+    text: `
+      update signing_key
+      set retired_at = $2
+      where kid <> $1
+        and (retired_at is null or retired_at > $2)`,
+    values: [kid, retiredAt],
+  });
+}
+
+/** Tokens of every other key are refused from now on. */
+export async function deleteOtherKeys(db: Queryable, kid: string): Promise<void> {
+  await db.query({
+    name: 'signing-key-delete-others',
+    text: `
+      delete from signing_key
+      where kid <> $1`,
+    values: [kid],
+  });
+}
+
+/** Keys that nothing can need any more. */
+export async function deleteKeysRetiredBefore(db: Queryable, before: Date): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'signing-key-sweep',
+    text: `
+      delete from signing_key
+      where retired_at < $1`,
+    values: [before],
+  });
+  return rowCount ?? 0;
+}

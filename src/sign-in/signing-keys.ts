@@ -1,0 +1,135 @@
+/**
+ * The keys that sign access tokens, as one process holds them in memory (docs/adr/0005). The set is read
+ * again in time to know every key before the first token that it signed.
+ */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { JWK } from 'jose';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { Pool } from '../platform/db/database.ts';
+import { KEYS_MAX_AGE_SECONDS, makeFirstSigningKey, openSigningKey } from './rotate-signing-key.ts';
+import { secondsAfter } from './settings.ts';
+import { readSigningKeys, type StoredSigningKey } from './signing-key.store.ts';
+
+export interface KeySet {
+  /** Differs whenever the keys differ. */
+  readonly generation: number;
+  readonly keys: readonly StoredSigningKey[];
+}
+
+export interface SigningKeys {
+  /** The set, at most 30 s old. A promise only when it has to be read. */
+  current(): KeySet | Promise<KeySet>;
+  /** The key that signs at `now`; the first is made when there is none. */
+  signer(now: Date): Promise<{ kid: string; privateKey: KeyObject }>;
+  /** The public key by its id, while a token that it signed can be good. */
+  verifier(kid: string, now: Date): Promise<KeyObject | undefined>;
+  /** Every key that `verifier` knows at `now`. */
+  published(now: Date): Promise<JWK[]>;
+}
+
+export interface SigningKeyOptions {
+  db: Pool;
+  keys: KeyRing;
+  accessTokenSeconds: number;
+  /** Seconds that only go forward, for the age of the set. */
+  monotonicSeconds?: () => number;
+}
+
+const RENEW_AFTER_SECONDS = KEYS_MAX_AGE_SECONDS / 2;
+/** An unknown key id has the set read again, but not more often than this. */
+const UNKNOWN_KID_SECONDS = 2;
+/** Clocks of nodes may differ by this much. */
+const CLOCK_SKEW_SECONDS = 60;
+
+export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
+  const { db, keys, monotonicSeconds = processSeconds } = options;
+  const privateKeys = new Map<string, KeyObject>();
+  const publicKeys = new Map<string, KeyObject>();
+  let set: KeySet = { generation: 0, keys: [] };
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<KeySet> | undefined;
+
+  async function read(): Promise<KeySet> {
+    const startedAt = monotonicSeconds();
+    const stored = await readSigningKeys(db);
+    if (fingerprint(stored) !== fingerprint(set.keys)) set = { generation: set.generation + 1, keys: stored };
+    readAt = startedAt;
+    return set;
+  }
+
+  function reread(): Promise<KeySet> {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  function current(): KeySet | Promise<KeySet> {
+    const age = monotonicSeconds() - readAt;
+    if (age > KEYS_MAX_AGE_SECONDS) return reread();
+    // In good time and in the background, so that no call waits. A failure shows when the set is too old.
+    if (age > RENEW_AFTER_SECONDS) reread().catch(() => undefined);
+    return set;
+  }
+
+  async function signer(now: Date) {
+    let key = signingAt(await current(), now);
+    if (key === undefined) {
+      await makeFirstSigningKey({ db, keys }, now);
+      key = signingAt(await reread(), now);
+    }
+    if (key === undefined) throw new Error('no signing key after one was made');
+    return { kid: key.kid, privateKey: remember(privateKeys, key, (it) => openSigningKey(keys, it)) };
+  }
+
+  async function verifier(kid: string, now: Date): Promise<KeyObject | undefined> {
+    let key = find(await current(), kid);
+    if (key === undefined && monotonicSeconds() - readAt >= UNKNOWN_KID_SECONDS)
+      key = find(await reread(), kid);
+    if (key === undefined || !isNeeded(key, now, options.accessTokenSeconds)) return undefined;
+    return remember(publicKeys, key, ({ publicJwk }) => createPublicKey({ key: publicJwk, format: 'jwk' }));
+  }
+
+  async function published(now: Date): Promise<JWK[]> {
+    await signer(now);
+    return (await current()).keys
+      .filter((key) => isNeeded(key, now, options.accessTokenSeconds))
+      .map(({ publicJwk }) => publicJwk);
+  }
+
+  return { current, signer, verifier, published };
+}
+
+/** Until every token that the key signed has expired. */
+function isNeeded({ retiredAt }: StoredSigningKey, now: Date, accessTokenSeconds: number): boolean {
+  return retiredAt === null || now < secondsAfter(retiredAt, accessTokenSeconds + CLOCK_SKEW_SECONDS);
+}
+
+/** The newest key whose time has come; where clocks disagree and none has, the oldest. */
+function signingAt({ keys }: KeySet, now: Date): StoredSigningKey | undefined {
+  return keys.find((key) => key.signsFrom <= now) ?? keys.at(-1);
+}
+
+function find({ keys }: KeySet, kid: string): StoredSigningKey | undefined {
+  return keys.find((key) => key.kid === kid);
+}
+
+function remember(
+  known: Map<string, KeyObject>,
+  key: StoredSigningKey,
+  make: (key: StoredSigningKey) => KeyObject,
+): KeyObject {
+  const made = known.get(key.kid) ?? make(key);
+  known.set(key.kid, made);
+  return made;
+}
+
+function fingerprint(keys: readonly StoredSigningKey[]): string {
+  return keys
+    .map(({ kid, signsFrom, retiredAt }) => `${kid}/${signsFrom.getTime()}/${retiredAt?.getTime()}`)
+    .join();
+}
+
+function processSeconds(): number {
+  return performance.now() / 1_000;
+}

@@ -1,0 +1,36 @@
+/** Verify: from an email address to a user id, confirming nothing (specification, "Verify response"; design 3.2). */
+import type { Queryable } from '../platform/db/database.ts';
+import { findByEmail, readCredentials, type UserType } from './account.store.ts';
+import { decoyUserId } from './decoy-user-id.ts';
+import { normaliseEmail } from './email.ts';
+
+export interface VerifyReply {
+  userId: string;
+  mustChangePassword: boolean;
+  requiresPasswordSetup: boolean;
+  userType: UserType;
+}
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The user id of an address depends on the address alone, decoy or not, and the user type is that which was
+ * asked for. Flags are told only for an account of that type that is not disabled.
+ */
+export async function verify(
+  deps: { db: Queryable; decoyKey: Uint8Array },
+  { email, userType }: { email: string; userType: UserType },
+): Promise<VerifyReply> {
+  const address = normaliseEmail(email);
+  const decoy = decoyUserId(deps.decoyKey, address);
+  const entry = await findByEmail(deps.db, address);
+  const organisationId = entry?.organisationId ?? NOBODY;
+  const account = await readCredentials(deps.db, { organisationId }, entry?.userId ?? NOBODY);
+  const told = account?.userType === userType && !account.disabled ? account : undefined;
+  return {
+    userId: entry?.userId ?? decoy,
+    mustChangePassword: told?.mustChangePassword ?? false,
+    requiresPasswordSetup: told?.requiresPasswordSetup ?? false,
+    userType,
+  };
+}
