@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type EncounterRecord, encounterJson } from './encounter.fhir.ts';
+
+const SNOMED = 'http://snomed.info/sct';
+
+const full: EncounterRecord = {
+  organisationId: '11111111-1111-4111-8111-111111111111',
+  id: '22222222-2222-4222-8222-222222222222',
+  patientId: '33333333-3333-4333-8333-333333333333',
+  status: 'finished',
+  classCode: 'IMP',
+  start: '2024-01-31T23:15:00+01:00',
+  end: '2024-02-03T10:00:00+01:00',
+  identifier: '[{"use": "official", "value": "V-17", "system": "urn:example:visits"}]',
+  type: `[{"text": "Admission \\"planned\\"", "coding": [{"code": "32485007", "system": "${SNOMED}"}]}]`,
+  priority: '{"coding": [{"code": "R", "system": "http://terminology.hl7.org/CodeSystem/v3-ActPriority"}]}',
+  reasonCode: '[{"text": "Fall"}]',
+  dischargeDisposition:
+    '{"coding": [{"code": "home", "system": "http://terminology.hl7.org/CodeSystem/discharge-disposition"}]}',
+  serviceProviderId: '44444444-4444-4444-8444-444444444444',
+  serviceProviderDisplay: 'St "Mary"',
+  participants: [
+    [
+      '55555555-5555-4555-8555-555555555555',
+      'Dr. Ada Öz',
+      '[{"coding": [{"code": "ATND", "system": "http://terminology.hl7.org/CodeSystem/v3-ParticipationType"}]}]',
+      '2024-01-31T23:15:00+01:00',
+      null,
+    ],
+    [null, 'Ward nurse', null, null, null],
+    [null, null, null, null, null],
+  ],
+  locations: [
+    ['66666666-6666-4666-8666-666666666666', 'Ward 3', 'completed', '2024-01-31', '2024-02-03'],
+    [null, null, 'active', null, null],
+  ],
+  version: 4,
+  lastUpdated: '2024-02-03T09:00:01.123456Z',
+};
+
+test('every element of an encounter is expressed', () => {
+  assert.deepEqual(JSON.parse(encounterJson(full)), {
+    resourceType: 'Encounter',
+    id: '22222222-2222-4222-8222-222222222222',
+    meta: { versionId: '4', lastUpdated: '2024-02-03T09:00:01.123456Z' },
+    identifier: [{ use: 'official', system: 'urn:example:visits', value: 'V-17' }],
+    status: 'finished',
+    class: {
+      system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode',
+      code: 'IMP',
+      display: 'inpatient encounter',
+    },
+    type: [{ coding: [{ system: SNOMED, code: '32485007' }], text: 'Admission "planned"' }],
+    priority: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-ActPriority', code: 'R' }] },
+    subject: { reference: 'Patient/33333333-3333-4333-8333-333333333333' },
+    participant: [
+      {
+        type: [
+          {
+            coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType', code: 'ATND' }],
+          },
+        ],
+        period: { start: '2024-01-31T23:15:00+01:00' },
+        individual: {
+          reference: 'Practitioner/55555555-5555-4555-8555-555555555555',
+          display: 'Dr. Ada Öz',
+        },
+      },
+      { individual: { display: 'Ward nurse' } },
+    ],
+    period: { start: '2024-01-31T23:15:00+01:00', end: '2024-02-03T10:00:00+01:00' },
+    reasonCode: [{ text: 'Fall' }],
+    hospitalization: {
+      dischargeDisposition: {
+        coding: [{ system: 'http://terminology.hl7.org/CodeSystem/discharge-disposition', code: 'home' }],
+      },
+    },
+    location: [
+      {
+        location: { reference: 'Location/66666666-6666-4666-8666-666666666666', display: 'Ward 3' },
+        status: 'completed',
+        period: { start: '2024-01-31', end: '2024-02-03' },
+      },
+    ],
+    serviceProvider: {
+      reference: 'Organization/44444444-4444-4444-8444-444444444444',
+      display: 'St "Mary"',
+    },
+  });
+});
+
+test('what is not known is left out, and an open visit has no period.end', () => {
+  const bare: EncounterRecord = {
+    ...full,
+    status: 'in-progress',
+    classCode: 'X-LOCAL',
+    end: null,
+    identifier: null,
+    type: null,
+    priority: null,
+    reasonCode: null,
+    dischargeDisposition: null,
+    serviceProviderId: null,
+    serviceProviderDisplay: 'not of the tenant',
+    participants: [],
+    locations: [],
+  };
+  assert.deepEqual(JSON.parse(encounterJson(bare)), {
+    resourceType: 'Encounter',
+    id: full.id,
+    meta: { versionId: '4', lastUpdated: '2024-02-03T09:00:01.123456Z' },
+    identifier: [{ system: 'urn:uuid:11111111-1111-4111-8111-111111111111', value: full.id }],
+    status: 'in-progress',
+    class: { system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'X-LOCAL' },
+    subject: { reference: 'Patient/33333333-3333-4333-8333-333333333333' },
+    period: { start: '2024-01-31T23:15:00+01:00' },
+    serviceProvider: { reference: 'Organization/11111111-1111-4111-8111-111111111111' },
+  });
+});
+
+test('an encounter without any known time has no period', () => {
+  const { period } = JSON.parse(encounterJson({ ...full, start: null, end: null }));
+  assert.equal(period, undefined);
+});
