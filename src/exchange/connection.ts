@@ -1,0 +1,104 @@
+/** A connection to an exchange: its settings, and what they may be (design 3.6). */
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
+import type { SecretDirection } from './connection-secret.ts';
+import { parseDeliveryAddress } from './delivery-address.ts';
+
+export interface ConnectionSettings {
+  name: string;
+  address: string;
+  clientId: string;
+  callbackHeader: string;
+  identifierSystem: string;
+  purposeOfUse: PurposeOfUse;
+  /** Requests under way at once, of one worker process. */
+  maxInFlight: number;
+  timeoutMs: number;
+  /** Null: every facility of the organisation. */
+  facilityIds: string[] | null;
+}
+
+export interface Connection extends ConnectionSettings {
+  id: string;
+  organisationId: string;
+  enabled: boolean;
+  createdAt: Date;
+  circuitOpenSince: Date | null;
+  secrets: SecretStatus[];
+}
+
+export interface SecretStatus {
+  id: string;
+  direction: SecretDirection;
+  createdAt: Date;
+  goodUntil: Date | null;
+  lastUsedAt: Date | null;
+  lastUsedFor: string | null;
+}
+
+/** A setting that cannot be; the message says which and what it must be. */
+export class ConnectionSettingError extends Error {
+  override name = 'ConnectionSettingError';
+}
+
+/** Headers that Node.js folds or drops when repeated, or that mean something else: a signature is not carried there. */
+const TAKEN_HEADERS = new Set(
+  (
+    'accept accept-encoding accept-language age authorization cache-control connection content-encoding ' +
+    'content-length content-type cookie date etag expect expires forwarded from host if-match if-modified-since ' +
+    'if-none-match if-unmodified-since keep-alive last-modified location max-forwards origin prefer ' +
+    'proxy-authorization referer retry-after server set-cookie te trailer transfer-encoding upgrade user-agent ' +
+    'via x-correlation-id x-forwarded-for x-org-id x-facility-id'
+  ).split(' '),
+);
+
+/** Throws ConnectionSettingError for the first setting that cannot be. */
+export function checkSettings(settings: Partial<ConnectionSettings>): void {
+  const { name, address, clientId, callbackHeader, identifierSystem } = settings;
+  if (name !== undefined) require(/^\S(.{0,198}\S)?$/u.test(name), 'The name must be 1 to 200 characters.');
+  if (clientId !== undefined)
+    require(/^[\x21-\x7e]{1,200}$/.test(
+      clientId,
+    ), 'The client id must be 1 to 200 visible ASCII characters.');
+  if (callbackHeader !== undefined) checkHeader(callbackHeader);
+  if (identifierSystem !== undefined)
+    require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(
+      identifierSystem,
+    ), 'The identifier system must be an absolute URI.');
+  if (address !== undefined) checkAddress(address);
+  checkNumbers(settings);
+}
+
+function checkNumbers({ maxInFlight, timeoutMs, purposeOfUse }: Partial<ConnectionSettings>): void {
+  const within = (value: number, min: number, max: number) =>
+    Number.isInteger(value) && value >= min && value <= max;
+  if (maxInFlight !== undefined)
+    require(within(maxInFlight, 1, 256), 'The requests in flight must be a whole number from 1 to 256.');
+  if (timeoutMs !== undefined)
+    require(within(timeoutMs, 100, 120_000), 'The time-out must be from 100 to 120000 milliseconds.');
+  if (purposeOfUse !== undefined)
+    require(PURPOSES_OF_USE.includes(
+      purposeOfUse,
+    ), `The purpose of use must be one of ${PURPOSES_OF_USE.join(', ')}.`);
+}
+
+function checkHeader(header: string): void {
+  require(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(
+    header,
+  ), 'The callback header must be a header name in lower case, such as x-signature.');
+  require(!TAKEN_HEADERS.has(
+    header,
+  ), `The header ${header} has another use. Choose one such as x-signature.`);
+}
+
+function checkAddress(address: string): void {
+  require(address.length <= 2_000, 'The address must be at most 2000 characters.');
+  try {
+    parseDeliveryAddress(address);
+  } catch (error) {
+    throw new ConnectionSettingError((error as Error).message, { cause: error });
+  }
+}
+
+function require(good: boolean, message: string): void {
+  if (!good) throw new ConnectionSettingError(message);
+}
