@@ -6,7 +6,13 @@ import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
 import { readAccessLogRoute } from '../privacy/read-access-log.route.ts';
+import { changePasswordRoute } from '../sign-in/change-password.route.ts';
 import { jwksRoute } from '../sign-in/jwks.route.ts';
+import { loginRoute } from '../sign-in/login.route.ts';
+import { logoutRoute } from '../sign-in/logout.route.ts';
+import { refreshRoute } from '../sign-in/refresh.route.ts';
+import { setUpPasswordRoute } from '../sign-in/set-up-password.route.ts';
+import { verifyRoute } from '../sign-in/verify.route.ts';
 import type { Features } from './features.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
 
@@ -19,6 +25,12 @@ export interface RouteEntry {
 /** Paths below {base_url}. */
 export function apiRoutes(features: Features): RouteEntry[] {
   return [
+    at('POST', '/auth/verify', verifyRoute(features)),
+    at('POST', '/auth/login', loginRoute(features)),
+    at('POST', '/auth/refresh', refreshRoute(features)),
+    at('POST', '/auth/logout', logoutRoute(features)),
+    at('POST', '/auth/password', changePasswordRoute(features)),
+    at('POST', '/auth/password-setup', setUpPasswordRoute(features)),
     at('GET', '/encounters/fhir/metadata', encounterMetadataRoute(features)),
     at('GET', '/encounters/fhir/Encounter', searchEncountersRoute(features)),
     at('POST', '/encounters/fhir/Encounter/_search', searchEncountersFormRoute(features)),
