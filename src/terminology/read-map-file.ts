@@ -1,0 +1,66 @@
+/** Reads a map file of either format into rows. */
+import { Readable } from 'node:stream';
+import { readConceptMapRows } from './concept-map.fhir.ts';
+import { type CsvReadOptions, readCsvRows } from './csv-maps.ts';
+import { type IgnoredElements, type ImportRow, MapFileError } from './import-row.ts';
+
+export type MapFileFormat = 'csv' | 'conceptmap';
+
+/** A ConceptMap is read whole before its entries are taken; CSV is not. */
+const MAX_CONCEPT_MAP_BYTES = 32 * 1_048_576;
+
+export interface MapFileOptions extends CsvReadOptions {
+  ignored: IgnoredElements;
+}
+
+/** The rows of a file. Throws {@link MapFileError}, while they are read, when it is none. */
+export async function* readMapFile(
+  source: Readable,
+  format: MapFileFormat,
+  options: MapFileOptions,
+): AsyncGenerator<ImportRow> {
+  if (format === 'csv') yield* readCsvRows(source, options);
+  else yield* readConceptMapRows(parseJson(await readWhole(source)), options);
+}
+
+/** The format by what the file begins with; the stream is given back whole. */
+export async function detectFormat(source: Readable): Promise<{ format: MapFileFormat; source: Readable }> {
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const first = await chunks.next();
+  const beginning =
+    first.done === true ? '' : first.value.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '');
+  async function* whole(): AsyncGenerator<Buffer> {
+    if (first.done !== true) yield first.value;
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+  }
+  const format = /^\s*[{[]/.test(beginning) ? 'conceptmap' : 'csv';
+  return { format, source: Readable.from(whole(), { objectMode: false }) };
+}
+
+async function readWhole(source: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_CONCEPT_MAP_BYTES)
+      throw new MapFileError('The ConceptMap is larger than 32 MiB. Split it by group, or import it as CSV.');
+    chunks.push(chunk);
+  }
+  return decodeUtf8(Buffer.concat(chunks));
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new MapFileError('The file is not UTF-8. FHIR JSON is always UTF-8.', { cause: error });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new MapFileError('The file begins like JSON but is not valid JSON.', { cause: error });
+  }
+}
