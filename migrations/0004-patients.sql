@@ -172,6 +172,8 @@ create table directory_identifier (
   type jsonb,
   system text,
   value text,
+  period_start text,
+  period_end text,
   primary key (organisation_id, resource_type, record_id, position)
 );
 create index directory_identifier_by_value on directory_identifier (organisation_id, resource_type, value, system);
