@@ -3,11 +3,22 @@ import { Command, CommanderError } from 'commander';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
+import { createAccountCommand } from '../sign-in/create-account.command.ts';
+import {
+  disableAccountCommand,
+  enableAccountCommand,
+  listAccountsCommand,
+  resetPasswordCommand,
+} from '../sign-in/manage-accounts.command.ts';
+import { listKeysCommand, rotateKeyCommand } from '../sign-in/signing-key.command.ts';
 import { createFacilityCommand } from '../tenancy/create-facility.command.ts';
 import { createOrganisationCommand } from '../tenancy/create-organisation.command.ts';
+import { createRoleCommand } from '../tenancy/create-role.command.ts';
 import { listFacilitiesCommand } from '../tenancy/list-facilities.command.ts';
 import { listOrganisationsCommand } from '../tenancy/list-organisations.command.ts';
+import { listRolesCommand } from '../tenancy/list-roles.command.ts';
 import { setModulesCommand } from '../tenancy/set-modules.command.ts';
+import { setPermissionsCommand } from '../tenancy/set-permissions.command.ts';
 import { createCommandEnvironment } from './command-environment.ts';
 import { demoCommand } from './demo/demo.command.ts';
 import { migrateCommand } from './migrate.command.ts';
@@ -37,6 +48,28 @@ export function buildProgram(): Command {
       createFacilityCommand(environment),
       listFacilitiesCommand(environment),
       setModulesCommand(environment),
+    ]),
+  );
+  program.addCommand(
+    group('role', 'Roles: what accounts may do', [
+      createRoleCommand(environment),
+      setPermissionsCommand(environment),
+      listRolesCommand(environment),
+    ]),
+  );
+  program.addCommand(
+    group('account', 'Accounts that sign in', [
+      createAccountCommand(environment),
+      disableAccountCommand(environment),
+      enableAccountCommand(environment),
+      resetPasswordCommand(environment),
+      listAccountsCommand(environment),
+    ]),
+  );
+  program.addCommand(
+    group('key', 'Keys that sign access tokens', [
+      rotateKeyCommand(environment),
+      listKeysCommand(environment),
     ]),
   );
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));

@@ -1,6 +1,7 @@
 /** The parts that routes, workers and commands of features share, built once for a process. */
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
+import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sweep.ts';
 import type { Runtime } from './build-runtime.ts';
 import type { HousekeepingStep } from './build-worker.ts';
 
@@ -20,6 +21,9 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
 }
 
 /** What the worker does about once a minute. */
-export function housekeepingSteps(_runtime: Runtime, _features: Features): HousekeepingStep[] {
-  return [];
+export function housekeepingSteps({ db }: Runtime, _features: Features): HousekeepingStep[] {
+  return [
+    { name: 'refresh-replacements', run: async (now) => void (await eraseExpiredReplacements(db, now)) },
+    { name: 'sign-in', run: async (now) => void (await sweepSignIn(db, now)) },
+  ];
 }

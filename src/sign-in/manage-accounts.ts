@@ -1,0 +1,86 @@
+/** Disabling, enabling and giving new passwords to accounts, in force on every node at once (design section 5). */
+import { CommandError } from '../platform/command/command.ts';
+import { type Pool, transaction } from '../platform/db/database.ts';
+import { notifyLive } from '../tenancy/live.ts';
+import { type DirectoryEntry, findByEmail, lockCredentials, storePassword } from './account.store.ts';
+import type { CreatedAccount, ManageAccountDeps } from './create-account.ts';
+import { normaliseEmail } from './email.ts';
+import { choosePassword, type PasswordSource, revealOnce } from './initial-password.ts';
+import { unlock } from './lockout.ts';
+import { setDisabled } from './manage-accounts.store.ts';
+import { revokeSessionsOf } from './session.store.ts';
+import { deleteUnusedSetupLinks } from './setup-link.store.ts';
+
+export interface AccountState {
+  userId: string;
+  email: string;
+  disabled: boolean;
+}
+
+/** The account can sign in no more, and its sessions end. */
+export async function disableAccount(db: Pool, email: string, now: Date): Promise<AccountState> {
+  const account = await requireAccount(db, email);
+  await transaction(db, async (client) => {
+    await setDisabled(client, account, { accountId: account.userId, disabledAt: now });
+    await revokeSessionsOf(client, account, { accountId: account.userId, reason: 'account-disabled', now });
+    await notifyLive(client, { organisationId: account.organisationId });
+  });
+  return { userId: account.userId, email: account.email, disabled: true };
+}
+
+/** The account can sign in again; sessions that ended stay ended. */
+export async function enableAccount(db: Pool, email: string): Promise<AccountState> {
+  const account = await requireAccount(db, email);
+  await transaction(db, async (client) => {
+    await setDisabled(client, account, { accountId: account.userId, disabledAt: null });
+    await notifyLive(client, { organisationId: account.organisationId });
+  });
+  return { userId: account.userId, email: account.email, disabled: false };
+}
+
+export interface PasswordReset {
+  email: string;
+  password: PasswordSource;
+  /** True raises the flag; false leaves it as it is. */
+  mustChangePassword: boolean;
+}
+
+/** A new password: sessions, setup links and locks of before are gone. */
+export async function resetPassword(
+  { db, passwords, publicBaseUrl }: ManageAccountDeps,
+  reset: PasswordReset,
+  now: Date,
+): Promise<CreatedAccount> {
+  const account = await requireAccount(db, reset.email);
+  const { userId, email, organisationId } = account;
+  const initial = await choosePassword(passwords, reset.password, email);
+  return transaction(db, async (client) => {
+    const held = await lockCredentials(client, account, userId);
+    await storePassword(client, account, {
+      accountId: userId,
+      passwordHash: initial.hash,
+      mustChangePassword: reset.mustChangePassword || held?.mustChangePassword === true,
+      now,
+    });
+    await deleteUnusedSetupLinks(client, account, userId);
+    await revokeSessionsOf(client, account, { accountId: userId, reason: 'password-reset', now });
+    await unlock(client, userId);
+    await notifyLive(client, { organisationId });
+    const shown = await revealOnce(client, initial, {
+      organisationId,
+      accountId: userId,
+      publicBaseUrl,
+      now,
+    });
+    return { userId, email, ...shown };
+  });
+}
+
+async function requireAccount(db: Pool, email: string): Promise<DirectoryEntry> {
+  const entry = await findByEmail(db, normaliseEmail(email.trim()));
+  if (entry === undefined)
+    throw new CommandError(
+      `There is no account with the email ${email}. List them with: npx interchange account list --organisation ID`,
+    );
+  return entry;
+}
