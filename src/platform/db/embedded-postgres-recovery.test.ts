@@ -67,10 +67,16 @@ describe('recovery of the embedded PostgreSQL', () => {
 
   it('waits for sessions of a killed server that still hold its memory', async () => {
     const first = await openElsewhere(folder.path);
-    await ask(first.url, `create function spin(n bigint) returns void language plpgsql as $$
-      begin for i in 1..n loop perform 1; end loop; end $$`);
-    const busy = ask(first.url, 'select spin(30000000)').catch(() => undefined);
-    await askUntilAnswered(first.url, `select 1 / count(*) from pg_stat_activity where query like 'select spin%'`);
+    await ask(
+      first.url,
+      `create function spin(n bigint) returns void language plpgsql as $$
+      begin for i in 1..n loop perform 1; end loop; end $$`,
+    );
+    const busy = ask(first.url, 'select spin(2000000000)').catch(() => undefined);
+    await askUntilAnswered(
+      first.url,
+      `select 1 / count(*) from pg_stat_activity where query like 'select spin%'`,
+    );
     const pid = await serverPid(folder.path);
     await first.kill();
     process.kill(pid, 'SIGKILL');

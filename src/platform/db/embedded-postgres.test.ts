@@ -3,7 +3,14 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { ask, isAlive, makeDataDir, openElsewhere, openHere, serverPid } from '../../../test-support/embedded.ts';
+import {
+  ask,
+  isAlive,
+  makeDataDir,
+  openElsewhere,
+  openHere,
+  serverPid,
+} from '../../../test-support/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
 
 describe('openEmbeddedPostgres', () => {
@@ -28,7 +35,11 @@ describe('openEmbeddedPostgres', () => {
     const server = await openHere(folder.path);
     const settings = `select current_setting('listen_addresses') as addresses,
       current_setting('unix_socket_directories') as sockets, current_setting('max_connections') as connections`;
-    assert.deepEqual(await ask(server.url, settings), { addresses: '127.0.0.1', sockets: '', connections: '200' });
+    assert.deepEqual(await ask(server.url, settings), {
+      addresses: '127.0.0.1',
+      sockets: '',
+      connections: '200',
+    });
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
     await assert.rejects(ask(wrong.href, 'select 1'), { code: '28P01' });

