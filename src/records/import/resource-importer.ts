@@ -83,6 +83,8 @@ export interface WriteContext {
   readonly unit: UnitContext;
   /** Tell which patients the written records are about, for the access log and the exchange. */
   patientsTouched(patientIds: Iterable<string>): void;
+  /** Tell which patients were registered at the facility just now. */
+  patientsRegistered(patientIds: Iterable<string>): void;
 }
 
 /** Which of the ids that were handed in were inserted, changed, or already the same. */
@@ -133,6 +135,8 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   map(resource: ElementReader, context: MapContext): Row;
   /** Upsert the rows, set-based, doing nothing for those whose content is stored already. */
   write(rows: readonly Row[], context: WriteContext): Promise<WriteResult>;
+  /** Records that entries stand for and that are left as they are (conditional creates that found one). */
+  keep?(ids: readonly string[], context: WriteContext): Promise<void>;
   finish?(context: WriteContext): Promise<void>;
 }
 

@@ -1,0 +1,78 @@
+/** Every resource type that is taken, and the order they are written in: what is referred to comes first. */
+import { encounterFromFhir } from './encounter.from-fhir.ts';
+import { locationFromFhir } from './location.from-fhir.ts';
+import { directoryLookup, encounterLookup, patientLookup } from './lookups.store.ts';
+import { organizationFromFhir } from './organization.from-fhir.ts';
+import { patientFromFhir } from './patient.from-fhir.ts';
+import { practitionerFromFhir } from './practitioner.from-fhir.ts';
+import { ENCOUNTER, LOCATION, ORGANIZATION, PATIENT, PRACTITIONER } from './record-tables.ts';
+import { registerPatients } from './registration.store.ts';
+import type { ResourceImporter } from './resource-importer.ts';
+import { type RecordRow, type RecordTable, writeRecords } from './write-records.ts';
+
+type RowImporter = ResourceImporter<RecordRow>;
+
+const organization: RowImporter = {
+  type: 'Organization',
+  order: 10,
+  lookup: directoryLookup('Organization', 'provider_organisation'),
+  map: organizationFromFhir,
+  write: writeTo(ORGANIZATION),
+};
+
+const location: RowImporter = {
+  type: 'Location',
+  order: 20,
+  lookup: directoryLookup('Location', 'location'),
+  map: locationFromFhir,
+  write: writeTo(LOCATION),
+};
+
+const practitioner: RowImporter = {
+  type: 'Practitioner',
+  order: 30,
+  lookup: directoryLookup('Practitioner', 'practitioner'),
+  map: practitionerFromFhir,
+  write: writeTo(PRACTITIONER),
+};
+
+const patient: RowImporter = {
+  type: 'Patient',
+  order: 40,
+  lookup: patientLookup,
+  map: patientFromFhir,
+  async write(rows, context) {
+    const result = await writeRecords(context.client, context.scope, PATIENT, rows);
+    const ids = rows.map(({ id }) => id);
+    context.patientsTouched(ids);
+    context.patientsRegistered(await registerPatients(context.client, context.scope, ids));
+    return result;
+  },
+  async keep(ids, context) {
+    context.patientsTouched(ids);
+    context.patientsRegistered(await registerPatients(context.client, context.scope, ids));
+  },
+};
+
+const encounter: RowImporter = {
+  type: 'Encounter',
+  order: 50,
+  lookup: encounterLookup,
+  map: encounterFromFhir,
+  async write(rows, context) {
+    context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
+    return writeRecords(context.client, context.scope, ENCOUNTER, rows);
+  },
+};
+
+/** Add a type here (see `resource-importer.ts`). */
+export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
+  [organization, location, practitioner, patient, encounter].map((importer) => [
+    importer.type,
+    importer as ResourceImporter,
+  ]),
+);
+
+function writeTo(table: RecordTable): RowImporter['write'] {
+  return (rows, { client, scope }) => writeRecords(client, scope, table, rows);
+}

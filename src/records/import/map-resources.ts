@@ -1,0 +1,250 @@
+/**
+ * Maps a chunk of resources of one type to rows, with every reference answered. Resources whose references
+ * are not known yet are mapped again once the database has been asked.
+ */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { identifier } from './datatypes.ts';
+import { ElementReader } from './element-reader.ts';
+import { parseReference } from './parse-reference.ts';
+import { isUuid, recordId } from './record-id.ts';
+import type { Answer, ReferenceResolver } from './resolve-references.ts';
+import {
+  type IdentifierKey,
+  type JsonObject,
+  type MapContext,
+  type MappedRecord,
+  type ReferenceValue,
+  ResourceRejected,
+  type Target,
+} from './resource-importer.ts';
+import { count, type Unit, type UnitEntry } from './unit.ts';
+
+/**
+ * What to do about a target that is not there. `wait`: hold the whole unit back, it may still come.
+ * `wait-required`: hold it back only for a target that it cannot do without. `accept`: go on without
+ * optional ones, reject for the others.
+ */
+export type MissingTargets = 'wait' | 'wait-required' | 'accept';
+
+/** A target is not there, and may come with what is imported later. */
+export class TargetMissing extends Error {
+  override name = 'TargetMissing';
+  readonly entry: number;
+
+  constructor(entry: number) {
+    super('A target is not there yet');
+    this.entry = entry;
+  }
+}
+
+export interface MapRequest {
+  scope: FacilityScope;
+  unit: Unit;
+  resolver: ReferenceResolver;
+  missingTargets: MissingTargets;
+  entries: readonly { entry: UnitEntry; resource: JsonObject }[];
+}
+
+export interface MapOutcome {
+  rows: MappedRecord[];
+  rejected: { entry: UnitEntry; reason: string }[];
+  /** Numbers of the entries whose targets may still come. */
+  waiting: number[];
+  /** Element paths and how often they were met. */
+  notKept: Map<string, number>;
+  unresolved: Map<string, number>;
+}
+
+export async function mapResources(db: Queryable, request: MapRequest): Promise<MapOutcome> {
+  const outcome: MapOutcome = {
+    rows: [],
+    rejected: [],
+    waiting: [],
+    notKept: new Map(),
+    unresolved: new Map(),
+  };
+  let left = [...request.entries];
+  while (left.length > 0) {
+    left = left.filter((item) => !mapOne(item, request, outcome));
+    if (left.length > 0) await request.resolver.ask(db);
+  }
+  return outcome;
+}
+
+/** False when references have to be looked up first. */
+function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcome: MapOutcome): boolean {
+  const { entry, resource } = item;
+  const reader = ElementReader.of(resource);
+  const context = new EntryMapContext(entry, request);
+  try {
+    const row = entry.importer.map(reader, context);
+    if (context.pending) return false;
+    outcome.rows.push(row);
+    for (const path of [...reader.unread(), ...context.changed]) count(outcome.notKept, reportedPath(path));
+    if (typeof resource.id === 'string' && !isUuid(resource.id)) count(outcome.notKept, `${reader.path}.id`);
+    for (const path of context.unresolved) count(outcome.unresolved, path);
+  } catch (error) {
+    if (context.pending) return false;
+    if (error instanceof TargetMissing) outcome.waiting.push(error.entry);
+    else if (error instanceof ResourceRejected) outcome.rejected.push({ entry, reason: error.message });
+    else throw error;
+  }
+  return true;
+}
+
+/** A path that is safe to report: an element name that FHIR cannot have may carry anything. */
+function reportedPath(path: string): string {
+  return /^[A-Za-z0-9_.[\]]{1,200}$/.test(path) ? path : `${path.split('.')[0]}.(unknown element)`;
+}
+
+class EntryMapContext implements MapContext {
+  readonly scope: FacilityScope;
+  readonly id: string;
+  readonly entry: number;
+  readonly fullUrl: string | undefined;
+  readonly unit: Unit;
+  /** True when an answer was not known: the result must be thrown away. */
+  pending = false;
+  readonly changed: string[] = [];
+  readonly unresolved: string[] = [];
+  readonly #resolver: ReferenceResolver;
+  readonly #missingTargets: MissingTargets;
+
+  constructor(entry: UnitEntry, request: MapRequest) {
+    this.scope = request.scope;
+    this.id = entry.target.id;
+    this.entry = entry.number;
+    this.fullUrl = entry.fullUrl;
+    this.unit = request.unit;
+    this.#resolver = request.resolver;
+    this.#missingTargets = request.missingTargets;
+  }
+
+  notKept(elementPath: string): void {
+    this.changed.push(elementPath);
+  }
+
+  requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target {
+    const reader = parent.required(name, parent.child(name));
+    const reference = readReference(reader);
+    if (reference.display !== undefined) this.notKept(`${reader.path}.display`);
+    const answer = this.#answer(reader, reference, types);
+    if (answer === 'pending') return { type: '', id: '' };
+    if (typeof answer === 'object') return answer;
+    if (answer === 'wrong-type' && reference.parsed?.kind !== 'other')
+      return parent.fail(name, `does not refer to a ${types.join(' or ')}`);
+    if (answer === 'several') return parent.fail(name, 'refers to an identifier that several records carry');
+    if (this.#missingTargets !== 'accept') throw new TargetMissing(this.entry);
+    return parent.fail(
+      name,
+      `refers to a ${types.join(' or ')} that is neither in the file nor at this facility. Import it first.`,
+    );
+  }
+
+  reference(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue | undefined {
+    const reader = parent.child(name);
+    return reader === undefined ? undefined : this.#optional(reader, types);
+  }
+
+  references(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue[] {
+    return parent.children(name).map((reader) => this.#optional(reader, types));
+  }
+
+  #optional(reader: ElementReader, types: readonly string[]): ReferenceValue {
+    const reference = readReference(reader);
+    const answer = this.#answer(reader, reference, types);
+    if (answer === 'pending') return { target: undefined, display: undefined };
+    if (typeof answer === 'object') return { target: answer, display: reference.display };
+    const mayCome = answer === 'missing' && this.#missingTargets === 'wait';
+    if (mayCome) throw new TargetMissing(this.entry);
+    if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
+      this.#failConditional(reader, answer === 'several');
+    if (reference.text !== undefined || reference.key !== undefined) this.unresolved.push(reader.path);
+    return { target: undefined, display: reference.display ?? writtenReference(reference) };
+  }
+
+  #failConditional(reader: ElementReader, several: boolean): never {
+    if (several) reader.fail('', 'is a conditional reference that several records match');
+    if (this.#missingTargets !== 'accept') throw new TargetMissing(this.entry);
+    return reader.fail(
+      '',
+      'is a conditional reference that no record matches. Import what it refers to first.',
+    );
+  }
+
+  #answer(reader: ElementReader, reference: ReadReference, types: readonly string[]): Answer | 'wrong-type' {
+    const answer = this.#find(reader, reference, types);
+    if (answer === 'pending') this.pending = true;
+    if (typeof answer === 'object' && !types.includes(answer.type)) return 'wrong-type';
+    return answer;
+  }
+
+  #find(reader: ElementReader, reference: ReadReference, types: readonly string[]): Answer | 'wrong-type' {
+    const { text, parsed, key } = reference;
+    if (text === undefined || parsed === undefined) {
+      const wanted = reference.type === undefined ? types : types.filter((type) => type === reference.type);
+      return key === undefined
+        ? 'wrong-type'
+        : this.#first(wanted, (type) => this.#resolver.byIdentifier(type, key));
+    }
+    const inUnit = this.unit.find(text);
+    if (inUnit !== undefined) return inUnit;
+    if (this.unit.isOther(text)) return 'wrong-type';
+    if (parsed.kind === 'uuid') return this.#first(types, (type) => this.#resolver.byId(type, parsed.id));
+    if (parsed.kind === 'literal') {
+      if (!types.includes(parsed.type) || !this.#resolver.knows(parsed.type)) return 'wrong-type';
+      return this.#resolver.byId(parsed.type, recordId(parsed.type, parsed.id));
+    }
+    if (parsed.kind === 'conditional') {
+      if (!types.includes(parsed.type)) return 'wrong-type';
+      if (parsed.key === undefined)
+        return reader.fail(
+          '',
+          'is a conditional reference that is not of the form Type?identifier=system|value',
+        );
+      return this.#resolver.byIdentifier(parsed.type, parsed.key);
+    }
+    return 'wrong-type';
+  }
+
+  /** The first of the types that has an answer other than "not there". */
+  #first(types: readonly string[], ask: (type: string) => Answer): Answer {
+    let pending = false;
+    for (const type of types) {
+      const answer = ask(type);
+      if (answer === 'pending') pending = true;
+      else if (answer !== 'missing') return answer;
+    }
+    return pending ? 'pending' : 'missing';
+  }
+}
+
+interface ReadReference {
+  text: string | undefined;
+  parsed: ReturnType<typeof parseReference> | undefined;
+  type: string | undefined;
+  key: IdentifierKey | undefined;
+  display: string | undefined;
+}
+
+function readReference(reader: ElementReader): ReadReference {
+  const text = reader.string('reference');
+  const type = reader.uri('type');
+  const logical = reader.child('identifier');
+  const { system, value } = (logical === undefined ? undefined : identifier(logical)) ?? {};
+  const key = system === undefined || value === undefined ? undefined : { system, value };
+  return {
+    text,
+    parsed: text === undefined ? undefined : parseReference(text),
+    type,
+    key,
+    display: reader.string('display'),
+  };
+}
+
+/** What to show for a target that is not there and has no display. */
+function writtenReference({ text, parsed, key }: ReadReference): string | undefined {
+  if (parsed?.kind === 'contained') return undefined;
+  return text ?? key?.value;
+}

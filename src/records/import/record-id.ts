@@ -1,0 +1,73 @@
+/**
+ * The id that a resource is stored under. It follows from the resource alone, so that a second import of the
+ * same file finds the same records, and `Patient/f001` resolves without a table of ids.
+ */
+import { createHash } from 'node:crypto';
+import { type JsonObject, ResourceRejected } from './resource-importer.ts';
+
+/** Namespace of the UUIDs made here (RFC 9562, section 5.5). Never change it: ids depend on it. */
+const NAMESPACE = Buffer.from('5d0c8a1e3f5b4d0f9a6b7c2e41f8d993', 'hex');
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** FHIR R4 datatypes, "id". */
+const FHIR_ID = /^[A-Za-z0-9\-.]{1,64}$/;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+export function isFhirId(text: string): boolean {
+  return FHIR_ID.test(text);
+}
+
+/** A UUID stays (lower-case); any other source id becomes a UUIDv5 of the resource type and that id. */
+export function recordId(resourceType: string, sourceId: string): string {
+  return isUuid(sourceId) ? sourceId.toLowerCase() : nameUuid(`${resourceType}/${sourceId}`);
+}
+
+/**
+ * The id of a resource: its own, else the one its fullUrl names, else one made from its first identifier with
+ * a system, else one made from its content. Throws ResourceRejected when the id given is not a FHIR id.
+ */
+export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: string | undefined): string {
+  const { id } = resource;
+  if (id !== undefined) {
+    if (typeof id !== 'string' || !isFhirId(id))
+      throw new ResourceRejected(`${resourceType}.id is not a FHIR id`);
+    return recordId(resourceType, id);
+  }
+  const named = idInUrl(fullUrl, resourceType);
+  if (named !== undefined) return recordId(resourceType, named);
+  const [first] = identifiersOf(resource);
+  if (first !== undefined) return nameUuid(`${resourceType}?${first.system}|${first.value}`);
+  const digest = createHash('sha256').update(JSON.stringify(resource)).digest('hex');
+  return nameUuid(`${resourceType}#${digest}`);
+}
+
+/** The identifiers of a resource that have a system and a value, as far as they are well formed. */
+export function identifiersOf(resource: JsonObject): { system: string; value: string }[] {
+  const { identifier } = resource;
+  const all: unknown[] = Array.isArray(identifier) ? identifier : [identifier];
+  return all.flatMap((item) => {
+    const { system, value } = (item ?? {}) as { system?: unknown; value?: unknown };
+    const complete = typeof system === 'string' && typeof value === 'string' && system !== '' && value !== '';
+    return complete ? [{ system, value }] : [];
+  });
+}
+
+function idInUrl(fullUrl: string | undefined, resourceType: string): string | undefined {
+  if (fullUrl === undefined) return undefined;
+  if (fullUrl.startsWith('urn:uuid:')) {
+    const uuid = fullUrl.slice('urn:uuid:'.length);
+    return isUuid(uuid) ? uuid : undefined;
+  }
+  const [type, id = ''] = fullUrl.split('/').slice(-2);
+  return type === resourceType && isFhirId(id) ? id : undefined;
+}
+
+function nameUuid(name: string): string {
+  const bytes = createHash('sha1').update(NAMESPACE).update(name).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,173 @@
+/** Columns that the import writes (migrations 0004 and 0005). */
+import { directoryIdentifiers } from './record-rows.ts';
+import type { ChildTable, Column, RecordTable } from './write-records.ts';
+
+const PERIOD: readonly Column[] = [
+  ['period_start', 'text'],
+  ['period_end', 'text'],
+];
+
+export const ORGANIZATION: RecordTable = {
+  name: 'provider_organisation',
+  reach: 'organisation',
+  columns: [
+    ['active', 'boolean'],
+    ['name', 'text'],
+    ['type', 'jsonb'],
+    ['telecom', 'jsonb'],
+    ['address', 'jsonb'],
+  ],
+  children: [directoryIdentifiers('Organization')],
+};
+
+export const LOCATION: RecordTable = {
+  name: 'location',
+  reach: 'organisation',
+  columns: [
+    ['status', 'text'],
+    ['name', 'text'],
+    ['type', 'jsonb'],
+    ['telecom', 'jsonb'],
+    ['address', 'jsonb'],
+    ['longitude', 'numeric'],
+    ['latitude', 'numeric'],
+    ['managing_organisation_id', 'uuid'],
+  ],
+  children: [directoryIdentifiers('Location')],
+};
+
+export const PRACTITIONER: RecordTable = {
+  name: 'practitioner',
+  reach: 'organisation',
+  columns: [
+    ['active', 'boolean'],
+    ['gender', 'text'],
+    ['birth_date', 'text'],
+    ['display', 'text'],
+    ['name', 'jsonb'],
+    ['telecom', 'jsonb'],
+    ['address', 'jsonb'],
+    ['qualification', 'jsonb'],
+  ],
+  children: [directoryIdentifiers('Practitioner')],
+};
+
+export const PATIENT: RecordTable = {
+  name: 'patient',
+  reach: 'organisation',
+  columns: [
+    ['active', 'boolean'],
+    ['gender', 'text'],
+    ['birth_date', 'text'],
+    ['deceased_boolean', 'boolean'],
+    ['deceased_date_time', 'text'],
+    ['marital_status', 'jsonb'],
+    ['multiple_birth_boolean', 'boolean'],
+    ['multiple_birth_integer', 'integer'],
+    ['communication', 'jsonb'],
+    ['contact', 'jsonb'],
+    ['sort_name', 'text'],
+  ],
+  children: [
+    patientChild('patient_name', [
+      ['use', 'text'],
+      ['text', 'text'],
+      ['family', 'text'],
+      ['given', 'text[]'],
+      ['prefix', 'text[]'],
+      ['suffix', 'text[]'],
+      ...PERIOD,
+    ]),
+    patientChild('patient_identifier', [
+      ['use', 'text'],
+      ['type', 'jsonb'],
+      ['system', 'text'],
+      ['value', 'text'],
+      ...PERIOD,
+    ]),
+    patientChild('patient_telecom', [
+      ['system', 'text'],
+      ['value', 'text'],
+      ['use', 'text'],
+      ['rank', 'integer'],
+    ]),
+    patientChild('patient_address', [
+      ['use', 'text'],
+      ['type', 'text'],
+      ['text', 'text'],
+      ['line', 'text[]'],
+      ['city', 'text'],
+      ['district', 'text'],
+      ['state', 'text'],
+      ['postal_code', 'text'],
+      ['country', 'text'],
+    ]),
+    {
+      name: 'patient_search_key',
+      parent: 'patient_id',
+      columns: [
+        ['kind', 'text'],
+        ['key', 'text'],
+      ],
+    },
+  ],
+};
+
+export const ENCOUNTER: RecordTable = {
+  name: 'encounter',
+  reach: 'facility',
+  columns: [
+    ['patient_id', 'uuid'],
+    ['status', 'text'],
+    ['class_code', 'text'],
+    ['class_display', 'text'],
+    ['period_start', 'timestamptz'],
+    ['period_end', 'timestamptz'],
+    ['period_start_source', 'text'],
+    ['period_end_source', 'text'],
+    ['sort_start', 'timestamptz'],
+    ['identifier', 'jsonb'],
+    ['type', 'jsonb'],
+    ['priority', 'jsonb'],
+    ['reason_code', 'jsonb'],
+    ['discharge_disposition', 'jsonb'],
+    ['service_provider_id', 'uuid'],
+    ['service_provider_display', 'text'],
+  ],
+  children: [
+    {
+      name: 'encounter_participant',
+      parent: 'encounter_id',
+      columns: [
+        ['position', 'smallint'],
+        ['practitioner_id', 'uuid'],
+        ['display', 'text'],
+        ['type', 'jsonb'],
+        ...PERIOD,
+      ],
+    },
+    {
+      name: 'encounter_location',
+      parent: 'encounter_id',
+      columns: [
+        ['position', 'smallint'],
+        ['location_id', 'uuid'],
+        ['display', 'text'],
+        ['status', 'text'],
+        ...PERIOD,
+      ],
+    },
+    {
+      name: 'encounter_identifier',
+      parent: 'encounter_id',
+      columns: [
+        ['system', 'text'],
+        ['value', 'text'],
+      ],
+    },
+  ],
+};
+
+function patientChild(name: string, columns: readonly Column[]): ChildTable {
+  return { name, parent: 'patient_id', columns: [['position', 'smallint'], ...columns] };
+}

@@ -1,0 +1,85 @@
+/** Opens a file or a stream, plain or gzip: told apart by the first two bytes, not by the name (RFC 1952). */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { PassThrough, pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type SourceLimits, sizeText } from './limits.ts';
+import { SourceError } from './source-error.ts';
+import { fileSpool, type Spool, spoolChunks } from './spool.ts';
+
+/** Throws SourceError when the file cannot be opened, is broken gzip, or is larger than the limits allow. */
+export async function openFile(path: string, limits: SourceLimits): Promise<Spool> {
+  const file = await openForReading(path);
+  try {
+    const stats = await file.stat();
+    // A pipe has no offsets: it is read through, once.
+    if (!stats.isFile()) return await openStream(file.createReadStream(), limits);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    if (!isGzip(buffer.subarray(0, bytesRead))) return plainFile(file, stats.size, limits);
+    const spool = await spoolChunks(gunzip(file.createReadStream({ start: 0, autoClose: false })), limits);
+    await file.close();
+    return spool;
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Reads the stream to its end, or to the first failure. */
+export async function openStream(stream: Readable, limits: SourceLimits): Promise<Spool> {
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+  const head: Buffer[] = [];
+  let headBytes = 0;
+  while (headBytes < 2) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    const chunk = Buffer.from(next.value);
+    head.push(chunk);
+    headBytes += chunk.length;
+  }
+  const whole = rejoin(Buffer.concat(head), chunks);
+  return spoolChunks(isGzip(Buffer.concat(head)) ? gunzip(whole) : whole, limits);
+}
+
+function isGzip(head: Uint8Array): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+async function openForReading(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDONLY);
+  } catch (error) {
+    throw new SourceError(`cannot be opened (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`, {
+      cause: error,
+    });
+  }
+}
+
+function plainFile(file: FileHandle, sizeBytes: number, limits: SourceLimits): Spool {
+  if (sizeBytes > limits.maxSourceBytes)
+    throw new SourceError(`holds more than ${sizeText(limits.maxSourceBytes)} of content, the limit`);
+  return fileSpool(file, sizeBytes);
+}
+
+async function* gunzip(compressed: AsyncIterable<Buffer> | Readable): AsyncGenerator<Buffer> {
+  const output = new PassThrough({ highWaterMark: 1_048_576 });
+  // The callback form: a failure reaches whoever reads `output`, and nothing is thrown beside it.
+  pipeline(compressed, createGunzip({ chunkSize: 262_144 }), output, () => undefined);
+  try {
+    yield* output as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw isZlibError(error) ? new SourceError('is broken gzip', { cause: error }) : error;
+  } finally {
+    output.destroy();
+  }
+}
+
+function isZlibError(error: unknown): boolean {
+  return String((error as NodeJS.ErrnoException).code ?? '').startsWith('Z_');
+}
+
+async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer | string>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next())
+    yield Buffer.from(next.value);
+}

@@ -1,0 +1,118 @@
+/** Walks the entries of a source in the order they stand in, one at a time. */
+import { isUtf8 } from 'node:buffer';
+import { BundleScanner } from './bundle-scanner.ts';
+import type { SourceLimits } from './limits.ts';
+import { sizeText } from './limits.ts';
+import { SourceError } from './source-error.ts';
+import type { Spool } from './spool.ts';
+
+const CHUNK_BYTES = 262_144;
+const NEWLINE = 0x0a;
+const OPEN_BRACE = 0x7b;
+
+/** Bytes `[start, end)` of entry or line `number`, counted from 1. */
+export interface EntryRange {
+  number: number;
+  start: number;
+  end: number;
+}
+
+/** Where the JSON begins, and whether it is one document or one on each line (NDJSON). */
+export interface Layout {
+  kind: 'document' | 'lines';
+  start: number;
+}
+
+/**
+ * Told by content: it is NDJSON when a second line begins with `{` although the first does not end in a way
+ * (`[`, `,`, `:`) that lets an object follow. Within one JSON document that cannot be.
+ */
+export async function detectLayout(spool: Spool): Promise<Layout> {
+  const start = await skipByteOrderMark(spool);
+  let last: number | undefined;
+  let lineEnded = false;
+  for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
+    const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes));
+    for (const byte of chunk) {
+      if (byte === NEWLINE) lineEnded ||= last !== undefined;
+      else if (byte > 0x20) {
+        if (lineEnded)
+          return { kind: byte === OPEN_BRACE && !opensValue(last) ? 'lines' : 'document', start };
+        last = byte;
+      }
+    }
+  }
+  return { kind: 'document', start };
+}
+
+/** Call `take` with each element of the document's `entry`; returns the document without them, as text. */
+export async function readDocument(
+  spool: Spool,
+  range: { start: number; end: number },
+  limits: SourceLimits,
+  take: (range: EntryRange, bytes: Buffer) => void | Promise<void>,
+): Promise<string> {
+  const scanner = new BundleScanner(limits.maxEntryBytes);
+  let number = 0;
+  for (let from = range.start; from < range.end; from += CHUNK_BYTES) {
+    const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, range.end));
+    for (const found of scanner.push(chunk)) {
+      number += 1;
+      const start = range.start + found.start;
+      const end = range.start + found.end;
+      await take({ number, start, end }, await spool.read(start, end));
+    }
+  }
+  return decodeUtf8(scanner.finish());
+}
+
+/** Call `take` with each line that is not blank. A line that is too long is given without its bytes. */
+export async function readLines(
+  spool: Spool,
+  from: number,
+  limits: SourceLimits,
+  take: (range: EntryRange, bytes: Buffer | undefined) => void | Promise<void>,
+): Promise<void> {
+  let number = 0;
+  let start = from;
+  while (start < spool.sizeBytes) {
+    const end = await lineEnd(spool, start);
+    number += 1;
+    const bytes = end - start > limits.maxEntryBytes ? undefined : await spool.read(start, end);
+    if (bytes === undefined || !isBlank(bytes)) await take({ number, start, end }, bytes);
+    start = end + 1;
+  }
+}
+
+/** Text of UTF-8 bytes; throws SourceError on any other encoding. */
+export function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new SourceError('is not valid UTF-8');
+  return bytes.toString('utf8');
+}
+
+/** What a line or entry that is too large is rejected with. */
+export function tooLarge(limits: SourceLimits): string {
+  return `is larger than ${sizeText(limits.maxEntryBytes)}, the limit for one resource`;
+}
+
+async function skipByteOrderMark(spool: Spool): Promise<number> {
+  const head = await spool.read(0, Math.min(3, spool.sizeBytes));
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+}
+
+function opensValue(byte: number | undefined): boolean {
+  return byte === 0x5b || byte === 0x2c || byte === 0x3a;
+}
+
+async function lineEnd(spool: Spool, start: number): Promise<number> {
+  for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
+    const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes));
+    const index = chunk.indexOf(NEWLINE);
+    if (index !== -1) return from + index;
+  }
+  return spool.sizeBytes;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte <= 0x20);
+}

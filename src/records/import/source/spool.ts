@@ -1,0 +1,117 @@
+/**
+ * A whole source that can be read at any offset: entries are taken in the order that foreign keys need, not
+ * in the order they stand in. Small ones are in memory, large ones in a file.
+ */
+import { type FileHandle, mkdtemp, open, rm, rmdir, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { SourceLimits } from './limits.ts';
+import { sizeText } from './limits.ts';
+import { SourceError } from './source-error.ts';
+
+/** Bytes that are read from a file at once: neighbours are usually asked for next. */
+const WINDOW_BYTES = 1_048_576;
+
+export interface Spool {
+  readonly sizeBytes: number;
+  /** The bytes `[start, end)`; valid until the next read. */
+  read(start: number, end: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export function memorySpool(bytes: Buffer): Spool {
+  return {
+    sizeBytes: bytes.length,
+    read: async (start, end) => bytes.subarray(start, end),
+    close: async () => undefined,
+  };
+}
+
+/** Takes ownership of `file`; `onClose` runs after it is closed. */
+export function fileSpool(file: FileHandle, sizeBytes: number, onClose?: () => Promise<void>): Spool {
+  let window: Buffer = Buffer.alloc(0);
+  let windowStart = 0;
+  return {
+    sizeBytes,
+    async read(start, end) {
+      if (start < windowStart || end > windowStart + window.length) {
+        window = await readFully(
+          file,
+          start,
+          Math.min(Math.max(end - start, WINDOW_BYTES), sizeBytes - start),
+        );
+        windowStart = start;
+      }
+      return window.subarray(start - windowStart, end - windowStart);
+    },
+    async close() {
+      await file.close();
+      await onClose?.();
+    },
+  };
+}
+
+/** Read all of `chunks`: into memory up to `maxMemoryBytes`, from there on into a temporary file. */
+export async function spoolChunks(chunks: AsyncIterable<Buffer>, limits: SourceLimits): Promise<Spool> {
+  let held: Buffer[] = [];
+  let sizeBytes = 0;
+  let file: TemporaryFile | undefined;
+  try {
+    for await (const chunk of chunks) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > limits.maxSourceBytes)
+        throw new SourceError(`holds more than ${sizeText(limits.maxSourceBytes)} of content, the limit`);
+      held.push(chunk);
+      if (sizeBytes <= limits.maxMemoryBytes) continue;
+      file ??= await openTemporaryFile();
+      await file.handle.writev(held);
+      held = [];
+    }
+  } catch (error) {
+    await file?.remove();
+    throw error;
+  }
+  if (file === undefined) return memorySpool(Buffer.concat(held));
+  if (held.length > 0) await file.handle.writev(held);
+  return fileSpool(file.handle, sizeBytes, file.removeName);
+}
+
+interface TemporaryFile {
+  handle: FileHandle;
+  /** Close and remove. */
+  remove(): Promise<void>;
+  /** Remove the name, where it could not be removed while the file was open. */
+  removeName(): Promise<void>;
+}
+
+/**
+ * A file that only this user can read. Its name is removed at once where the system allows that, so that
+ * records do not stay on the disk after a crash.
+ */
+async function openTemporaryFile(): Promise<TemporaryFile> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interchange-import-'));
+  const name = path.join(folder, 'source');
+  const handle = await open(name, 'wx+', 0o600);
+  const removeName = async (): Promise<void> => rm(folder, { recursive: true, force: true });
+  await unlink(name)
+    .then(() => rmdir(folder))
+    .catch(() => undefined);
+  return {
+    handle,
+    removeName,
+    async remove() {
+      await handle.close();
+      await removeName();
+    },
+  };
+}
+
+async function readFully(file: FileHandle, start: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(bytes, done, length - done, start + done);
+    if (bytesRead === 0) throw new SourceError('became shorter while it was read');
+    done += bytesRead;
+  }
+  return bytes;
+}
