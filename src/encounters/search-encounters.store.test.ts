@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { createFacility, createOrganisation } from '../tenancy/facilities.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import { ENCOUNTER_STATUSES } from './encounter.schema.ts';
+import {
+  createEncounterSearcher,
+  type EncounterPageKey,
+  type EncounterPosition,
+} from './search-encounters.store.ts';
+import { parseEncounterSearch } from './search-parameters.ts';
+
+const TIME_ZONE = 'America/New_York';
+
+let database: TestDatabase;
+let scope: FacilityScope;
+
+before(async () => {
+  database = await createTestDatabase();
+  const organisation = await createOrganisation(database.pool, { name: 'Test' });
+  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
+  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: TIME_ZONE };
+});
+after(() => database.drop());
+
+interface Visit {
+  id: string;
+  status: (typeof ENCOUNTER_STATUSES)[number];
+  /** Milliseconds since 1970. */
+  start: number | null;
+  end: number | null;
+}
+
+const HOUR = 3_600_000;
+// Three days about the day on which New York leaves daylight saving time, on the hour, so that visits often
+// touch the borders of days and each other.
+const EPOCH = Date.parse('2024-11-02T00:00:00Z');
+const hours = fc.integer({ min: 0, max: 72 });
+const visit: fc.Arbitrary<Visit> = fc
+  .record({
+    id: fc.uuid(),
+    status: fc.constantFrom(...ENCOUNTER_STATUSES),
+    start: fc.option(hours, { freq: 6 }),
+    length: fc.option(fc.integer({ min: 0, max: 30 }), { freq: 3 }),
+    end: fc.option(hours),
+  })
+  .map(({ id, status, start, length, end }) => {
+    const last = start === null ? end : length === null ? null : start + length;
+    return { id, status, start: atHour(start), end: atHour(last) };
+  });
+const visits = fc.uniqueArray(visit, { minLength: 0, maxLength: 25, selector: ({ id }) => id });
+
+function atHour(hour: number | null): number | null {
+  return hour === null ? null : EPOCH + hour * HOUR;
+}
+
+const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+
+async function insert(list: readonly Visit[]): Promise<string> {
+  const patientId = await insertPatient(database.pool, scope);
+  for (const { id, status, start, end } of list)
+    await insertEncounter(database.pool, scope, { patientId, id, status, start: iso(start), end: iso(end) });
+  return patientId;
+}
+
+/** Newest first, by what the specification says and nothing else. */
+function ordered(list: readonly Visit[]): Visit[] {
+  const start = (one: Visit) => one.start ?? Number.NEGATIVE_INFINITY;
+  return list.toSorted((a, b) =>
+    start(a) === start(b) ? (a.id < b.id ? 1 : -1) : start(a) < start(b) ? 1 : -1,
+  );
+}
+
+async function all(
+  key: Omit<EncounterPageKey, 'scope' | 'after'>,
+  search = createEncounterSearcher(database.pool),
+): Promise<string[]> {
+  const ids: string[] = [];
+  let position: EncounterPosition | undefined;
+  for (let pages = 0; pages < 60; pages += 1) {
+    const page = await search({ ...key, scope, after: position });
+    assert.ok(page !== undefined);
+    assert.ok(page.encounters.length <= key.count);
+    ids.push(...page.encounters.map(({ id }) => id));
+    position = page.next;
+    if (position === undefined) return ids;
+    assert.equal(page.encounters.length, key.count, 'only the last page may be short');
+  }
+  throw new Error('the pages never ended');
+}
+
+test('pages of any size give every encounter once, newest first, also with equal start times', async () => {
+  await fc.assert(
+    fc.asyncProperty(visits, fc.integer({ min: 1, max: 30 }), async (list, count) => {
+      const patientId = await insert(list);
+      const ids = await all({ patientId, status: undefined, date: undefined, count });
+      assert.deepEqual(
+        ids,
+        ordered(list).map(({ id }) => id),
+      );
+    }),
+    { numRuns: 40 },
+  );
+});
+
+// A day, a month or an hour, with its first millisecond and the first after it; New York is 4 hours behind
+// until 06:00 UTC on 3 November 2024 and 5 hours behind after that.
+const spans = [
+  ['2024-11-02', '2024-11-02T04:00:00Z', '2024-11-03T04:00:00Z'],
+  ['2024-11-03', '2024-11-03T04:00:00Z', '2024-11-04T05:00:00Z'],
+  ['2024-11-04', '2024-11-04T05:00:00Z', '2024-11-05T05:00:00Z'],
+  ['2024-11', '2024-11-01T04:00:00Z', '2024-12-01T05:00:00Z'],
+  ['2023', '2023-01-01T05:00:00Z', '2024-01-01T05:00:00Z'],
+  ['2024-11-03T06:00:00Z', '2024-11-03T06:00:00Z', '2024-11-03T06:00:01Z'],
+  ['2024-11-03T06:00:00+02:00', '2024-11-03T04:00:00Z', '2024-11-03T04:00:01Z'],
+  ['2024-11-03T06:00Z', '2024-11-03T06:00:00Z', '2024-11-03T06:01:00Z'],
+  ['0001', '0001-01-01T00:00:00Z', '0002-01-01T00:00:00Z'],
+  ['9999-12-31', '9999-12-31T05:00:00Z', '+010000-01-01T05:00:00Z'],
+] as const;
+const dateValue = fc.record({
+  prefix: fc.constantFrom('', 'eq', 'ge', 'le'),
+  span: fc.constantFrom(...spans),
+});
+const dateValues = fc.array(dateValue, { minLength: 1, maxLength: 2 });
+
+/** Design 3.3, word for word. */
+function touches(
+  { start, end }: Visit,
+  { prefix, span: [, first, next] }: { prefix: string; span: (typeof spans)[number] },
+) {
+  if (start === null && end === null) return false;
+  const endsAtOrAfter = (end ?? Number.POSITIVE_INFINITY) >= Date.parse(first);
+  const startsBefore = (start ?? Number.NEGATIVE_INFINITY) < Date.parse(next);
+  if (prefix === 'ge') return endsAtOrAfter;
+  return prefix === 'le' ? startsBefore : endsAtOrAfter && startsBefore;
+}
+
+test('status and date let through what the rules say, whatever the page size', async () => {
+  const statuses = fc.option(fc.constantFrom(...ENCOUNTER_STATUSES), { nil: undefined });
+  const filters = fc.array(fc.tuple(dateValues, statuses, fc.integer({ min: 1, max: 30 })), {
+    minLength: 10,
+    maxLength: 20,
+  });
+  await fc.assert(
+    fc.asyncProperty(visits, filters, async (list, searches) => {
+      const patientId = await insert(list);
+      const search = createEncounterSearcher(database.pool);
+      const found = await Promise.all(
+        searches.map(([dates, status, count]) => {
+          const date = dates.map(({ prefix, span }) => prefix + span[0]);
+          const parsed = parseEncounterSearch({ patient: patientId, date }, TIME_ZONE);
+          return all({ patientId, status, date: parsed.date, count }, search);
+        }),
+      );
+      const expected = searches.map(([dates, status]) =>
+        ordered(list)
+          .filter((one) => status === undefined || one.status === status)
+          .filter((one) => dates.every((value) => touches(one, value)))
+          .map(({ id }) => id),
+      );
+      assert.deepEqual(found, expected);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('start times that differ by a microsecond keep their order over pages', async () => {
+  const patientId = await insertPatient(database.pool, scope);
+  const ids: string[] = [];
+  for (const micro of ['123457', '123456', '123455', '123454'])
+    ids.push(
+      await insertEncounter(database.pool, scope, { patientId, start: `2024-01-01 10:00:00.${micro}+00` }),
+    );
+  assert.deepEqual(await all({ patientId, status: undefined, date: undefined, count: 1 }), ids);
+});
+
+test('an unknown patient and one of another facility are nothing; a patient without encounters is an empty page', async () => {
+  const search = createEncounterSearcher(database.pool);
+  const facility = await createFacility(database.pool, {
+    organisationId: scope.organisationId,
+    name: 'Other',
+  });
+  const patientId = await insertPatient(database.pool, scope);
+  const key = { status: undefined, date: undefined, after: undefined, count: 20 };
+  const pages = await Promise.all([
+    search({ ...key, scope, patientId: randomUUID() }),
+    search({ ...key, scope: { ...scope, facilityId: facility.id }, patientId }),
+    search({ ...key, scope: { ...scope, organisationId: randomUUID() }, patientId }),
+    search({ ...key, scope, patientId }),
+  ]);
+  assert.deepEqual(pages, [
+    undefined,
+    undefined,
+    undefined,
+    { refusedPurposes: [], encounters: [], next: undefined },
+  ]);
+});

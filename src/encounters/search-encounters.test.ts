@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
+import { insertEncounter, insertPatient, registerPatient } from '../../test-support/clinical-records.ts';
+
+let api: TestApi;
+let tenant: Tenant;
+let account: TestAccount;
+let patientId: string;
+/** Newest first; the last two start together. */
+let encounterIds: string[];
+
+before(async () => {
+  api = await startTestApi();
+  tenant = await api.createTenant({ timeZone: 'Europe/Berlin' });
+  account = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.search'] });
+  patientId = await insertPatient(api.database.pool, tenant);
+  const insert = (id: string, start: string, status = 'finished') =>
+    insertEncounter(api.database.pool, tenant, { patientId, id, start, end: start, status });
+  encounterIds = [
+    await insert(randomUUID(), '2024-05-01T10:00:00Z', 'planned'),
+    await insert(randomUUID(), '2024-04-01T10:00:00Z'),
+    await insert(`f${randomUUID().slice(1)}`, '2024-03-01T10:00:00Z'),
+    await insert(`0${randomUUID().slice(1)}`, '2024-03-01T10:00:00Z'),
+  ];
+});
+after(() => api.close());
+
+type Query = Record<string, string> | [string, string][];
+const COLLECTION = '/encounters/fhir/Encounter';
+
+const search = (query: Query, token = account.token) =>
+  api.call(`${COLLECTION}?${new URLSearchParams(query)}`, { token });
+const searchOf = (query: Record<string, string> = {}) =>
+  search({ patient: patientId, purposeOfUse: 'TREATMENT', ...query });
+
+interface Bundle {
+  link: { relation: string; url: string }[];
+  entry?: { fullUrl: string; resource: { id: string }; search: unknown }[];
+}
+const ids = (bundle: Bundle) => (bundle.entry ?? []).map(({ resource }) => resource.id);
+const link = (bundle: Bundle, relation: string) => bundle.link.find((one) => one.relation === relation)?.url;
+
+const logged = async (ofPatient: string) =>
+  (
+    await api.database.pool.query(
+      `select action, resource_type, resource_id, purpose_of_use, outcome
+       from access_log where patient_id = $1 order by occurred_at, sequence`,
+      [ofPatient],
+    )
+  ).rows;
+
+test('a search is a searchset, newest first, with self, full URLs and no total', async () => {
+  const answer = await searchOf();
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
+  const bundle = answer.json;
+  assert.deepEqual(Object.keys(bundle).sort(), ['entry', 'link', 'resourceType', 'type']);
+  assert.equal(bundle.resourceType, 'Bundle');
+  assert.equal(bundle.type, 'searchset');
+  assert.deepEqual(ids(bundle), encounterIds);
+  assert.deepEqual(bundle.link, [
+    {
+      relation: 'self',
+      url: `${api.baseUrl}${COLLECTION}?patient=${patientId}&purposeOfUse=TREATMENT&_count=20`,
+    },
+  ]);
+  for (const entry of bundle.entry) {
+    assert.equal(entry.fullUrl, `${api.baseUrl}${COLLECTION}/${entry.resource.id}`);
+    assert.deepEqual(entry.search, { mode: 'match' });
+    assert.equal(entry.resource.resourceType, 'Encounter');
+    assert.equal(entry.resource.subject.reference, `Patient/${patientId}`);
+  }
+});
+
+test('next links lead through every page, with the parameters that were understood', async () => {
+  const first = await searchOf({
+    patient: `Patient/${patientId}`,
+    _count: '3',
+    colour: 'blue',
+    date: 'ge2024',
+  });
+  assert.deepEqual(ids(first.json), encounterIds.slice(0, 3));
+  const next = new URL(link(first.json, 'next') ?? '');
+  assert.deepEqual([...next.searchParams.keys()], ['patient', 'purposeOfUse', 'date', '_count', 'cursor']);
+  const second = await api.call(next.href, { token: account.token });
+  assert.equal(second.status, 200);
+  assert.deepEqual(ids(second.json), encounterIds.slice(3));
+  assert.equal(link(second.json, 'self'), next.href);
+  assert.equal(link(second.json, 'next'), undefined);
+});
+
+test('a full last page has no next link', async () => {
+  const bundle = (await searchOf({ _count: '4' })).json;
+  assert.equal(bundle.entry.length, 4);
+  assert.equal(link(bundle, 'next'), undefined);
+});
+
+test('an empty result has no entry', async () => {
+  const bundle = (await searchOf({ status: 'cancelled' })).json;
+  assert.deepEqual(Object.keys(bundle).sort(), ['link', 'resourceType', 'type']);
+});
+
+test('status and date filter, dates in the time zone of the facility', async () => {
+  assert.deepEqual(ids((await searchOf({ status: 'planned' })).json), encounterIds.slice(0, 1));
+  assert.deepEqual(ids((await searchOf({ date: '2024-04' })).json), encounterIds.slice(1, 2));
+  const both = await search([
+    ['patient', patientId],
+    ['purposeOfUse', 'OPS'],
+    ['date', 'ge2024-03-15'],
+    ['date', 'le2024-04-15'],
+  ]);
+  assert.deepEqual(ids(both.json), encounterIds.slice(1, 2));
+  const patient = await insertPatient(api.database.pool, tenant);
+  const late = { patientId: patient, start: '2024-06-30T22:30:00Z', end: '2024-06-30T22:45:00Z' };
+  const id = await insertEncounter(api.database.pool, tenant, late);
+  const day = (date: string) => search({ patient, purposeOfUse: 'OPS', date });
+  assert.deepEqual(ids((await day('2024-07-01')).json), [id], 'it is half past midnight in Berlin');
+  assert.deepEqual(ids((await day('2024-06-30')).json), []);
+});
+
+const faults: [string, Query][] = [
+  ['patient missing', { purposeOfUse: 'OPS' }],
+  ['patient empty', { patient: '', purposeOfUse: 'OPS' }],
+  ['purposeOfUse missing', { patient: randomUUID() }],
+  ['purposeOfUse unknown', { patient: randomUUID(), purposeOfUse: 'treatment' }],
+  ['status unknown', { patient: randomUUID(), purposeOfUse: 'OPS', status: 'completed' }],
+  ['date unknown prefix', { patient: randomUUID(), purposeOfUse: 'OPS', date: 'gt2024' }],
+  ['date no date', { patient: randomUUID(), purposeOfUse: 'OPS', date: '2024-02-30' }],
+  ['_count 0', { patient: randomUUID(), purposeOfUse: 'OPS', _count: '0' }],
+  ['_count 101', { patient: randomUUID(), purposeOfUse: 'OPS', _count: '101' }],
+  ['_count 2.5', { patient: randomUUID(), purposeOfUse: 'OPS', _count: '2.5' }],
+  ['_count ten', { patient: randomUUID(), purposeOfUse: 'OPS', _count: 'ten' }],
+  ['_count empty', { patient: randomUUID(), purposeOfUse: 'OPS', _count: '' }],
+  ['cursor broken', { patient: randomUUID(), purposeOfUse: 'OPS', cursor: 'AAAA' }],
+  [
+    'patient twice',
+    [
+      ['patient', randomUUID()],
+      ['patient', randomUUID()],
+      ['purposeOfUse', 'OPS'],
+    ],
+  ],
+  [
+    'status twice',
+    [
+      ['patient', randomUUID()],
+      ['purposeOfUse', 'OPS'],
+      ['status', 'planned'],
+      ['status', 'planned'],
+    ],
+  ],
+  [
+    'three dates',
+    [
+      ['patient', randomUUID()],
+      ['purposeOfUse', 'OPS'],
+      ['date', '2024'],
+      ['date', '2024'],
+      ['date', '2024'],
+    ],
+  ],
+];
+for (const [fault, query] of faults)
+  test(`${fault}: 400 that names the parameter`, async () => {
+    const answer = await search(query);
+    assert.equal(answer.status, 400);
+    assert.deepEqual(Object.keys(answer.json), ['statusCode', 'message', 'error']);
+    const name = fault === 'three dates' ? 'date' : fault.split(' ')[0];
+    assert.ok(answer.json.message.includes(name), answer.json.message);
+  });
+
+test('an unknown status is told the five that there are', async () => {
+  const { json } = await searchOf({ status: 'completed' });
+  assert.equal(
+    json.message,
+    'status must be one of planned, in-progress, finished, cancelled, entered-in-error.',
+  );
+});
+
+test('unknown parameters are an error when the caller asks for strictness', async () => {
+  const answer = await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS&colour=blue`, {
+    token: account.token,
+    headers: { prefer: 'handling=strict' },
+  });
+  assert.equal(answer.status, 400);
+});
+
+test('a cursor is good for its own patient, filters, facility and tenant only; the page size may change', async () => {
+  const cursorOf = (bundle: Bundle) => new URL(link(bundle, 'next') ?? '').searchParams.get('cursor') ?? '';
+  const cursor = cursorOf((await searchOf({ _count: '1' })).json);
+  const facilityId = await api.createFacility(tenant.organisationId, { timeZone: 'Europe/Berlin' });
+  await registerPatient(api.database.pool, { ...tenant, facilityId }, patientId);
+  const elsewhere = await api.createAccount({ ...tenant, facilityId });
+  const another = await insertPatient(api.database.pool, tenant);
+  const query = { patient: patientId, purposeOfUse: 'OPS', cursor };
+  assert.deepEqual(ids((await search({ ...query, _count: '2' })).json), encounterIds.slice(1, 3));
+  const foreign = [
+    await search({ ...query, patient: another }),
+    await search({ ...query, status: 'finished' }),
+    await search({ ...query, date: 'ge2000' }),
+    await search(query, elsewhere.token),
+    await search({ ...query, cursor: cursor.slice(0, -2) }),
+    await search({ ...query, cursor: `${cursor}=` }),
+    await search({ ...query, cursor: '' }),
+  ];
+  for (const answer of foreign) {
+    assert.equal(answer.status, 400);
+    assert.match(answer.json.message, /cursor/);
+  }
+});
+
+test('an unknown patient, a malformed id, another facility and another tenant are one 404', async () => {
+  const facilityId = await api.createFacility(tenant.organisationId);
+  const elsewhere = await api.createAccount({ ...tenant, facilityId });
+  const stranger = await api.createAccount(await api.createTenant());
+  const query = { patient: patientId, purposeOfUse: 'OPS' };
+  const answers = [
+    await search({ ...query, patient: randomUUID() }),
+    await search({ ...query, patient: 'Patient/smith' }),
+    await search({ ...query, patient: `Practitioner/${patientId}` }),
+    await search(query, elsewhere.token),
+    await search(query, stranger.token),
+  ];
+  for (const answer of answers) {
+    assert.equal(answer.status, 404);
+    assert.deepEqual(answer.json, answers[0]?.json);
+  }
+});
+
+test('encounters of the same patient at another facility stay there', async () => {
+  const facilityId = await api.createFacility(tenant.organisationId);
+  const patient = await insertPatient(api.database.pool, tenant);
+  await registerPatient(api.database.pool, { ...tenant, facilityId }, patient);
+  const here = await insertEncounter(api.database.pool, tenant, { patientId: patient });
+  const there = await insertEncounter(api.database.pool, { ...tenant, facilityId }, { patientId: patient });
+  const both = await api.createAccount(tenant, { facilityIds: [tenant.facilityId, facilityId] });
+  const query = new URLSearchParams({ patient, purposeOfUse: 'OPS' });
+  const at = async (facility: string) =>
+    ids(
+      (
+        await api.call(`${COLLECTION}?${query}`, {
+          token: both.token,
+          headers: { 'x-facility-id': facility },
+        })
+      ).json,
+    );
+  assert.deepEqual(await at(tenant.facilityId), [here]);
+  assert.deepEqual(await at(facilityId), [there]);
+});
+
+test('without a token 401; without the permission or the module 403', async () => {
+  const query = `?patient=${patientId}&purposeOfUse=OPS`;
+  assert.equal((await api.call(COLLECTION + query)).status, 401);
+  const reader = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.read'] });
+  assert.equal((await api.call(COLLECTION + query, { token: reader.token })).status, 403);
+  const wide = await api.createAccount(tenant, { permissions: ['encounters.access'] });
+  assert.equal((await api.call(COLLECTION + query, { token: wide.token })).status, 200);
+  const closed = await api.createFacility(tenant.organisationId, { modules: ['patients'] });
+  const there = await api.createAccount({ ...tenant, facilityId: closed });
+  assert.equal((await api.call(COLLECTION + query, { token: there.token })).status, 403);
+});
+
+test('every page is checked and logged anew', async () => {
+  const patient = await insertPatient(api.database.pool, tenant);
+  for (const start of ['2024-01-01T00:00:00Z', '2024-01-02T00:00:00Z'])
+    await insertEncounter(api.database.pool, tenant, { patientId: patient, start });
+  const first = await search({ patient, purposeOfUse: 'RESEARCH', _count: '1' });
+  assert.equal(first.status, 200);
+  await api.database.pool.query(
+    `update patient set refused_purposes = '{RESEARCH}' where organisation_id = $1 and id = $2`,
+    [tenant.organisationId, patient],
+  );
+  const second = await api.call(link(first.json, 'next') ?? '', { token: account.token });
+  assert.equal(second.status, 403);
+  assert.equal(second.json.entry, undefined);
+  const entry = { action: 'encounter.search', resource_type: 'Encounter', resource_id: null };
+  assert.deepEqual(await logged(patient), [
+    { ...entry, purpose_of_use: 'RESEARCH', outcome: 'allowed' },
+    { ...entry, purpose_of_use: 'RESEARCH', outcome: 'refused' },
+  ]);
+});
+
+test('_search takes the parameters as a form, alone or beside the query', async () => {
+  const post = (body: string, query = '', type = 'application/x-www-form-urlencoded') =>
+    api.call(`${COLLECTION}/_search${query}`, {
+      method: 'POST',
+      token: account.token,
+      headers: { 'content-type': type },
+      body,
+    });
+  const answer = await post(`patient=Patient%2F${patientId}&purposeOfUse=OPS&_count=3`);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(ids(answer.json), encounterIds.slice(0, 3));
+  const next = await api.call(link(answer.json, 'next') ?? '', { token: account.token });
+  assert.deepEqual(ids(next.json), encounterIds.slice(3), 'the next link is a GET');
+  const split = await post(`patient=${patientId}`, '?purposeOfUse=OPS&_count=1');
+  assert.deepEqual(ids(split.json), encounterIds.slice(0, 1));
+  const dates = await post('date=le2024-04-15', `?patient=${patientId}&purposeOfUse=OPS&date=ge2024-03-15`);
+  assert.deepEqual(ids(dates.json), encounterIds.slice(1, 2));
+  const twice = await post(`patient=${patientId}&purposeOfUse=OPS`, `?patient=${patientId}`);
+  assert.equal(twice.status, 400);
+  assert.equal((await post('purposeOfUse=OPS')).status, 400);
+  assert.equal((await post(`patient=${patientId}`)).status, 400);
+  assert.equal((await post(`{"patient":"${patientId}"}`, '', 'application/json')).status, 415);
+});
+
+test('other media types are 406', async () => {
+  const answer = await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS`, {
+    token: account.token,
+    headers: { accept: 'application/fhir+xml' },
+  });
+  assert.equal(answer.status, 406);
+  assert.equal((await searchOf({ _format: 'xml' })).status, 406);
+  const json = await searchOf({ _format: 'json', _count: '1' });
+  assert.equal(new URL(link(json.json, 'next') ?? '').searchParams.get('_format'), 'json');
+});

@@ -1,0 +1,37 @@
+/** GET /encounters/vitals/<vital_set_id>/clinical/fhir (specification, "Fetch as FHIR"). */
+import Type from 'typebox';
+import { CollectionSchema, JSON_TEXT, ObservationSummarySchema } from '../../observations/clinical.schema.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { createFetchVitalSet, type FetchVitalSetDependencies } from './fetch-vital-set.ts';
+
+export function fetchVitalSetRoute(deps: FetchVitalSetDependencies): Route<Access> {
+  const fetchVitalSet = createFetchVitalSet(deps);
+  return facilityRoute(
+    { permissions: ['encounters.vitals.read'], module: 'vitals', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'fetchVitalSet',
+        summary: 'Fetch a vital set as FHIR',
+        description:
+          'One Observation per vital sign, LOINC coded, in the units of the R4 vital-signs profiles. Blood pressure is one Observation with both components.',
+        tag: 'Vital signs',
+      },
+      params: Type.Object({ vitalSetId: Type.String({ description: 'UUID of the vital set.' }) }),
+      responses: {
+        200: {
+          description: 'The vital set.',
+          schema: Type.Object({
+            vitalSetId: Type.String(),
+            bundle: CollectionSchema,
+            observations: Type.Array(ObservationSummarySchema),
+          }),
+        },
+      },
+      handle: async ({ params }, context) => ({
+        contentType: JSON_TEXT,
+        body: await fetchVitalSet(params.vitalSetId, context),
+      }),
+    },
+  );
+}

@@ -1,0 +1,78 @@
+/** A vital set as FHIR (specification, "Fetch as FHIR"): one Observation per vital sign. */
+import {
+  emitContext,
+  observationCodings,
+  type UnmappedCode,
+  unmappedCodes,
+} from '../../observations/coded-content.ts';
+import { collectionJson, observationSummary, writeResource } from '../../observations/collection.fhir.ts';
+import { createClinicalFetch, type FetchDependencies } from '../../observations/fetch-clinical.ts';
+import type { FhirResource } from '../../observations/fhir-resource.ts';
+import { observationResource } from '../../observations/observation.fhir.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import { notFound } from '../../platform/http/errors.ts';
+import type { FacilityContext } from '../../tenancy/access.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { Translations } from '../../terminology/apply-map.ts';
+import type { Translator } from '../../terminology/translate.ts';
+import { createVitalSetLoader, type VitalSetRecord } from './vital-set.store.ts';
+
+const NAME = 'The vital set';
+
+export interface FetchVitalSetDependencies extends FetchDependencies {
+  db: Queryable;
+  publicBaseUrl: string;
+}
+
+/** Answers `{ vitalSetId, bundle, observations }` as JSON text. */
+export function createFetchVitalSet({
+  db,
+  publicBaseUrl,
+  ...deps
+}: FetchVitalSetDependencies): (id: string, context: FacilityContext) => Promise<string> {
+  return createClinicalFetch(deps, {
+    name: NAME,
+    action: 'vital-set.read',
+    resourceType: 'Observation',
+    load: createVitalSetLoader(db),
+    codings: ({ observations }) => observations.flatMap(observationCodings),
+    write(record, translations, scope) {
+      const observations = emitVitalSet(record, scope.organisationId, translations).map(writeResource);
+      const bundle = collectionJson(publicBaseUrl, observations);
+      const signs = observations.map((observation) => observationSummary(observation, scope.timeZone));
+      return `{"vitalSetId":"${record.id}","bundle":${bundle},"observations":[${signs.join(',')}]}`;
+    },
+  });
+}
+
+function emitVitalSet(
+  { observations }: VitalSetRecord,
+  organisationId: string,
+  translations: Translations,
+): FhirResource[] {
+  const context = emitContext(organisationId, translations);
+  return observations.map((observation) => observationResource(observation, context));
+}
+
+export interface VitalSetResources {
+  patientId: string;
+  /** Purposes that the patient refuses. */
+  refusedPurposes: readonly string[];
+  version: number;
+  resources: FhirResource[];
+  unmapped: UnmappedCode[];
+}
+
+/** A vital set for publishing. 404 outside the scope. */
+export async function loadVitalSetResources(
+  { db, translator }: { db: Queryable; translator: Translator },
+  scope: FacilityScope,
+  vitalSetId: string,
+): Promise<VitalSetResources> {
+  const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId, heldVersion: null });
+  if (loaded?.record === undefined) throw notFound(NAME);
+  const { record, patientId, refusedPurposes, version } = loaded;
+  const translations = await translator.translate(scope, record.observations.flatMap(observationCodings));
+  const resources = emitVitalSet(record, scope.organisationId, translations);
+  return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
+}

@@ -1,0 +1,35 @@
+/** GET /encounters/vitals (design 3.4). */
+import Type from 'typebox';
+import { LIST_QUERY, pageSchema } from '../../observations/clinical.schema.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { type ListVitalSetsDependencies, listVitalSets } from './list-vital-sets.ts';
+
+const VitalSetPageSchema = pageSchema(
+  Type.Object({
+    vitalSetId: Type.String(),
+    patientId: Type.String(),
+    encounterId: Type.Union([Type.String(), Type.Null()]),
+    takenAt: Type.String({ format: 'date-time' }),
+    vitalSigns: Type.Integer({ description: 'How many vital signs are in it.' }),
+  }),
+);
+
+export function listVitalSetsRoute(deps: ListVitalSetsDependencies): Route<Access> {
+  return facilityRoute(
+    { permissions: ['encounters.vitals.read'], module: 'vitals', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'listVitalSets',
+        summary: "List a patient's vital sets",
+        description: 'Newest first, so that their ids can be discovered.',
+        tag: 'Vital signs',
+      },
+      query: LIST_QUERY,
+      responses: { 200: { description: 'One page.', schema: VitalSetPageSchema } },
+      handle: async ({ query: { patient, limit = 20, cursor } }, context) => ({
+        body: await listVitalSets(deps, { patient, limit, cursor }, context),
+      }),
+    },
+  );
+}

@@ -1,0 +1,68 @@
+/** List the vital sets of one patient, so that a partner can discover their ids (design 3.4). */
+import type { Queryable } from '../../platform/db/database.ts';
+import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { notFound } from '../../platform/http/errors.ts';
+import type { AccessLog } from '../../privacy/access-log.ts';
+import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import type { FacilityContext } from '../../tenancy/access.ts';
+import { isUuid } from '../../tenancy/check-access.ts';
+import { listVitalSetPage, type VitalSetPosition } from './list-vital-sets.store.ts';
+
+export interface ListVitalSetsDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+  cursors: CursorCodec;
+}
+
+export interface ListVitalSetsRequest {
+  /** Bare, or as Patient/<id>. */
+  patient: string;
+  limit: number;
+  cursor: string | undefined;
+}
+
+export interface VitalSetItem {
+  vitalSetId: string;
+  patientId: string;
+  encounterId: string | null;
+  /** ISO 8601 UTC. */
+  takenAt: string;
+  /** How many vital signs are in it. */
+  vitalSigns: number;
+}
+
+/** 400 for a cursor of another list; 404 for a patient outside the scope; 403 when the purpose is refused. */
+export async function listVitalSets(
+  { db, accessLog, cursors }: ListVitalSetsDependencies,
+  { patient, limit, cursor }: ListVitalSetsRequest,
+  context: FacilityContext,
+): Promise<{ items: VitalSetItem[]; nextCursor: string | null }> {
+  const { scope } = context;
+  const patientId = patient.replace(/^Patient\//, '').toLowerCase();
+  const binding = ['vital-sets', scope.organisationId, scope.facilityId, patientId];
+  const after = cursor === undefined ? undefined : toPosition(cursors.decode(binding, cursor));
+  if (!isUuid(patientId)) throw notFound('The patient');
+  const page = await listVitalSetPage(db, scope, { patientId, after, limit });
+  if (page === undefined) throw notFound('The patient');
+  await authoriseAccess(accessLog, context, {
+    patientId,
+    action: 'vital-set.list',
+    resourceType: 'Observation',
+    resourceId: null,
+    refusedPurposes: page.refusedPurposes,
+  });
+  const items = page.sets.map((set) => ({
+    vitalSetId: set.id,
+    patientId,
+    encounterId: set.encounterId,
+    takenAt: instantFromTimestamp(set.takenText),
+    vitalSigns: set.signs,
+  }));
+  const { next } = page;
+  return { items, nextCursor: next === undefined ? null : cursors.encode(binding, [next.at, next.id]) };
+}
+
+function toPosition([at, id]: (string | number)[]): VitalSetPosition {
+  return { at: String(at), id: String(id) };
+}
