@@ -36,20 +36,19 @@ interface Visit {
 }
 
 const HOUR = 3_600_000;
-// Three days about the day on which New York leaves daylight saving time, on the hour, so that visits often
-// touch the borders of days and each other.
 const EPOCH = Date.parse('2024-11-02T00:00:00Z');
-const hours = fc.integer({ min: 0, max: 72 });
+// Three days about the day on which New York leaves daylight saving time, on the hour, and often where a day
+// of New York begins: so visits touch the borders of days, and each other.
+const hours = fc.oneof(fc.integer({ min: 0, max: 80 }), fc.constantFrom(4, 28, 30, 53, 77));
 const visit: fc.Arbitrary<Visit> = fc
   .record({
     id: fc.uuid(),
     status: fc.constantFrom(...ENCOUNTER_STATUSES),
     start: fc.option(hours, { freq: 6 }),
-    length: fc.option(fc.integer({ min: 0, max: 30 }), { freq: 3 }),
-    end: fc.option(hours),
+    end: fc.option(hours, { freq: 3 }),
   })
-  .map(({ id, status, start, length, end }) => {
-    const last = start === null ? end : length === null ? null : start + length;
+  .map(({ id, status, start, end }) => {
+    const last = start === null || end === null ? end : Math.max(start, end);
     return { id, status, start: atHour(start), end: atHour(last) };
   });
 const visits = fc.uniqueArray(visit, { minLength: 0, maxLength: 25, selector: ({ id }) => id });
@@ -95,7 +94,7 @@ async function all(
 
 test('pages of any size give every encounter once, newest first, also with equal start times', async () => {
   await fc.assert(
-    fc.asyncProperty(visits, fc.integer({ min: 1, max: 30 }), async (list, count) => {
+    fc.asyncProperty(visits, fc.integer({ min: 1, max: 7 }), async (list, count) => {
       const patientId = await insert(list);
       const ids = await all({ patientId, status: undefined, date: undefined, count });
       assert.deepEqual(
@@ -141,7 +140,7 @@ function touches(
 
 test('status and date let through what the rules say, whatever the page size', async () => {
   const statuses = fc.option(fc.constantFrom(...ENCOUNTER_STATUSES), { nil: undefined });
-  const filters = fc.array(fc.tuple(dateValues, statuses, fc.integer({ min: 1, max: 30 })), {
+  const filters = fc.array(fc.tuple(dateValues, statuses, fc.integer({ min: 1, max: 12 })), {
     minLength: 10,
     maxLength: 20,
   });
@@ -164,7 +163,7 @@ test('status and date let through what the rules say, whatever the page size', a
       );
       assert.deepEqual(found, expected);
     }),
-    { numRuns: 25 },
+    { numRuns: 60 },
   );
 });
 
