@@ -1,20 +1,6 @@
 /** Puts what the terminology maps say into coded values. Pure: `translate.ts` fetches the translations. */
+import type { CodeableConcept, Coding } from '../fhir/coded.ts';
 import { isStandardSystem, LOINC } from './code-systems.ts';
-
-/** FHIR Coding (R4 datatypes). */
-export interface Coding {
-  system?: string;
-  version?: string;
-  code?: string;
-  display?: string;
-  userSelected?: boolean;
-}
-
-/** FHIR CodeableConcept (R4 datatypes). */
-export interface CodeableConcept {
-  coding?: Coding[];
-  text?: string;
-}
 
 /** A code in a standard system that a map gives for a local one. */
 export interface StandardCoding {

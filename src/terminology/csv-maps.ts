@@ -68,6 +68,22 @@ export async function* csvText(
       .join('');
 }
 
+/** `local_code=itemid,target_code=loinc` as the columns that it names; a text that says what is wrong with it. */
+export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> | string {
+  const columns = new Map<CsvColumn, string>();
+  for (const part of text.split(',')) {
+    const [, column = '', name = ''] = /^\s*(\w+)\s*=\s*(.*\S)\s*$/.exec(part) ?? [];
+    if (!isColumn(column))
+      return `columns are given as ${CSV_COLUMNS[1]}=<column of the file>, separated by commas; left of = stands one of ${CSV_COLUMNS.join(', ')}`;
+    columns.set(column, name);
+  }
+  return columns;
+}
+
+function isColumn(text: string): text is CsvColumn {
+  return Object.hasOwn(FIELDS, text);
+}
+
 interface Header {
   /** Position in a record of each field. */
   positions: [field: keyof MapEntry, position: number][];

@@ -1,6 +1,5 @@
 /** SQL of terminology maps: lists, single entries, and the pages of an export. */
 import type { Queryable } from '../platform/db/database.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
 import type { MapKey, MapScope } from './map.store.ts';
 import type { Equivalence, MapEntry } from './map-entry.ts';
 
@@ -120,7 +119,7 @@ export async function findEntry(
 /** The entries that count for one local code at a facility: of each target system, the facility's before the organisation's. */
 export async function entriesOfCode(
   db: Queryable,
-  scope: FacilityScope,
+  scope: MapScope,
   {
     localSystem,
     localCode,

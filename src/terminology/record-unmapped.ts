@@ -2,9 +2,9 @@
  * Counts local codes that go out without a standard one. A read never waits for it: counts are gathered in
  * memory and added to the database every few seconds (docs/adr/0032). A crash loses those few seconds.
  */
+import type { Coding } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Coding } from './apply-map.ts';
 import { addMetCodes, type MetCode } from './unmapped.store.ts';
 
 const FLUSH_AFTER_MS = 5_000;

@@ -4,16 +4,11 @@
  * Every call reads the database, so that a changed map shows in the next fetch on every node; calls that
  * arrive together share one statement (docs/adr/0030).
  */
+import type { Coding } from '../fhir/coded.ts';
 import { createBatcher } from '../platform/db/batch.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import {
-  type Coding,
-  NO_TRANSLATIONS,
-  type StandardCoding,
-  type Translations,
-  translationKey,
-} from './apply-map.ts';
+import { NO_TRANSLATIONS, type StandardCoding, type Translations, translationKey } from './apply-map.ts';
 import { LOINC, officialDisplay } from './code-systems.ts';
 import { type LookUp, lookUpCodes } from './translation.store.ts';
 
