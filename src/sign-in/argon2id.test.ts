@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ARGON2ID_COST, hashArgon2id, isWeakerThan, verifyArgon2id } from './argon2id.ts';
+
+const CHEAP = { memoryKiB: 64, passes: 1, parallelism: 1 };
+
+test('the cost is 19 MiB, two passes, one lane, and stands in the hash (design 3.2)', async () => {
+  assert.deepEqual(ARGON2ID_COST, { memoryKiB: 19 * 1024, passes: 2, parallelism: 1 });
+  assert.match(await hashArgon2id('x'), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+});
+
+test('a hash made by the reference implementation verifies', async () => {
+  // node:crypto is an implementation of its own; this string is the output of the `argon2` command line of
+  // libargon2 for the password "password", salt "somesalt", -id -t 2 -m 16 -p 1 -l 32.
+  const phc =
+    '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+  assert.equal(await verifyArgon2id(phc, 'password'), true);
+  assert.equal(await verifyArgon2id(phc, 'Password'), false);
+});
+
+test('a password matches its own hash and no other does', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (one, other) => {
+      const phc = await hashArgon2id(one, CHEAP);
+      assert.equal(await verifyArgon2id(phc, one), true);
+      if (one !== other) assert.equal(await verifyArgon2id(phc, other), false);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('the same password is hashed with another salt each time', async () => {
+  assert.notEqual(await hashArgon2id('same', CHEAP), await hashArgon2id('same', CHEAP));
+});
+
+test('a hash is weaker when any of its costs is lower', async () => {
+  const phc = await hashArgon2id('x', { memoryKiB: 64, passes: 2, parallelism: 1 });
+  assert.equal(isWeakerThan(phc, { memoryKiB: 64, passes: 2, parallelism: 1 }), false);
+  assert.equal(isWeakerThan(phc, { memoryKiB: 65, passes: 2, parallelism: 1 }), true);
+  assert.equal(isWeakerThan(phc, { memoryKiB: 64, passes: 3, parallelism: 1 }), true);
+  assert.equal(isWeakerThan(phc, { memoryKiB: 64, passes: 2, parallelism: 2 }), true);
+});
+
+test('what is no Argon2id hash is an error, not a mismatch', async () => {
+  for (const text of ['', 'password', '$argon2i$v=19$m=64,t=1,p=1$c29tZXNhbHRzb21l$AAAAAAAAAAAAAAAAAAAAAA'])
+    await assert.rejects(verifyArgon2id(text, 'password'), TypeError);
+});

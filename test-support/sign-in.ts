@@ -1,0 +1,124 @@
+/** Sign-in on a database of its own, with accounts that have passwords; for tests of its use cases. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createKeyRing, type KeyRing } from '../src/platform/crypto/key-ring.ts';
+import type { LogFields } from '../src/platform/log/log.ts';
+import type { UserType } from '../src/sign-in/account.store.ts';
+import { type CreatedAccount, createAccount } from '../src/sign-in/create-account.ts';
+import type { PasswordSource } from '../src/sign-in/initial-password.ts';
+import { createPasswords, type Passwords } from '../src/sign-in/password.ts';
+import type { SignInSettings } from '../src/sign-in/settings.ts';
+import { createSignIn, type SignIn } from '../src/sign-in/sign-in.ts';
+import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
+import { createRole } from '../src/tenancy/roles.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+/** Argon2id that costs tests little; production's cost is tested where it matters. */
+export const CHEAP_COST = { memoryKiB: 64, passes: 1, parallelism: 1 };
+export const PASSWORD = 'a long enough passphrase';
+
+export interface SignInFixture extends SignInTenant {
+  database: TestDatabase;
+  keys: KeyRing;
+  /** With cheap hashing. */
+  signIn: SignIn;
+  /** What was logged. */
+  logged: LogFields[];
+  /** Sign-in of another process on the same database. */
+  another(settings?: Partial<SignInSettings>): SignIn;
+  addAccount(options?: AccountFixture): Promise<CreatedAccount>;
+  close(): Promise<void>;
+}
+
+export interface SignInTenant {
+  organisationId: string;
+  facilityId: string;
+  role: string;
+}
+
+export interface AccountFixture {
+  email?: string;
+  userType?: UserType;
+  password?: PasswordSource;
+  mustChangePassword?: boolean;
+}
+
+export async function createSignInFixture(settings: Partial<SignInSettings> = {}): Promise<SignInFixture> {
+  const database = await createTestDatabase();
+  const db = database.pool;
+  const keys = createKeyRing(randomBytes(32));
+  const logged: LogFields[] = [];
+  const log = { info: (fields: LogFields) => void logged.push(fields) };
+  const passwords = cheapPasswords(settings);
+  const tenant = await addTenant(database);
+  const another = (changed: Partial<SignInSettings> = settings): SignIn => ({
+    ...createSignIn({ db, keys, log, settings: changed }),
+    passwords,
+  });
+  return {
+    ...tenant,
+    database,
+    keys,
+    logged,
+    signIn: another(),
+    another,
+    addAccount: (options) => addAccount({ database, passwords }, tenant, options),
+    close: () => database.drop(),
+  };
+}
+
+export async function addTenant(database: TestDatabase): Promise<SignInTenant> {
+  const organisation = await createOrganisation(database.pool, { name: 'Test Organisation' });
+  const organisationId = organisation.id;
+  const facility = await createFacility(database.pool, { organisationId, name: 'Test Facility' });
+  const role = 'reader';
+  await createRole(database.pool, { organisationId, name: role, permissions: ['encounters.access'] });
+  return { organisationId, facilityId: facility.id, role };
+}
+
+/** An account with {@link PASSWORD}, unless said otherwise. */
+export async function addAccount(
+  { database, passwords }: { database: TestDatabase; passwords: Passwords },
+  { organisationId, facilityId, role }: SignInTenant,
+  options: AccountFixture = {},
+): Promise<CreatedAccount> {
+  return createAccount(
+    { db: database.pool, passwords, publicBaseUrl: 'https://records.example.org/api/v1' },
+    {
+      organisationId,
+      facilityIds: [facilityId],
+      email: options.email ?? `system-${randomUUID()}@example.org`,
+      role,
+      userType: options.userType ?? 'EHR',
+      password: options.password ?? { kind: 'given', password: PASSWORD },
+      mustChangePassword: options.mustChangePassword ?? false,
+    },
+    new Date(),
+  );
+}
+
+export function cheapPasswords(settings: Partial<SignInSettings> = {}): Passwords {
+  return createPasswords({ hashConcurrency: 2, hashQueue: 32, ...settings, cost: CHEAP_COST });
+}
+
+/** The status of the HttpError that a promise rejects with; undefined when it resolves. */
+export async function statusOf(work: Promise<unknown>): Promise<number | undefined> {
+  return (await refusalOf(work))?.statusCode;
+}
+
+export interface Refusal {
+  statusCode: number;
+  code: string;
+  message: string;
+  headers: Record<string, string>;
+}
+
+export async function refusalOf(work: Promise<unknown>): Promise<Refusal | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if ((error as Error).name !== 'HttpError') throw error;
+    const { statusCode, code, message, headers } = error as Error & Refusal;
+    return { statusCode, code, message, headers };
+  }
+}
