@@ -1,7 +1,6 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
 
 import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
-import { createBatcher } from '../platform/db/batch.ts';
 import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
@@ -13,6 +12,7 @@ import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-d
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
 import type { Config } from './config/config.ts';
 import { loadMasterKey } from './config/master-key.ts';
+import { createHearing, type Hearing } from './hearing.ts';
 
 /** The database of a process: where it is, and how it is let go of. */
 export interface OpenDatabase {
@@ -46,8 +46,7 @@ export interface Runtime {
   live: LiveConnection;
   callers: CallerDirectory;
   accessLog: AccessLogWriter;
-  /** Resolves once every change that was finished before the call has been heard of on this node. */
-  barrier: () => Promise<void>;
+  hearing: Hearing;
   close(): Promise<void>;
 }
 
@@ -77,23 +76,16 @@ export async function buildRuntime({ config, log, now, url, keys }: RuntimeOptio
     onStateChange: (up) => callers.setListening(up),
     onError,
   });
+  const hearing = createHearing(live, () => callers.forget());
   const accessLog = createAccessLogWriter({
     pool: db,
-    connection: () => live.client(),
+    connection: () => hearing.connection(),
     key: keys.derive('access-log'),
     now,
     onError: (error) => log.error(errorFields(error), 'access log not written'),
     onGroup: (entries) => {
       metrics.accessLogEntries.inc(entries);
       metrics.accessLogGroups.inc();
-    },
-  });
-  const roundTrip = createBatcher<null, null>({
-    maxKeys: 10_000,
-    maxInFlight: 1,
-    load: async (keysOfBatch) => {
-      await live.client()?.query({ name: 'barrier', text: 'select 1' });
-      return keysOfBatch;
     },
   });
   return {
@@ -107,8 +99,7 @@ export async function buildRuntime({ config, log, now, url, keys }: RuntimeOptio
     live,
     callers,
     accessLog,
-    // While nothing is heard, callers are read from the database anyway.
-    barrier: async () => void (await roundTrip(null).catch(() => null)),
+    hearing,
     async close() {
       await accessLog.close();
       await live.close();

@@ -18,6 +18,8 @@ export interface CallerDirectory {
   find(identity: TokenIdentity, now: Date): Promise<CallerEntry | undefined>;
   /** A notification of {@link LIVE_CHANNEL}. */
   onNotification(payload: string): void;
+  /** Empty the cache: something may have been missed. */
+  forget(): void;
   /** Whether notifications arrive. Every change of this empties the cache. */
   setListening(listening: boolean): void;
 }
@@ -42,8 +44,9 @@ export function createCallerDirectory(db: Queryable): CallerDirectory {
     const startedAt = generation;
     const caller = await loadCaller(db, identity, now);
     if (caller === undefined) return undefined;
-    const entry: CallerEntry = { caller, current: true };
-    if (listening && generation === startedAt) cache.set(identity.sessionId, entry);
+    // What changed while it was being read may or may not be in it.
+    const entry: CallerEntry = { caller, current: generation === startedAt };
+    if (listening && entry.current) cache.set(identity.sessionId, entry);
     return entry;
   }
 
@@ -85,6 +88,7 @@ export function createCallerDirectory(db: Queryable): CallerDirectory {
       if (change === undefined) clear();
       else invalidate(change);
     },
+    forget: clear,
     setListening(value) {
       listening = value;
       clear();

@@ -5,15 +5,15 @@ import type { Caller, TokenIdentity } from '../../tenancy/caller.ts';
 import type { CallerDirectory, CallerEntry } from '../../tenancy/caller-directory.ts';
 import { checkGrants, checkPasswordFlags, resolveScope } from '../../tenancy/check-access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { Hearing } from '../hearing.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface CallerCheckDependencies {
   /** Who a token was given to; throws 401. */
   verifyAccessToken: (token: string, now: Date) => Promise<TokenIdentity>;
-  callers: CallerDirectory;
-  /** Resolves once every change that was finished before the call has been heard of. */
-  barrier: () => Promise<void>;
+  callers: Pick<CallerDirectory, 'find'>;
+  hearing: Pick<Hearing, 'mark' | 'since'>;
 }
 
 /** A caller that passed the checks. */
@@ -22,54 +22,77 @@ export interface CheckedCaller {
   entry: CallerEntry;
   /** Present on facility routes. */
   scope?: FacilityScope;
+  /** What was finished by then must be heard of before the answer leaves. */
+  mark: number;
 }
 
 export interface CallerCheck {
   check(headers: Headers, now: Date): Promise<CheckedCaller>;
   /**
    * Make sure that nothing which finished before the request came in was missed: checks again when this node
-   * has heard of a change since. Throws like `check`.
+   * has heard of a change since. Throws like `check`. Resolves to the caller as it is now when the request
+   * must be answered anew, because it now means another scope.
    */
-  confirm(checked: CheckedCaller, headers: Headers, now: Date): Promise<void>;
+  confirm(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller | undefined>;
 }
 
 /**
- * `writes` routes wait for the barrier first. Reads do not: writing their access log entry is a barrier by
- * itself, and `confirm` looks once more before the data leaves (docs/adr/0004).
+ * Routes that are no `reads` hear of everything first. Reads do not wait: writing their access log entry is
+ * a way to hear by itself, and `confirm` looks once more before the data leaves (docs/adr/0004).
  */
 export function createCallerCheck(
   deps: CallerCheckDependencies,
   access: Exclude<Access, { kind: 'open' }>,
   reads: boolean,
 ): CallerCheck {
+  async function check(headers: Headers, now: Date): Promise<CheckedCaller> {
+    const identity = await deps.verifyAccessToken(bearerToken(headers), now);
+    const mark = deps.hearing.mark();
+    if (!reads) await deps.hearing.since(mark);
+    const attempt = async () => {
+      const entry = await find(identity, now);
+      return { identity, mark, entry, ...scopeOf(entry.caller, headers) };
+    };
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!reads) throw error;
+      // A refusal must not come from what was granted a moment ago elsewhere.
+      await deps.hearing.since(mark);
+      return attempt();
+    }
+  }
+
   async function find(identity: TokenIdentity, now: Date): Promise<CallerEntry> {
     const entry = await deps.callers.find(identity, now);
     if (entry === undefined) throw unauthorized('The session has ended. Sign in again.', 'session_ended');
     return entry;
   }
 
-  function scopeOf(caller: Caller, headers: Headers): FacilityScope | undefined {
-    if (access.kind === 'session') return undefined;
+  function scopeOf(caller: Caller, headers: Headers): { scope?: FacilityScope } {
+    if (access.kind === 'session') return {};
     checkPasswordFlags(caller);
     const scope = resolveScope(caller, headers);
     checkGrants(caller, scope, access);
-    return scope;
-  }
-
-  async function check(headers: Headers, now: Date): Promise<CheckedCaller> {
-    const identity = await deps.verifyAccessToken(bearerToken(headers), now);
-    if (!reads) await deps.barrier();
-    const entry = await find(identity, now);
-    const scope = scopeOf(entry.caller, headers);
-    return scope === undefined ? { identity, entry } : { identity, entry, scope };
+    return { scope };
   }
 
   return {
     check,
     async confirm(checked, headers, now) {
-      if (!checked.entry.current && reads) await check(headers, now);
+      if (!reads) return undefined;
+      await deps.hearing.since(checked.mark);
+      if (checked.entry.current) return undefined;
+      const renewed = await check(headers, now);
+      return isSameScope(renewed.scope, checked.scope) ? undefined : renewed;
     },
   };
+}
+
+function isSameScope(a: FacilityScope | undefined, b: FacilityScope | undefined): boolean {
+  return (
+    a?.organisationId === b?.organisationId && a?.facilityId === b?.facilityId && a?.timeZone === b?.timeZone
+  );
 }
 
 /** RFC 6750 section 2.1. */

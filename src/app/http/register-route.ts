@@ -27,6 +27,8 @@ export interface RegisterDependencies extends CallerCheckDependencies {
 interface Exchange {
   now: Date;
   checked?: CheckedCaller;
+  /** What is wrong with the body or the parameters. */
+  fault?: unknown;
 }
 
 const exchanges = new WeakMap<FastifyRequest, Exchange>();
@@ -43,21 +45,58 @@ export function registerRoute(
     method,
     url: path,
     schema: openApiSchema(route, querySchema) as FastifySchema,
-    attachValidation: false,
+    // Faults of the input are answered only after the caller was confirmed.
+    attachValidation: true,
     onRequest: async (request) => {
       const exchange: Exchange = { now: deps.now() };
       exchanges.set(request, exchange);
       if (check !== undefined) exchange.checked = await check.check(request.headers, exchange.now);
     },
-    preValidation: async (request) => readInput(request, route, querySchema),
+    preValidation: async (request) => {
+      await readInput(request, route, querySchema).catch((error: unknown) => {
+        const exchange = exchanges.get(request);
+        if (exchange !== undefined) exchange.fault = error;
+      });
+    },
     handler: async (request, reply) => {
       const exchange = exchanges.get(request) ?? { now: deps.now() };
-      const context = contextOf(request, exchange, access);
-      const input = { params: request.params, query: request.query, body: request.body };
-      const answer = await route.handle(input as never, context);
-      return release(request, reply, { answer, exchange, check });
+      return send(reply, await confirmedAnswer(request, { route, exchange, check }));
     },
   });
+}
+
+interface Phases {
+  route: ApiRoute;
+  exchange: Exchange;
+  check: CallerCheck | undefined;
+}
+
+/** The answer or the failure of the handler, once it is sure that the caller may have it. */
+async function confirmedAnswer(request: FastifyRequest, { route, exchange, check }: Phases): Promise<Reply> {
+  const answer = async () => {
+    const fault = exchange.fault ?? request.validationError;
+    if (fault !== undefined) throw fault;
+    const input = { params: request.params, query: request.query, body: request.body };
+    return route.handle(input as never, contextOf(request, exchange, route.access));
+  };
+  if (exchange.checked === undefined || check === undefined) return answer();
+  const outcome = await settle(answer);
+  const renewed = await check.confirm(exchange.checked, request.headers, exchange.now);
+  if (renewed === undefined) return outcome();
+  exchange.checked = renewed;
+  return answer();
+}
+
+/** What `work` came to, to be returned or thrown later. */
+async function settle<T>(work: () => Promise<T>): Promise<() => T> {
+  try {
+    const value = await work();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** Reads of patient data are released only after their access log entry, which is a barrier of its own. */
@@ -128,19 +167,7 @@ function contextOf(request: FastifyRequest, exchange: Exchange, access: Access):
   });
 }
 
-interface Release {
-  answer: Reply;
-  exchange: Exchange;
-  check: CallerCheck | undefined;
-}
-
-async function release(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { answer, exchange, check }: Release,
-): Promise<FastifyReply> {
-  if (exchange.checked !== undefined && check !== undefined)
-    await check.confirm(exchange.checked, request.headers, exchange.now);
+function send(reply: FastifyReply, answer: Reply): FastifyReply {
   reply.code(answer.status ?? 200);
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if (answer.body === undefined) return reply.send();

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { FacilityAccess } from '../../tenancy/access.ts';
+import type { Caller, FacilityGrant } from '../../tenancy/caller.ts';
+import type { CallerEntry } from '../../tenancy/caller-directory.ts';
+import { createCallerCheck } from './check-caller.ts';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+const ACCESS: FacilityAccess = {
+  kind: 'facility',
+  permissions: ['encounters.access'],
+  module: 'encounters',
+  purposeOfUse: 'required',
+};
+const [organisationId, first, second] = [randomUUID(), randomUUID(), randomUUID()];
+const HEADERS = { authorization: 'Bearer abc.def.ghi' };
+const GRANT: FacilityGrant = { modules: new Set(['encounters']), timeZone: 'UTC' };
+
+function caller(changes: Partial<Caller> = {}): Caller {
+  return {
+    accountId: randomUUID(),
+    sessionId: randomUUID(),
+    organisationId,
+    userType: 'EHR',
+    mustChangePassword: false,
+    requiresPasswordSetup: false,
+    permissions: new Set(['encounters.access']),
+    defaultFacilityId: first,
+    facilities: new Map([[first, GRANT]]),
+    ...changes,
+  };
+}
+
+/** A node that knows `stale`, while the truth, once heard of, is `truth`. */
+function nodeThatIsBehind(stale: Caller, truth: Caller | undefined) {
+  let known: CallerEntry | undefined = { caller: stale, current: true };
+  let heard = 0;
+  const deps = {
+    verifyAccessToken: async () => ({ accountId: stale.accountId, sessionId: stale.sessionId }),
+    callers: { find: async () => known },
+    hearing: {
+      mark: () => 7,
+      since: async (mark: number) => {
+        assert.equal(mark, 7);
+        heard += 1;
+        if (known?.caller !== stale) return;
+        known.current = false;
+        known = truth && { caller: truth, current: true };
+      },
+    },
+  };
+  return { deps, heard: () => heard };
+}
+
+test('a read is checked at once and confirmed before its answer leaves', async () => {
+  const { deps, heard } = nodeThatIsBehind(caller(), undefined);
+  const { check, confirm } = createCallerCheck(deps, ACCESS, true);
+  const checked = await check(HEADERS, NOW);
+  assert.equal(heard(), 0);
+  await assert.rejects(confirm(checked, HEADERS, NOW), { statusCode: 401 });
+});
+
+test('a call that is no read hears of everything before it is checked', async () => {
+  const { deps } = nodeThatIsBehind(caller(), undefined);
+  const { check } = createCallerCheck(deps, ACCESS, false);
+  await assert.rejects(check(HEADERS, NOW), { statusCode: 401 });
+});
+
+test('a refusal never comes from what was granted a moment ago', async () => {
+  const refusals: Caller[] = [
+    caller({ permissions: new Set() }),
+    caller({ mustChangePassword: true }),
+    caller({ facilities: new Map() }),
+    caller({ facilities: new Map([[first, { ...GRANT, modules: new Set() }]]) }),
+    caller({ defaultFacilityId: null }),
+  ];
+  for (const stale of refusals) {
+    const { deps } = nodeThatIsBehind(stale, caller());
+    const { scope } = await createCallerCheck(deps, ACCESS, true).check(HEADERS, NOW);
+    assert.equal(scope?.facilityId, first);
+  }
+});
+
+test('what is really refused stays refused', async () => {
+  const { deps } = nodeThatIsBehind(caller(), caller({ permissions: new Set() }));
+  const { check, confirm } = createCallerCheck(deps, ACCESS, true);
+  await assert.rejects(confirm(await check(HEADERS, NOW), HEADERS, NOW), {
+    statusCode: 403,
+    code: 'permission_missing',
+  });
+});
+
+test('a call that now means another facility is to be answered anew, for that one', async () => {
+  const moved = caller({ defaultFacilityId: second, facilities: new Map([[second, GRANT]]) });
+  const { deps } = nodeThatIsBehind(caller(), moved);
+  const { check, confirm } = createCallerCheck(deps, ACCESS, true);
+  const renewed = await confirm(await check(HEADERS, NOW), HEADERS, NOW);
+  assert.equal(renewed?.scope?.facilityId, second);
+});
+
+test('a change that leaves the scope as it was does not have the call answered anew', async () => {
+  const { deps } = nodeThatIsBehind(caller(), caller());
+  const { check, confirm } = createCallerCheck(deps, ACCESS, true);
+  assert.equal(await confirm(await check(HEADERS, NOW), HEADERS, NOW), undefined);
+});
+
+test('only one well-formed bearer token is taken', async () => {
+  const { deps } = nodeThatIsBehind(caller(), caller());
+  const { check } = createCallerCheck(deps, { kind: 'session' }, false);
+  for (const authorization of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Basic abc',
+    'Bearer a b',
+    'Bearer ä',
+    'Bearera',
+  ])
+    await assert.rejects(check(authorization === undefined ? {} : { authorization }, NOW), {
+      statusCode: 401,
+    });
+  await assert.rejects(check({ authorization: ['Bearer a', 'Bearer b'] }, NOW), { statusCode: 401 });
+  await check({ authorization: 'bearer abc' }, NOW);
+});

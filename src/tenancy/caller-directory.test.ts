@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, it } from 'node:test';
+import { createCallerDirectory } from './caller-directory.ts';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+const organisationId = randomUUID();
+const identity = { accountId: randomUUID(), sessionId: randomUUID() };
+
+describe('createCallerDirectory', () => {
+  /** Reads that wait until the test answers them. */
+  let reads: { answer: (permissions: string[] | undefined) => void }[];
+  let directory: ReturnType<typeof createCallerDirectory>;
+
+  beforeEach(() => {
+    reads = [];
+    directory = createCallerDirectory({
+      query: () =>
+        new Promise((resolve) => {
+          reads.push({
+            answer: (permissions) =>
+              resolve({ rowCount: null, rows: permissions === undefined ? [] : [row(permissions) as never] }),
+          });
+        }),
+    });
+  });
+
+  it('reads for each call while changes are not heard of', async () => {
+    for (const permissions of [['a'], ['b']]) {
+      const found = directory.find(identity, NOW);
+      reads.at(-1)?.answer(permissions);
+      assert.deepEqual([...((await found)?.caller.permissions ?? [])], permissions);
+    }
+    assert.equal(reads.length, 2);
+  });
+
+  it('reads once for calls together and after it, until a change is heard of', async () => {
+    directory.setListening(true);
+    const together = [directory.find(identity, NOW), directory.find(identity, NOW)];
+    reads[0]?.answer(['a']);
+    const [entry] = await Promise.all(together);
+    assert.equal(await directory.find(identity, NOW), entry);
+    assert.equal(reads.length, 1);
+    assert.equal(entry?.current, true);
+
+    directory.onNotification(JSON.stringify({ organisationId }));
+    assert.equal(entry?.current, false);
+    const renewed = directory.find(identity, NOW);
+    reads[1]?.answer(['b']);
+    assert.deepEqual([...((await renewed)?.caller.permissions ?? [])], ['b']);
+  });
+
+  it('does not call current what was read while a change came in', async () => {
+    directory.setListening(true);
+    const found = directory.find(identity, NOW);
+    directory.onNotification(JSON.stringify({ organisationId }));
+    reads[0]?.answer(['as it was']);
+    assert.equal((await found)?.current, false);
+    void directory.find(identity, NOW);
+    assert.equal(reads.length, 2, 'and does not keep it');
+  });
+
+  it('never joins a read that began before the last change', async () => {
+    directory.setListening(true);
+    void directory.find(identity, NOW);
+    directory.onNotification(JSON.stringify({ organisationId, sessionId: identity.sessionId }));
+    void directory.find(identity, NOW);
+    assert.equal(reads.length, 2);
+  });
+
+  it('keeps callers of other organisations and sessions when a change is announced', async () => {
+    directory.setListening(true);
+    const found = directory.find(identity, NOW);
+    reads[0]?.answer(['a']);
+    const entry = await found;
+    directory.onNotification(JSON.stringify({ organisationId: randomUUID() }));
+    directory.onNotification(JSON.stringify({ organisationId, sessionId: randomUUID() }));
+    assert.equal(entry?.current, true);
+    assert.equal(await directory.find(identity, NOW), entry);
+  });
+
+  it('forgets everything when listening stops, starts, or a notification makes no sense', async () => {
+    directory.setListening(true);
+    const forgetting = [
+      () => directory.setListening(true),
+      () => directory.onNotification('not ours'),
+      () => directory.onNotification('null'),
+      () => directory.forget(),
+    ];
+    for (const forget of forgetting) {
+      const found = directory.find(identity, NOW);
+      reads.at(-1)?.answer(['a']);
+      const entry = await found;
+      forget();
+      assert.equal(entry?.current, false);
+    }
+    assert.equal(reads.length, forgetting.length);
+  });
+
+  it('does not remember that a session was unknown, nor lends one to another account', async () => {
+    directory.setListening(true);
+    const unknown = directory.find(identity, NOW);
+    reads[0]?.answer(undefined);
+    assert.equal(await unknown, undefined);
+    const known = directory.find(identity, NOW);
+    reads[1]?.answer(['a']);
+    assert.notEqual(await known, undefined);
+    assert.equal(await directory.find({ ...identity, accountId: randomUUID() }, NOW), undefined);
+  });
+});
+
+function row(permissions: string[]) {
+  return {
+    account_id: identity.accountId,
+    organisation_id: organisationId,
+    user_type: 'EHR',
+    must_change_password: false,
+    requires_password_setup: false,
+    default_facility_id: null,
+    permissions,
+    facilities: null,
+  };
+}
