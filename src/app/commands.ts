@@ -19,6 +19,11 @@ import { listOrganisationsCommand } from '../tenancy/list-organisations.command.
 import { listRolesCommand } from '../tenancy/list-roles.command.ts';
 import { setModulesCommand } from '../tenancy/set-modules.command.ts';
 import { setPermissionsCommand } from '../tenancy/set-permissions.command.ts';
+import { exportMapsCommand } from '../terminology/export-maps.command.ts';
+import { importMapsCommand } from '../terminology/import-maps.command.ts';
+import { listMapsCommand } from '../terminology/list-maps.command.ts';
+import { listUnmappedCommand } from '../terminology/list-unmapped.command.ts';
+import { translateCodeCommand } from '../terminology/translate-code.command.ts';
 import { createCommandEnvironment } from './command-environment.ts';
 import { demoCommand } from './demo/demo.command.ts';
 import { migrateCommand } from './migrate.command.ts';
@@ -73,6 +78,15 @@ export function buildProgram(): Command {
     ]),
   );
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
+  program.addCommand(
+    group('terminology', 'Maps from local to standard codes', [
+      importMapsCommand(environment),
+      exportMapsCommand(environment),
+      listMapsCommand(environment),
+      translateCodeCommand(environment),
+      listUnmappedCommand(environment),
+    ]),
+  );
   everyCommand(program, (command) => {
     command.exitOverride().showHelpAfterError('(add --help for an example)');
     if (command.commands.length === 0)

@@ -1,7 +1,10 @@
 /** The parts that routes, workers and commands of features share, built once for a process. */
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
+import { errorFields } from '../platform/log/log.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
 import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sweep.ts';
+import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/record-unmapped.ts';
+import { createTranslator, type Translator } from '../terminology/translate.ts';
 import type { Runtime } from './build-runtime.ts';
 import type { HousekeepingStep } from './build-worker.ts';
 
@@ -9,6 +12,9 @@ import type { HousekeepingStep } from './build-worker.ts';
 export interface Features extends Runtime, SignIn {
   publicBaseUrl: string;
   cursors: CursorCodec;
+  translator: Translator;
+  /** Flushed by its own timer, and when the API closes. */
+  unmapped: UnmappedRecorder;
 }
 
 export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Promise<Features> {
@@ -17,6 +23,11 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     ...createSignIn({ ...runtime, settings: runtime.config.signIn }),
     publicBaseUrl,
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
+    translator: createTranslator(runtime),
+    unmapped: createUnmappedRecorder({
+      ...runtime,
+      onError: (error) => runtime.log.warn(errorFields(error), 'unmapped codes not counted yet'),
+    }),
   };
 }
 

@@ -13,6 +13,13 @@ import { logoutRoute } from '../sign-in/logout.route.ts';
 import { refreshRoute } from '../sign-in/refresh.route.ts';
 import { setUpPasswordRoute } from '../sign-in/set-up-password.route.ts';
 import { verifyRoute } from '../sign-in/verify.route.ts';
+import { deleteMapRoute } from '../terminology/delete-map.route.ts';
+import { exportMapsRoute } from '../terminology/export-maps.route.ts';
+import { importMapsRoute } from '../terminology/import-maps.route.ts';
+import { listMapsRoute } from '../terminology/list-maps.route.ts';
+import { listUnmappedRoute } from '../terminology/list-unmapped.route.ts';
+import { putMapRoute } from '../terminology/put-map.route.ts';
+import { translateCodeRoute } from '../terminology/translate-code.route.ts';
 import type { Features } from './features.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
 
@@ -39,6 +46,13 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/patients/base/:patientId', readPatientRoute(features)),
     at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),
     at('GET', '/patients/base/:patientId/access-log', readAccessLogRoute(features)),
+    at('GET', '/terminology/maps', listMapsRoute(features)),
+    at('PUT', '/terminology/maps', putMapRoute(features)),
+    at('DELETE', '/terminology/maps', deleteMapRoute(features)),
+    at('POST', '/terminology/maps/import', importMapsRoute(features)),
+    at('GET', '/terminology/maps/export', exportMapsRoute(features)),
+    at('GET', '/terminology/maps/$translate', translateCodeRoute(features)),
+    at('GET', '/terminology/unmapped', listUnmappedRoute(features)),
   ];
 }
 
