@@ -19,8 +19,6 @@ import { count, type Unit, type UnitEntry } from './unit.ts';
 /** Resources in one set of statements at most, and bytes of JSON at most. */
 const CHUNK_RESOURCES = 500;
 const CHUNK_BYTES = 8 * 1_048_576;
-/** Reasons that are reported for one unit at most. */
-const REASONS = 20;
 
 export interface UnitRequest {
   scope: FacilityScope;
@@ -30,6 +28,8 @@ export interface UnitRequest {
   resourceOf: (parsed: unknown) => JsonObject;
   importers: ReadonlyMap<string, ResourceImporter>;
   missingTargets: MissingTargets;
+  /** Rejected resources after which it stops. */
+  maxReasons: number;
 }
 
 export interface UnitOutcome {
@@ -69,7 +69,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     for (const chunk of chunks(entries)) {
       const mapped = await mapChunk(client, request, resolver, chunk);
       mergeMapped(outcome, mapped);
-      if (outcome.waiting.length > 0 || outcome.rejected.length >= REASONS) return outcome;
+      if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return outcome;
       if (outcome.rejected.length === 0) await writeChunk(outcome, importer, { chunk, mapped, context });
     }
   }
@@ -191,7 +191,7 @@ async function mapChunk(
 }
 
 function mergeMapped(outcome: UnitOutcome, mapped: MapOutcome): void {
-  outcome.rejected.push(...mapped.rejected.slice(0, REASONS - outcome.rejected.length));
+  outcome.rejected.push(...mapped.rejected);
   outcome.waiting.push(...mapped.waiting);
   for (const [path, times] of mapped.notKept) count(outcome.notKept, path, times);
   for (const [path, times] of mapped.unresolved) count(outcome.unresolved, path, times);

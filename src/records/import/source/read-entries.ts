@@ -9,6 +9,7 @@ import type { Spool } from './spool.ts';
 const CHUNK_BYTES = 262_144;
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
+const SPACE = 0x20;
 
 /** Bytes `[start, end)` of entry or line `number`, counted from 1. */
 export interface EntryRange {
@@ -29,20 +30,34 @@ export interface Layout {
  */
 export async function detectLayout(spool: Spool): Promise<Layout> {
   const start = await skipByteOrderMark(spool);
-  let last: number | undefined;
-  let lineEnded = false;
+  const seen: FirstLine = { last: 0, ended: false };
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
-    const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes));
-    for (const byte of chunk) {
-      if (byte === NEWLINE) lineEnded ||= last !== undefined;
-      else if (byte > 0x20) {
-        if (lineEnded)
-          return { kind: byte === OPEN_BRACE && !opensValue(last) ? 'lines' : 'document', start };
-        last = byte;
-      }
-    }
+    const second = startOfSecondLine(
+      await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes)),
+      seen,
+    );
+    if (second === undefined) continue;
+    const kind = second === OPEN_BRACE && !opensValue(seen.last) ? 'lines' : 'document';
+    return { kind, start };
   }
   return { kind: 'document', start };
+}
+
+interface FirstLine {
+  /** Last byte that is no space; 0 before the first. */
+  last: number;
+  ended: boolean;
+}
+
+/** First byte of the second line that is not blank; undefined when it is not in this chunk. */
+function startOfSecondLine(chunk: Buffer, seen: FirstLine): number | undefined {
+  for (const byte of chunk) {
+    if (byte === NEWLINE) seen.ended ||= seen.last !== 0;
+    if (byte <= SPACE) continue;
+    if (seen.ended) return byte;
+    seen.last = byte;
+  }
+  return undefined;
 }
 
 /** Call `take` with each element of the document's `entry`; returns the document without them, as text. */
@@ -100,7 +115,7 @@ async function skipByteOrderMark(spool: Spool): Promise<number> {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
 }
 
-function opensValue(byte: number | undefined): boolean {
+function opensValue(byte: number): boolean {
   return byte === 0x5b || byte === 0x2c || byte === 0x3a;
 }
 
@@ -114,5 +129,5 @@ async function lineEnd(spool: Spool, start: number): Promise<number> {
 }
 
 function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte <= 0x20);
+  return bytes.every((byte) => byte <= SPACE);
 }

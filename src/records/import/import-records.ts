@@ -1,0 +1,163 @@
+/**
+ * The import (design 3.7): any number of sources, one after the other or by several workers.
+ *
+ * Sources are taken in the order given. What refers to something that is not there yet waits until the
+ * others are in, so that the order of files does not matter:
+ *
+ * 1. every source; what refers to a target that is not there waits, whole Bundle by whole Bundle;
+ * 2. the waiting ones again, as long as fewer of them wait than before;
+ * 3. the rest, optional references that lead nowhere kept as their display;
+ * 4. what still waits for a target that it cannot do without is rejected with the reason.
+ */
+import type { Pool } from '../../platform/db/database.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { type ImportDocument, ImportReport } from './import-report.ts';
+import { type ImportRun, importSource, type OnPatientsChanged } from './import-source.ts';
+import { inDryRun, inTransactions, type RunTransaction } from './import-transaction.ts';
+import { IMPORTERS } from './importers.ts';
+import type { MissingTargets } from './map-resources.ts';
+import type { ResourceImporter } from './resource-importer.ts';
+import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
+import { SourceError } from './source/source-error.ts';
+import type { Spool } from './source/spool.ts';
+
+export interface ImportDependencies {
+  db: Pool;
+  /** Types that are taken; default all of `importers.ts`. */
+  importers?: ReadonlyMap<string, ResourceImporter>;
+  limits?: SourceLimits;
+  /** Called in the transaction of each change of patients, for the exchange's outbox. */
+  onPatientsChanged?: OnPatientsChanged;
+}
+
+export interface ImportSource {
+  /** How it is named in the report. */
+  name: string;
+  sizeBytes: number;
+  /** May be called again after the last spool was closed. Throws SourceError. */
+  open(): Promise<Spool>;
+}
+
+export interface ImportRequest {
+  scope: FacilityScope;
+  sources: readonly ImportSource[];
+  /** Sources that are imported at the same time, each with a connection of its own; default 1. */
+  workers?: number;
+  /** Do everything, and leave nothing behind. */
+  dryRun?: boolean;
+  /** Called when a source is done with, with its size. */
+  onProgress?: (sizeBytes: number) => void;
+  /** Collect the patients that the import is about. */
+  collectPatients?: boolean;
+}
+
+export interface ImportResult {
+  document: ImportDocument;
+  /** Sources that are no FHIR JSON at all; they are among the rejected. */
+  unreadable: number;
+  /** Patients that the import was about, where asked for. */
+  patientIds: ReadonlySet<string>;
+}
+
+export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
+  const report = new ImportReport();
+  const patients = request.collectPatients === true ? new Set<string>() : undefined;
+  const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
+    const run: Omit<ImportRun, 'missingTargets'> = {
+      scope: request.scope,
+      importers: deps.importers ?? IMPORTERS,
+      limits: deps.limits ?? DEFAULT_LIMITS,
+      transaction,
+      report,
+      onPatientsChanged: deps.onPatientsChanged,
+      patients,
+    };
+    await importInRounds(run, request, workers);
+  };
+  if (request.dryRun === true) await inDryRun(deps.db, (transaction) => importAll(transaction, 1));
+  else await importAll(inTransactions(deps.db), request.workers ?? 1);
+  return { document: report.document(), unreadable: report.unreadable, patientIds: patients ?? new Set() };
+}
+
+/** A source that still has to be imported, or the lines of it that do. */
+interface Task {
+  source: ImportSource;
+  only?: ReadonlySet<number>;
+}
+
+/** Rounds in which the waiting sources are tried again before optional targets are given up. */
+const PATIENT_ROUNDS = 3;
+
+async function importInRounds(
+  run: Omit<ImportRun, 'missingTargets'>,
+  { sources, onProgress }: ImportRequest,
+  workers: number,
+): Promise<void> {
+  const round = (tasks: readonly Task[], missingTargets: MissingTargets, done?: (task: Task) => void) =>
+    importTasks({ ...run, missingTargets }, tasks, workers, done);
+  run.report.files += sources.length;
+  // What a single source refers to and does not hold will not come.
+  const alone = sources.length === 1;
+  let waiting = await round(
+    sources.map((source) => ({ source })),
+    alone ? 'accept' : 'wait',
+    ({ source }) => onProgress?.(source.sizeBytes),
+  );
+  for (
+    let rounds = 1, before = sources.length;
+    rounds < PATIENT_ROUNDS && fewer(waiting, before);
+    rounds += 1
+  ) {
+    before = waiting.length;
+    waiting = await round(waiting, 'wait');
+  }
+  for (let before = Number.POSITIVE_INFINITY; fewer(waiting, before); ) {
+    before = waiting.length;
+    waiting = await round(waiting, 'wait-required');
+  }
+  await round(waiting, 'accept');
+}
+
+function fewer(waiting: readonly Task[], before: number): boolean {
+  return waiting.length > 0 && waiting.length < before;
+}
+
+/** Import the tasks by several workers; returns what waits, in the same order. */
+async function importTasks(
+  run: ImportRun,
+  tasks: readonly Task[],
+  workers: number,
+  done?: (task: Task) => void,
+): Promise<Task[]> {
+  const waiting: (Task | undefined)[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next; index < tasks.length; index = next) {
+      next += 1;
+      const task = tasks[index] as Task;
+      waiting[index] = await importTask(run, task);
+      done?.(task);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, tasks.length) }, work));
+  return waiting.filter((task) => task !== undefined);
+}
+
+async function importTask(run: ImportRun, { source, only }: Task): Promise<Task | undefined> {
+  let spool: Spool;
+  try {
+    spool = await source.open();
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    run.report.unreadable += 1;
+    run.report.reject({ file: source.name, entry: null, reason: error.message });
+    return undefined;
+  }
+  try {
+    const waits = await importSource(run, source.name, spool, only);
+    if (waits === undefined) return undefined;
+    return waits === 'whole' ? { source } : { source, only: waits };
+  } finally {
+    await spool.close();
+  }
+}
