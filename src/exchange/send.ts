@@ -15,6 +15,7 @@ export interface Sender {
   readonly path: string;
   readonly query: string;
   post(body: string, headers: Record<string, string>): Promise<Answer>;
+  /** Let go of the kept connections; requests under way are not touched. */
   close(): void;
 }
 
@@ -48,7 +49,12 @@ export function createSender(address: string, limits: { maxInFlight: number; tim
         { ...options, headers: { host: url.host, ...headers } },
         { body, timeoutMs: limits.timeoutMs },
       ),
-    close: () => agent.destroy(),
+    close() {
+      // Requests under way keep their connections until they are answered.
+      agent.maxFreeSockets = 0;
+      for (const sockets of Object.values(agent.freeSockets))
+        for (const socket of sockets ?? []) socket.destroy();
+    },
   };
 }
 
@@ -59,22 +65,23 @@ function request(
 ): Promise<Answer> {
   return new Promise((resolve) => {
     const sending = start(options);
-    const timer = setTimeout(() => sending.destroy(failure('TIMEOUT')), timeoutMs);
     const finish = (answer: Answer) => {
       clearTimeout(timer);
       resolve(answer);
     };
+    const timer = setTimeout(() => {
+      finish({ kind: 'unanswered', code: 'TIMEOUT', reached: sending.socket?.connecting === false });
+      sending.destroy();
+    }, timeoutMs);
     sending.on('error', (error) =>
       finish({ kind: 'unanswered', code: codeOf(error), reached: wasReached(sending, error) }),
     );
-    sending.on('response', (response) =>
-      readAnswer(response, finish, () => sending.destroy(failure('TRUNCATED'))),
-    );
+    sending.on('response', (response) => readAnswer(response, finish));
     sending.end(body);
   });
 }
 
-function readAnswer(response: http.IncomingMessage, finish: (answer: Answer) => void, cut: () => void): void {
+function readAnswer(response: http.IncomingMessage, finish: (answer: Answer) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   response.on('data', (chunk: Buffer) => {
@@ -86,7 +93,8 @@ function readAnswer(response: http.IncomingMessage, finish: (answer: Answer) => 
     }
   });
   response.on('end', () => finish(answered(response, chunks)));
-  response.on('error', cut);
+  // The answer broke off: whether the delivery was taken is not known.
+  response.on('error', () => finish({ kind: 'unanswered', code: 'TRUNCATED', reached: true }));
 }
 
 function answered(response: http.IncomingMessage, chunks: Buffer[]): Answer {
@@ -100,10 +108,6 @@ function answered(response: http.IncomingMessage, chunks: Buffer[]): Answer {
 }
 
 const EMPTY = Buffer.alloc(0);
-
-function failure(code: string): Error {
-  return Object.assign(new Error(code), { code });
-}
 
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown };

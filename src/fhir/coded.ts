@@ -24,6 +24,7 @@ export interface Identifier {
   system?: string;
   value?: string;
   period?: Period;
+  assigner?: Reference;
 }
 
 export interface Reference {

@@ -31,10 +31,12 @@ export function patientResource(patient: PatientRecord) {
   };
 }
 
-/** The source's identifiers, and ours where none of them says both system and value. */
-function identifiers({ identifiers, organisationId, id }: PatientRecord): Identifier[] {
+/** The source's identifiers, ours where none of them says both system and value, and those that exchanges assigned. */
+function identifiers(patient: PatientRecord): Identifier[] {
+  const { identifiers, assignedIdentifiers = [], organisationId, id } = patient;
   const isComplete = ({ system, value }: Identifier) => system !== undefined && value !== undefined;
-  return identifiers.some(isComplete) ? identifiers : [...identifiers, ownIdentifier(organisationId, id)];
+  const own = identifiers.some(isComplete) ? [] : [ownIdentifier(organisationId, id)];
+  return [...identifiers, ...own, ...assignedIdentifiers];
 }
 
 /** R4 invariant cpt-2: a value needs a system. */

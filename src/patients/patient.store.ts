@@ -20,6 +20,7 @@ export interface PatientRow {
   contact: PatientContact[] | null;
   names: HumanName[] | null;
   identifiers: Identifier[] | null;
+  assigned_identifiers: Identifier[] | null;
   telecoms: ContactPoint[] | null;
   addresses: Address[] | null;
   refused_purposes: string[];
@@ -64,6 +65,14 @@ export const PATIENT_COLUMNS = `
     where i.organisation_id = $1
       and i.patient_id = p.id
   ) as identifiers,
+  (
+    select json_agg(json_build_object(
+      'system', s.system, 'value', s.value, 'assigner', json_build_object('display', s.assigner)
+    ) order by s.assigned_at, s.connection_id)
+    from patient_assigned_identifier s
+    where s.organisation_id = $1
+      and s.patient_id = p.id
+  ) as assigned_identifiers,
   (
     select json_agg(json_strip_nulls(json_build_object(
       'system', t.system, 'value', t.value, 'use', t.use, 'rank', t.rank
@@ -122,6 +131,7 @@ export function toPatient(organisationId: string, row: PatientRow): PatientRecor
     contacts: row.contact ?? [],
     names: row.names ?? [],
     identifiers: row.identifiers ?? [],
+    assignedIdentifiers: row.assigned_identifiers ?? [],
     telecoms: row.telecoms ?? [],
     addresses: row.addresses ?? [],
     refusedPurposes: row.refused_purposes,

@@ -36,6 +36,8 @@ export interface PatientRecord {
   contacts: PatientContact[];
   names: HumanName[];
   identifiers: Identifier[];
+  /** Ids that exchanges gave the patient; none when not given. */
+  assignedIdentifiers?: Identifier[];
   telecoms: ContactPoint[];
   addresses: Address[];
   /** Purposes of use that the patient refuses. */

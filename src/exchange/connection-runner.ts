@@ -1,0 +1,215 @@
+/**
+ * Delivers for one connection: leases due lanes, logs the access, sends, and writes down how it went.
+ *
+ * Leased deliveries pass through three places: `leased` (nothing done yet, may be given back), `logged` (the
+ * access is in the access log, so the ledger must say what became of it) and in flight.
+ */
+import { randomUUID } from 'node:crypto';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { Pool } from '../platform/db/database.ts';
+import { errorFields, type Log } from '../platform/log/log.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import { createBatchSize } from './batch-size.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import type { DeliverySettings } from './delivery-settings.ts';
+import type { ConnectionState } from './delivery-target.store.ts';
+import { type ConnectionKey, leaseDue, leaseProbe, type Result, release, settle } from './lane.store.ts';
+import { type LiveTarget, loadTarget } from './live-target.ts';
+import { createSettleQueue } from './settle-queue.ts';
+import { accessEntry, notSent, type Try, tryDelivery } from './try-delivery.ts';
+
+export interface RunnerDependencies {
+  db: Pool;
+  accessLog: AccessLog;
+  keys: KeyRing;
+  log: Log;
+  now: () => Date;
+  settings: DeliverySettings;
+  /** Told of every try. */
+  onAttempt: (key: ConnectionKey, attempt: NonNullable<Result['attempt']>) => void;
+}
+
+export interface ConnectionRunner {
+  /** Look again: what the database says of the connection now. */
+  wake(state: ConnectionState): void;
+  /** Finish what is in flight and give back the rest. */
+  stop(): Promise<void>;
+}
+
+/** Unwritten results beyond which nothing more is leased. */
+const MAX_UNWRITTEN = 2_000;
+/** A connection that could not be loaded is looked at again after this. */
+const LOAD_AGAIN_MS = 10_000;
+
+export function createConnectionRunner(deps: RunnerDependencies, key: ConnectionKey): ConnectionRunner {
+  const { db, settings } = deps;
+  const report = (event: string) => (error: unknown) =>
+    deps.log.warn({ event, ...key, ...errorFields(error) }, 'a step of delivery failed and is tried again');
+  const circuit = createCircuitBreaker({
+    db,
+    key,
+    settings: settings.circuit,
+    onChange: onCircuit,
+    onError: report('delivery.circuit'),
+  });
+  const results = createSettleQueue({
+    write: (batch) => settle(db, key, batch),
+    onMore: () => void lease(),
+    onLost: (count) =>
+      deps.log.warn(
+        { event: 'delivery.lease-lost', ...key, count },
+        'a lease ended before its result was written',
+      ),
+    onError: report('delivery.settle'),
+  });
+  const batchSize = createBatchSize();
+  let target: LiveTarget | undefined;
+  let loading: Promise<void> | undefined;
+  let leasing: Promise<void> | undefined;
+  let logging: Promise<void> | undefined;
+  let leased: Try[] = [];
+  let logged: Try[] = [];
+  let inFlight = 0;
+  let loadAgainMs = 0;
+  let stopping = false;
+  let whenIdle: (() => void) | undefined;
+
+  function wake(state: ConnectionState): void {
+    if (stopping) return;
+    circuit.learn(state.circuitOpen);
+    if (target?.version !== state.version && performance.now() >= loadAgainMs)
+      loading ??= load(state.version)
+        .catch(report('delivery.load'))
+        .finally(() => {
+          loading = undefined;
+          void lease();
+        });
+    else if (state.due) void lease();
+  }
+
+  async function load(version: number): Promise<void> {
+    const before = target;
+    loadAgainMs = performance.now() + LOAD_AGAIN_MS;
+    target = undefined;
+    before?.sender.close();
+    target = await loadTarget(deps, key, version);
+    loadAgainMs = 0;
+  }
+
+  function lease(): Promise<void> | undefined {
+    if (stopping || target === undefined || leasing !== undefined || results.size > MAX_UNWRITTEN)
+      return leasing;
+    const busy = inFlight + logged.length + leased.length;
+    if (circuit.open ? busy > 0 : leased.length > batchSize.of(target.maxInFlight) / 2) return undefined;
+    leasing = leaseBatch(target)
+      .catch(report('delivery.lease'))
+      .finally(() => {
+        leasing = undefined;
+        advance();
+      });
+    return leasing;
+  }
+
+  async function leaseBatch({ timeoutMs, maxInFlight }: LiveTarget): Promise<void> {
+    const startedMs = performance.now();
+    const leaseToken = randomUUID();
+    const durationMs = Math.max(settings.leaseMs, 3 * timeoutMs);
+    const deadlineMs = startedMs + durationMs - timeoutMs;
+    const probe = circuit.open;
+    const limit = batchSize.of(maxInFlight);
+    const found = await (probe ? leaseProbe : leaseDue)(db, key, { token: leaseToken, durationMs, limit });
+    batchSize.note(found.length, startedMs);
+    for (const delivery of found)
+      leased.push({ ...delivery, leaseToken, deadlineMs, probe, nonce: randomUUID() });
+    if (stopping || circuit.open !== probe) giveBack();
+  }
+
+  /** Keep every place filled from the one before it. */
+  function advance(): void {
+    if (target !== undefined && !stopping) {
+      while (inFlight < target.maxInFlight && logged.length > 0) {
+        const item = logged.shift();
+        if (item !== undefined) void send(item, target);
+      }
+      if (logging === undefined && leased.length > 0 && logged.length < target.maxInFlight)
+        logging = logAccess(leased.splice(0, 2 * target.maxInFlight), target)
+          .catch(report('delivery.access-log'))
+          .finally(() => {
+            logging = undefined;
+            advance();
+          });
+      if (batchSize.likelyMore && leased.length <= batchSize.of(target.maxInFlight) / 2) void lease();
+    }
+    if (inFlight === 0) whenIdle?.();
+  }
+
+  async function logAccess(batch: Try[], by: LiveTarget): Promise<void> {
+    const entries = batch.map((item) => accessEntry(key, item, by));
+    try {
+      await deps.accessLog.record(entries);
+    } catch (error) {
+      leased.unshift(...batch);
+      giveBack();
+      throw error;
+    }
+    batch.forEach((item, index) => {
+      if (entries[index]?.outcome === 'allowed') logged.push(item);
+      else settleUnsent(item, 'withheld');
+    });
+    if (stopping || (circuit.open && batch.some((item) => !item.probe))) giveBack();
+  }
+
+  async function send(item: Try, by: LiveTarget): Promise<void> {
+    if (performance.now() >= item.deadlineMs) return settleUnsent(item, 'unsent');
+    inFlight += 1;
+    const context = { target: by, retry: settings.retry, now: deps.now, counts: () => !circuit.open };
+    const { result, sign } = await tryDelivery(item, context);
+    inFlight -= 1;
+    results.add(result, item.deadlineMs + by.timeoutMs);
+    if (result.attempt !== null) deps.onAttempt(key, result.attempt);
+    circuit.note(sign, item);
+    void by.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
+    advance();
+  }
+
+  function settleUnsent(item: Try, why: 'withheld' | 'unsent'): void {
+    const result = notSent(item, why, deps.now());
+    results.add(result, item.deadlineMs);
+    if (result.attempt !== null) deps.onAttempt(key, result.attempt);
+  }
+
+  function onCircuit(open: boolean): void {
+    const message = open ? 'the exchange is taken for down' : 'the exchange answers again';
+    deps.log.warn({ event: 'delivery.circuit', ...key, outcome: open ? 'open' : 'closed' }, message);
+    if (open) giveBack();
+    else void lease();
+  }
+
+  /** Let go of everything that is not in flight. */
+  function giveBack(): void {
+    const tokens = Map.groupBy(leased, (item) => item.leaseToken);
+    leased = [];
+    for (const [token, items] of tokens) {
+      const patientIds = items.map((item) => item.patientId);
+      release(db, key, { token, patientIds }).catch(report('delivery.release'));
+    }
+    const unsent = logged;
+    logged = [];
+    for (const item of unsent) settleUnsent(item, 'unsent');
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    await Promise.all([loading, leasing, logging]);
+    giveBack();
+    const idle = new Promise<void>((resolve) => {
+      whenIdle = resolve;
+    });
+    advance();
+    await idle;
+    await results.drained();
+    target?.sender.close();
+  }
+
+  return { wake, stop };
+}

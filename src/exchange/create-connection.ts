@@ -1,0 +1,65 @@
+/** Makes a connection: its settings, its circuit, and a secret for each direction (design 3.6). */
+import { randomUUID } from 'node:crypto';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import { type Pool, transaction } from '../platform/db/database.ts';
+import type { OrganisationScope } from '../tenancy/scope.ts';
+import { insertConnection } from './connection.store.ts';
+import { type ConnectionSettings, checkSettings } from './connection.ts';
+import { insertSecret } from './connection-secret.store.ts';
+import { makeSecret } from './connection-secret.ts';
+
+export interface ConnectionDependencies {
+  db: Pool;
+  keys: KeyRing;
+  publicBaseUrl: string;
+  now: Date;
+}
+
+/** What a new connection must be told; the rest has defaults. */
+export type NewConnection = Pick<ConnectionSettings, 'name' | 'address' | 'clientId' | 'facilityIds'> &
+  Partial<ConnectionSettings>;
+
+/** What is shown once. */
+export interface CreatedConnection {
+  id: string;
+  outboundSecret: string;
+  callbackSecret: string;
+  callbackUrl: string;
+}
+
+/** Throws ConnectionSettingError for a setting that cannot be. The facilities must exist. */
+export async function createConnection(
+  { db, keys, publicBaseUrl, now }: ConnectionDependencies,
+  { organisationId }: OrganisationScope,
+  input: NewConnection,
+): Promise<CreatedConnection> {
+  const connectionId = randomUUID();
+  const key = { organisationId, connectionId };
+  const settings = {
+    callbackHeader: 'x-signature',
+    identifierSystem: `urn:uuid:${connectionId}`,
+    purposeOfUse: 'OPS' as const,
+    maxInFlight: 16,
+    timeoutMs: 10_000,
+    ...input,
+  };
+  checkSettings(settings);
+  const outbound = makeSecret(keys, key, 'outbound');
+  const callback = makeSecret(keys, key, 'callback');
+  await transaction(db, async (client) => {
+    await insertConnection(client, key, settings);
+    await insertSecret(client, key, outbound.stored, now);
+    await insertSecret(client, key, callback.stored, now);
+  });
+  return {
+    id: connectionId,
+    outboundSecret: outbound.text,
+    callbackSecret: callback.text,
+    callbackUrl: callbackUrl(publicBaseUrl, connectionId),
+  };
+}
+
+/** Where the exchange posts its callbacks. */
+export function callbackUrl(publicBaseUrl: string, connectionId: string): string {
+  return `${publicBaseUrl}/exchange/connections/${connectionId}/callback`;
+}

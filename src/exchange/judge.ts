@@ -1,0 +1,52 @@
+/** What the outcome of a try means for the delivery and for the exchange (design 3.6). Pure. */
+import type { Sign } from './circuit.ts';
+import type { Attempt, Result } from './lane.store.ts';
+import { meaningOf, type RetrySettings, retryDelay } from './retry.ts';
+import type { Answer } from './send.ts';
+
+export interface Judgement {
+  outcome: Attempt['outcome'];
+  status: number | null;
+  failure: string | null;
+  responseHash: Buffer | null;
+  next: Result['next'];
+  sign: Sign;
+}
+
+export interface JudgedBy {
+  /** Tries before this one that counted. */
+  attempts: number;
+  /** False while the exchange is taken for down: the try is not used up. */
+  counted: boolean;
+  retry: RetrySettings;
+  /** In [0, 1). */
+  random: number;
+}
+
+export function judge(answer: Answer, by: JudgedBy): Judgement {
+  if (answer.kind === 'unanswered')
+    return {
+      outcome: 'failed',
+      status: null,
+      failure: answer.code,
+      responseHash: null,
+      next: again(by, undefined),
+      sign: answer.reached ? 'failing' : 'unreachable',
+    };
+  const { status, responseHash } = answer;
+  const outcome = meaningOf(status);
+  const answered = { outcome, status, failure: null, responseHash };
+  if (outcome === 'delivered') return { ...answered, next: { kind: 'advance' }, sign: 'up' };
+  if (outcome === 'refused')
+    return { ...answered, next: { kind: 'hold', reason: `refused_${status}` }, sign: 'up' };
+  // A conflict concerns one delivery, whatever else the exchange is able to do.
+  return { ...answered, next: again(by, answer.retryAfterMs), sign: status === 409 ? 'up' : 'failing' };
+}
+
+function again(
+  { attempts, counted, retry, random }: JudgedBy,
+  retryAfterMs: number | undefined,
+): Result['next'] {
+  const afterMs = retryDelay(retry, counted ? attempts + 1 : 1, { retryAfterMs, random });
+  return afterMs === undefined ? { kind: 'hold', reason: 'retries_exhausted' } : { kind: 'retry', afterMs };
+}

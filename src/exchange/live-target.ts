@@ -1,0 +1,45 @@
+/** Where and how one connection is delivered to, loaded anew whenever its version moves. */
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { Pool } from '../platform/db/database.ts';
+import { goodSecrets, noteSecretUse } from './connection-secret.store.ts';
+import { openSecret } from './connection-secret.ts';
+import { type DeliveryTarget, deliveryTarget } from './delivery-target.store.ts';
+import type { ConnectionKey } from './lane.store.ts';
+import { createSender, type Sender } from './send.ts';
+
+export interface LiveTarget extends DeliveryTarget {
+  version: number;
+  sender: Sender;
+  /** The text of the newest secret. */
+  secret: string;
+  /** Note that the secret was used; written now and then, not each time. */
+  noteUse(deliveryId: string, at: Date): Promise<void>;
+}
+
+const USE_WRITTEN_EVERY_MS = 30_000;
+
+/**
+ * Undefined when the connection is disabled or has no secret. Throws AddressRefusedError when its address must
+ * not be used.
+ */
+export async function loadTarget(
+  { db, keys, now }: { db: Pool; keys: KeyRing; now: () => Date },
+  key: ConnectionKey,
+  version: number,
+): Promise<LiveTarget | undefined> {
+  const target = await deliveryTarget(db, key);
+  const [stored] = await goodSecrets(db, key, { direction: 'outbound', now: now() });
+  if (target === undefined || stored === undefined) return undefined;
+  let writtenMs = Number.NEGATIVE_INFINITY;
+  return {
+    ...target,
+    version,
+    sender: createSender(target.address, target),
+    secret: openSecret(keys, key, stored),
+    async noteUse(deliveryId, at) {
+      if (performance.now() - writtenMs < USE_WRITTEN_EVERY_MS) return;
+      writtenMs = performance.now();
+      await noteSecretUse(db, key, { secretId: stored.id, at, purpose: `delivery ${deliveryId}` });
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** Writes results of many sends together: whatever arrived while one statement ran goes into the next. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Result } from './lane.store.ts';
+
+export interface SettleQueueOptions {
+  /** Returns the patients whose heads were moved, and whether more is queued behind one. */
+  write: (results: Result[]) => Promise<{ moved: Set<string>; more: boolean }>;
+  /** Called when something was queued behind a delivery that is done. */
+  onMore: () => void;
+  /** Called with the number of results whose lease was lost before they could be written. */
+  onLost: (count: number) => void;
+  onError: (error: unknown) => void;
+}
+
+export interface SettleQueue {
+  readonly size: number;
+  /** `deadlineMs` on the clock of `performance.now()`: until then the lease is ours. */
+  add(result: Result, deadlineMs: number): void;
+  /** Resolves when everything is written. */
+  drained(): Promise<void>;
+}
+
+interface Waiting {
+  result: Result;
+  deadlineMs: number;
+}
+
+const MAX_BATCH = 1_000;
+/** A head that a change under way has locked is tried again after this. */
+const LOCKED_WAIT_MS = 30;
+const MAX_ERROR_WAIT_MS = 2_000;
+
+export function createSettleQueue(options: SettleQueueOptions): SettleQueue {
+  let queue: Waiting[] = [];
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    let errors = 0;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, MAX_BATCH);
+      try {
+        const { moved, more } = await options.write(batch.map(({ result }) => result));
+        errors = 0;
+        if (more) options.onMore();
+        await keepLocked(batch, moved);
+      } catch (error) {
+        if (errors === 0) options.onError(error);
+        errors += 1;
+        queue = [...batch, ...queue];
+        await sleep(Math.min(MAX_ERROR_WAIT_MS, 50 * 2 ** errors));
+      }
+    }
+    running = undefined;
+  }
+
+  /** What was not moved is locked by a change, or its lease is lost. Only the first is worth another try. */
+  async function keepLocked(batch: Waiting[], moved: Set<string>): Promise<void> {
+    const left = batch.filter(({ result }) => !moved.has(result.patientId));
+    if (left.length === 0) return;
+    const locked = left.filter(({ deadlineMs }) => performance.now() < deadlineMs);
+    if (locked.length < left.length) options.onLost(left.length - locked.length);
+    queue.push(...locked.map((waiting) => ({ ...waiting, result: { ...waiting.result, attempt: null } })));
+    if (queue.length === locked.length) await sleep(LOCKED_WAIT_MS);
+  }
+
+  return {
+    get size() {
+      return queue.length;
+    },
+    add(result, deadlineMs) {
+      queue.push({ result, deadlineMs });
+      running ??= run();
+    },
+    async drained() {
+      while (running !== undefined) await running;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** One try of one delivery: the trace of the access, the signed request, and the line for the ledger. */
+import type { AccessEntry } from '../privacy/access-log.ts';
+import { allowsPurpose } from '../privacy/decide.ts';
+import type { Sign } from './circuit.ts';
+import { judge } from './judge.ts';
+import type { Attempt, ConnectionKey, LeasedDelivery, Result } from './lane.store.ts';
+import type { LiveTarget } from './live-target.ts';
+import type { RetrySettings } from './retry.ts';
+import type { Answer } from './send.ts';
+import { signRequest } from './signed-request.ts';
+
+/** A delivery that is leased for one try. */
+export interface Try extends LeasedDelivery {
+  leaseToken: string;
+  /** On the clock of `performance.now()`: no request is begun after it. */
+  deadlineMs: number;
+  /** Sent to find out whether the exchange is up again. */
+  probe: boolean;
+  /** Fresh for each try; also its correlation id. */
+  nonce: string;
+}
+
+/** The entry that must be durable before the try is sent. The connection's id stands for an account. */
+export function accessEntry(key: ConnectionKey, item: Try, { purposeOfUse }: LiveTarget): AccessEntry {
+  return {
+    organisationId: key.organisationId,
+    facilityId: item.facilityId,
+    patientId: item.patientId,
+    accountId: key.connectionId,
+    action: 'patient.deliver',
+    resourceType: 'Patient',
+    resourceId: item.patientId,
+    purposeOfUse,
+    outcome: allowsPurpose(item.refusedPurposes, purposeOfUse) ? 'allowed' : 'refused',
+    correlationId: item.nonce,
+  };
+}
+
+export interface TryContext {
+  target: LiveTarget;
+  retry: RetrySettings;
+  now: () => Date;
+  /** Whether the try is used up, asked when it has ended. */
+  counts: () => boolean;
+}
+
+/** Sign and post. Never throws: what went wrong is in the result. */
+export async function tryDelivery(item: Try, context: TryContext): Promise<{ result: Result; sign: Sign }> {
+  const startedAt = context.now();
+  const startedMs = performance.now();
+  const answer = await post(item, context.target, startedAt).catch(unsendable);
+  const counted = context.counts();
+  const by = { attempts: item.attempts, counted, retry: context.retry, random: Math.random() };
+  const { next, sign, ...judged } = judge(answer, by);
+  const durationMs = Math.round(performance.now() - startedMs);
+  const attempt = { nonce: item.nonce, startedAt, durationMs, ...judged };
+  return { result: resultOf(item, { next, counted, attempt }), sign };
+}
+
+async function post(item: Try, { sender, clientId, secret }: LiveTarget, time: Date): Promise<Answer> {
+  const { path, query } = sender;
+  const request = { method: 'POST', path, query, body: item.body, clientId, time, nonce: item.nonce };
+  return sender.post(item.body, {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(item.body)),
+    ...signRequest(request, secret),
+    'x-idempotency-key': item.deliveryId,
+    'x-correlation-id': item.nonce,
+  });
+}
+
+/** A request that could not even be made; the settings of the connection are at fault. */
+function unsendable(): Answer {
+  return { kind: 'unanswered', code: 'UNSENDABLE', reached: false };
+}
+
+/** The result of a try that was logged as an access and then not sent. */
+export function notSent(item: Try, why: 'withheld' | 'unsent', at: Date): Result {
+  const attempt: Attempt = {
+    nonce: item.nonce,
+    startedAt: at,
+    durationMs: 0,
+    outcome: why,
+    status: null,
+    failure: null,
+    responseHash: null,
+  };
+  const next: Result['next'] =
+    why === 'withheld' ? { kind: 'hold', reason: 'privacy_refused' } : { kind: 'retry', afterMs: 0 };
+  return resultOf(item, { next, counted: false, attempt });
+}
+
+function resultOf(item: Try, rest: Pick<Result, 'next' | 'counted' | 'attempt'>): Result {
+  const { patientId, sequence, leaseToken } = item;
+  return { patientId, sequence, leaseToken, ...rest };
+}
