@@ -63,6 +63,9 @@ create table investigation_order (
 create index investigation_order_by_patient
   on investigation_order (organisation_id, facility_id, patient_id, discipline, sort_at desc, id desc);
 
+create index investigation_order_by_identifier on investigation_order using gin (identifier jsonb_path_ops)
+  where identifier is not null;
+
 create table investigation_report (
   organisation_id uuid not null,
   facility_id uuid not null,
@@ -109,6 +112,9 @@ create table investigation_report (
 );
 create index investigation_report_by_order on investigation_report (organisation_id, facility_id, order_id);
 create index investigation_report_by_study on investigation_report using gin (imaging_study_ids);
+
+create index investigation_report_by_identifier on investigation_report using gin (identifier jsonb_path_ops)
+  where identifier is not null;
 
 -- The results that a report lists, in its order. A result that is not here keeps its name only.
 create table investigation_report_result (
@@ -185,6 +191,9 @@ create table imaging_study (
 );
 create index imaging_study_by_order on imaging_study (organisation_id, facility_id, order_id);
 
+create index imaging_study_by_identifier on imaging_study using gin (identifier jsonb_path_ops)
+  where identifier is not null;
+
 create table imaging_series (
   organisation_id uuid not null,
   facility_id uuid not null,
@@ -218,5 +227,5 @@ create table imaging_instance (
   title text,
   primary key (organisation_id, facility_id, study_id, series_position, position),
   foreign key (organisation_id, facility_id, study_id, series_position)
-    references imaging_series (organisation_id, facility_id, study_id, position)
+    references imaging_series (organisation_id, facility_id, study_id, position) on delete cascade
 );

@@ -34,6 +34,8 @@ create table observation (
   encounter_id uuid,
   encounter_display text,
   kind text not null check (kind in ('laboratory', 'vital-sign', 'imaging', 'other')),
+  -- By its category or by its code; a laboratory result may be one too.
+  vital_sign boolean not null,
   status text not null
     check (status in ('registered', 'preliminary', 'final', 'amended', 'corrected', 'cancelled',
                       'entered-in-error', 'unknown')),
@@ -96,6 +98,9 @@ create index observation_by_vital_set on observation (organisation_id, facility_
   where vital_set_id is not null;
 create index observation_by_member on observation using gin (has_member_ids)
   where has_member_ids <> '{}';
+
+create index observation_by_identifier on observation using gin (identifier jsonb_path_ops)
+  where identifier is not null;
 
 -- Parts that are reported together: systolic and diastolic pressure.
 create table observation_component (

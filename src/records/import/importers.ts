@@ -1,13 +1,17 @@
 /** Every resource type that is taken, and the order they are written in: what is referred to comes first. */
+import { diagnosticReportImporter } from './diagnostic-report.importer.ts';
 import { encounterFromFhir } from './encounter.from-fhir.ts';
+import { imagingStudyImporter } from './imaging-study.importer.ts';
 import { locationFromFhir } from './location.from-fhir.ts';
 import { directoryLookup, encounterLookup, patientLookup } from './lookups.store.ts';
+import { observationImporter } from './observation.importer.ts';
 import { organizationFromFhir } from './organization.from-fhir.ts';
 import { patientFromFhir } from './patient.from-fhir.ts';
 import { practitionerFromFhir } from './practitioner.from-fhir.ts';
 import { ENCOUNTER, LOCATION, ORGANIZATION, PATIENT, PRACTITIONER } from './record-tables.ts';
 import { registerPatients } from './registration.store.ts';
 import type { ResourceImporter } from './resource-importer.ts';
+import { serviceRequestImporter } from './service-request.importer.ts';
 import { type RecordRow, type RecordTable, writeRecords } from './write-records.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
@@ -67,10 +71,17 @@ const encounter: RowImporter = {
 
 /** Add a type here (see `resource-importer.ts`). */
 export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
-  [organization, location, practitioner, patient, encounter].map((importer) => [
-    importer.type,
-    importer as ResourceImporter,
-  ]),
+  [
+    organization,
+    location,
+    practitioner,
+    patient,
+    encounter,
+    serviceRequestImporter,
+    imagingStudyImporter,
+    observationImporter,
+    diagnosticReportImporter,
+  ].map((importer) => [importer.type, importer as ResourceImporter]),
 );
 
 function writeTo(table: RecordTable): RowImporter['write'] {

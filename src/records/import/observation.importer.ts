@@ -43,6 +43,7 @@ const TABLE: RecordTable = {
     ['encounter_id', 'uuid'],
     ['encounter_display', 'text'],
     ['kind', 'text'],
+    ['vital_sign', 'boolean'],
     ['status', 'text'],
     ['identifier', 'jsonb'],
     ['based_on', 'jsonb'],
@@ -144,6 +145,7 @@ function observationColumns(resource: ElementReader, context: MapContext): Recor
     patient_id: context.requiredReference(resource, 'subject', ['Patient']).id,
     ...encounterColumns(resource, context),
     kind: kindOf(category, code, resource),
+    vital_sign: hasCategory(category, 'vital-signs') || hasVitalSignCode(code),
     status: resource.required('status', resource.code('status', STATUSES)),
     identifier: list(resource.children('identifier').map(identifier)),
     based_on: pointers(basedOn),
@@ -187,16 +189,19 @@ function kindOf(
   code: CodeableConcept,
   resource: ElementReader,
 ): string {
-  const categories = (category ?? []).flatMap(({ coding }) => coding ?? []);
-  const has = (name: string) =>
-    categories.some((coding) => coding.system === OBSERVATION_CATEGORY && coding.code === name);
-  if (has('vital-signs') || hasVitalSignCode(code)) return 'vital-sign';
-  if (has('laboratory')) return 'laboratory';
-  if (has('imaging')) return 'imaging';
-  if (categories.length > 0) return 'other';
+  if (hasCategory(category, 'vital-signs')) return 'vital-sign';
+  if (hasCategory(category, 'laboratory')) return 'laboratory';
+  if (hasCategory(category, 'imaging')) return 'imaging';
+  if (category !== undefined) return 'other';
+  if (hasVitalSignCode(code)) return 'vital-sign';
   const reported =
     resource.has('specimen') || resource.has('referenceRange') || resource.has('interpretation');
   return reported ? 'laboratory' : 'other';
+}
+
+function hasCategory(category: readonly CodeableConcept[] | undefined, name: string): boolean {
+  const codings = (category ?? []).flatMap(({ coding }) => coding ?? []);
+  return codings.some(({ system, code }) => system === OBSERVATION_CATEGORY && code === name);
 }
 
 function component(reader: ElementReader): { reader: ElementReader; values: Record<string, unknown> } {

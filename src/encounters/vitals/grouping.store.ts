@@ -1,0 +1,123 @@
+/** SQL that gathers vital signs into vital sets (design 3.7). */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+
+export interface GroupedVitalSign {
+  id: string;
+  vitalSign: boolean;
+  vitalSetId: string | null;
+  patientId: string;
+  encounterId: string | null;
+  /** FHIR text; null where the source gave none. */
+  effectiveStart: string | null;
+  /** As PostgreSQL writes it. */
+  effectiveAt: string | null;
+}
+
+export async function vitalSignsToGroup(
+  db: Queryable,
+  scope: FacilityScope,
+  ids: readonly string[],
+): Promise<GroupedVitalSign[]> {
+  const { rows } = await db.query<GroupedVitalSign>({
+    name: 'grouping-vital-signs',
+    text: `
+      select id, vital_sign as "vitalSign", vital_set_id as "vitalSetId", patient_id as "patientId",
+        encounter_id as "encounterId", coalesce(effective_start, effective_end) as "effectiveStart",
+        effective_at::text as "effectiveAt"
+      from observation
+      where organisation_id = $1
+        and facility_id = $2
+        and id = any($3::uuid[])
+        and (vital_sign or vital_set_id is not null)`,
+    values: [scope.organisationId, scope.facilityId, ids],
+  });
+  return rows;
+}
+
+export interface NewVitalSet {
+  id: string;
+  patientId: string;
+  encounterId: string | null;
+  takenAt: string;
+}
+
+export async function writeVitalSets(
+  db: Queryable,
+  scope: FacilityScope,
+  sets: readonly NewVitalSet[],
+): Promise<void> {
+  await db.query({
+    name: 'grouping-vital-sets',
+    text: `
+      insert into vital_set (organisation_id, facility_id, id, patient_id, encounter_id, taken_at)
+      select $1, $2, incoming.id, incoming.patient_id, incoming.encounter_id, incoming.taken_at
+      from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[])
+        as incoming (id, patient_id, encounter_id, taken_at)
+      order by incoming.id
+      on conflict (organisation_id, facility_id, id) do nothing`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      sets.map(({ id }) => id),
+      sets.map(({ patientId }) => patientId),
+      sets.map(({ encounterId }) => encounterId),
+      sets.map(({ takenAt }) => takenAt),
+    ],
+  });
+}
+
+/** Put vital signs into sets, by id. */
+export async function moveVitalSigns(
+  db: Queryable,
+  scope: FacilityScope,
+  moves: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  await db.query({
+    name: 'grouping-move-vital-signs',
+    text: `
+      update observation b
+      set vital_set_id = incoming.vital_set_id
+      from unnest($3::uuid[], $4::uuid[]) as incoming (id, vital_set_id)
+      where b.organisation_id = $1
+        and b.facility_id = $2
+        and b.id = incoming.id`,
+    values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
+  });
+}
+
+/** A new version of sets whose signs changed; those that nothing is left of are removed. */
+export async function touchVitalSets(
+  db: Queryable,
+  scope: FacilityScope,
+  ids: readonly string[],
+): Promise<void> {
+  const values = [scope.organisationId, scope.facilityId, ids];
+  await db.query({
+    name: 'grouping-remove-empty-sets',
+    text: `
+      delete from vital_set v
+      where v.organisation_id = $1
+        and v.facility_id = $2
+        and v.id = any($3::uuid[])
+        and not exists (
+          select 1
+          from observation b
+          where b.organisation_id = $1
+            and b.facility_id = $2
+            and b.vital_set_id = v.id
+        )`,
+    values,
+  });
+  await db.query({
+    name: 'grouping-touch-sets',
+    text: `
+      update vital_set
+      set version = version + 1,
+        updated_at = now()
+      where organisation_id = $1
+        and facility_id = $2
+        and id = any($3::uuid[])`,
+    values,
+  });
+}

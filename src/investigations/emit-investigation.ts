@@ -1,0 +1,103 @@
+/** An order with its parts as FHIR resources: for fetching and for publishing. */
+
+import {
+  codingsOf,
+  emitContext,
+  observationCodings,
+  type UnmappedCode,
+  unmappedCodes,
+} from '../observations/coded-content.ts';
+import type { FhirResource } from '../observations/fhir-resource.ts';
+import { observationResource } from '../observations/observation.fhir.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import { notFound } from '../platform/http/errors.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import type { Translations } from '../terminology/apply-map.ts';
+import type { Translator } from '../terminology/translate.ts';
+import { createInvestigationLoader } from './investigation.store.ts';
+import type { Discipline, InvestigationRecord } from './investigation.ts';
+import { orderResource } from './order.fhir.ts';
+import { reportResource } from './report.fhir.ts';
+import { studyResource } from './study.fhir.ts';
+
+/** Resources in publish order: what is referred to comes before what refers to it. */
+export interface EmittedInvestigation {
+  order: FhirResource;
+  observations: FhirResource[];
+  studies: FhirResource[];
+  reports: FhirResource[];
+}
+
+export function investigationCodings({ order, observations, reports }: InvestigationRecord) {
+  return [
+    ...codingsOf([order.code, ...reports.map(({ code }) => code)]),
+    ...observations.flatMap(observationCodings),
+  ];
+}
+
+export function emitInvestigation(
+  { order, observations, reports, studies }: InvestigationRecord,
+  organisationId: string,
+  translations: Translations,
+): EmittedInvestigation {
+  const context = emitContext(organisationId, translations);
+  const pointer = { type: 'ServiceRequest', id: order.id };
+  return {
+    order: orderResource(order, context),
+    observations: observations.map((observation) => observationResource(observation, context, pointer)),
+    studies: studies.map((study) => studyResource(study, context, pointer)),
+    reports: reports.map((report) => reportResource(report, context, pointer)),
+  };
+}
+
+export interface OrderResources {
+  patientId: string;
+  /** Purposes that the patient refuses. */
+  refusedPurposes: readonly string[];
+  version: number;
+  /** In publish order: ServiceRequest, then what it led to, then the reports. `id` is the local id. */
+  resources: FhirResource[];
+  unmapped: UnmappedCode[];
+}
+
+export interface EmitDependencies {
+  db: Queryable;
+  translator: Translator;
+}
+
+/** A laboratory order for publishing: ServiceRequest, Observations, DiagnosticReports. 404 outside the scope. */
+export function loadLabOrderResources(
+  deps: EmitDependencies,
+  scope: FacilityScope,
+  orderId: string,
+): Promise<OrderResources> {
+  return loadOrderResources(deps, scope, { orderId, discipline: 'laboratory', name: 'The laboratory order' });
+}
+
+/** An imaging order for publishing: ServiceRequest, results, ImagingStudies, DiagnosticReports. */
+export function loadImagingOrderResources(
+  deps: EmitDependencies,
+  scope: FacilityScope,
+  orderId: string,
+): Promise<OrderResources> {
+  return loadOrderResources(deps, scope, { orderId, discipline: 'imaging', name: 'The imaging order' });
+}
+
+async function loadOrderResources(
+  { db, translator }: EmitDependencies,
+  scope: FacilityScope,
+  { orderId, discipline, name }: { orderId: string; discipline: Discipline; name: string },
+): Promise<OrderResources> {
+  const load = createInvestigationLoader(db);
+  const loaded = await load({ scope, id: orderId, discipline, heldVersion: null });
+  if (loaded?.record === undefined) throw notFound(name);
+  const { record, patientId, refusedPurposes, version } = loaded;
+  const translations = await translator.translate(scope, investigationCodings(record));
+  const { order, observations, studies, reports } = emitInvestigation(
+    record,
+    scope.organisationId,
+    translations,
+  );
+  const resources = [order, ...observations, ...studies, ...reports];
+  return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
+}

@@ -1,0 +1,43 @@
+/** GET /investigations/imaging/orders/<imaging_order_id>/clinical/fhir (specification, "Fetch as FHIR"). */
+import Type from 'typebox';
+import {
+  CollectionSchema,
+  JSON_TEXT,
+  OrderSummarySchema,
+  ReportSummarySchema,
+} from '../../observations/clinical.schema.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { createFetchImagingOrder, type FetchImagingOrderDependencies } from './fetch-imaging-order.ts';
+
+export function fetchImagingOrderRoute(deps: FetchImagingOrderDependencies): Route<Access> {
+  const fetchOrder = createFetchImagingOrder(deps);
+  return facilityRoute(
+    { permissions: ['investigations.imaging.list'], module: 'imaging', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'fetchImagingOrder',
+        summary: 'Fetch an imaging order and its reports as FHIR',
+        description:
+          'ServiceRequest and DiagnosticReport; ImagingStudies and their findings are in the Bundle.',
+        tag: 'Investigations',
+      },
+      params: Type.Object({ orderId: Type.String({ description: 'UUID of the order.' }) }),
+      responses: {
+        200: {
+          description: 'The order.',
+          schema: Type.Object({
+            orderId: Type.String(),
+            bundle: CollectionSchema,
+            orders: Type.Array(OrderSummarySchema),
+            reports: Type.Array(ReportSummarySchema),
+          }),
+        },
+      },
+      handle: async ({ params }, context) => ({
+        contentType: JSON_TEXT,
+        body: await fetchOrder(params.orderId, context),
+      }),
+    },
+  );
+}

@@ -1,0 +1,41 @@
+/** An imaging order with its studies and reports, as FHIR (specification, "Fetch as FHIR"). */
+import {
+  collectionJson,
+  orderSummary,
+  reportSummary,
+  writeResource,
+} from '../../observations/collection.fhir.ts';
+import { createClinicalFetch, type FetchDependencies } from '../../observations/fetch-clinical.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityContext } from '../../tenancy/access.ts';
+import { emitInvestigation, investigationCodings } from '../emit-investigation.ts';
+import { createInvestigationLoader } from '../investigation.store.ts';
+
+export interface FetchImagingOrderDependencies extends FetchDependencies {
+  db: Queryable;
+  publicBaseUrl: string;
+}
+
+/** Answers `{ orderId, bundle, orders, reports }` as JSON text; studies and results are in the Bundle. */
+export function createFetchImagingOrder({
+  db,
+  publicBaseUrl,
+  ...deps
+}: FetchImagingOrderDependencies): (id: string, context: FacilityContext) => Promise<string> {
+  const load = createInvestigationLoader(db);
+  return createClinicalFetch(deps, {
+    name: 'The imaging order',
+    action: 'imaging-order.read',
+    resourceType: 'ServiceRequest',
+    load: (key) => load({ ...key, discipline: 'imaging' }),
+    codings: investigationCodings,
+    write(record, translations, scope) {
+      const emitted = emitInvestigation(record, scope.organisationId, translations);
+      const order = writeResource(emitted.order);
+      const parts = [...emitted.observations, ...emitted.studies].map(writeResource);
+      const reports = emitted.reports.map(writeResource);
+      const bundle = collectionJson(publicBaseUrl, [order, ...parts, ...reports]);
+      return `{"orderId":"${record.order.id}","bundle":${bundle},"orders":[${orderSummary(order)}],"reports":[${reports.map(reportSummary).join(',')}]}`;
+    },
+  });
+}

@@ -1,0 +1,25 @@
+/** GET /investigations/imaging/orders (design 3.4). */
+import { LIST_QUERY } from '../../observations/clinical.schema.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { type ListOrdersDependencies, listOrders } from '../list-orders.ts';
+import { OrderPageSchema } from '../order-list.schema.ts';
+
+export function listImagingOrdersRoute(deps: ListOrdersDependencies): Route<Access> {
+  return facilityRoute(
+    { permissions: ['investigations.imaging.list'], module: 'imaging', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'listImagingOrders',
+        summary: "List a patient's imaging orders",
+        description: 'Newest first, so that their ids can be discovered.',
+        tag: 'Investigations',
+      },
+      query: LIST_QUERY,
+      responses: { 200: { description: 'One page.', schema: OrderPageSchema } },
+      handle: async ({ query: { patient, limit = 20, cursor } }, context) => ({
+        body: await listOrders(deps, { discipline: 'imaging', patient, limit, cursor }, context),
+      }),
+    },
+  );
+}

@@ -1,0 +1,45 @@
+/** GET /investigations/lab/orders/<lab_order_id>/clinical/fhir (specification, "Fetch as FHIR"). */
+import Type from 'typebox';
+import {
+  CollectionSchema,
+  JSON_TEXT,
+  ObservationSummarySchema,
+  OrderSummarySchema,
+  ReportSummarySchema,
+} from '../../observations/clinical.schema.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { createFetchLabOrder, type FetchLabOrderDependencies } from './fetch-lab-order.ts';
+
+export function fetchLabOrderRoute(deps: FetchLabOrderDependencies): Route<Access> {
+  const fetchOrder = createFetchLabOrder(deps);
+  return facilityRoute(
+    { permissions: ['investigations.lab.list'], module: 'lab', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'fetchLabOrder',
+        summary: 'Fetch a laboratory order, its results and its reports as FHIR',
+        description:
+          'ServiceRequest, one Observation per result, DiagnosticReport. The summary beside each resource is taken from it.',
+        tag: 'Investigations',
+      },
+      params: Type.Object({ orderId: Type.String({ description: 'UUID of the order.' }) }),
+      responses: {
+        200: {
+          description: 'The order.',
+          schema: Type.Object({
+            orderId: Type.String(),
+            bundle: CollectionSchema,
+            orders: Type.Array(OrderSummarySchema),
+            observations: Type.Array(ObservationSummarySchema),
+            reports: Type.Array(ReportSummarySchema),
+          }),
+        },
+      },
+      handle: async ({ params }, context) => ({
+        contentType: JSON_TEXT,
+        body: await fetchOrder(params.orderId, context),
+      }),
+    },
+  );
+}

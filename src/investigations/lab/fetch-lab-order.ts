@@ -1,0 +1,44 @@
+/** A laboratory order with its results and reports, as FHIR (specification, "Fetch as FHIR"). */
+import {
+  collectionJson,
+  observationSummary,
+  orderSummary,
+  reportSummary,
+  writeResource,
+} from '../../observations/collection.fhir.ts';
+import { createClinicalFetch, type FetchDependencies } from '../../observations/fetch-clinical.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityContext } from '../../tenancy/access.ts';
+import { emitInvestigation, investigationCodings } from '../emit-investigation.ts';
+import { createInvestigationLoader } from '../investigation.store.ts';
+
+export interface FetchLabOrderDependencies extends FetchDependencies {
+  db: Queryable;
+  publicBaseUrl: string;
+}
+
+/** Answers `{ orderId, bundle, orders, observations, reports }` as JSON text. */
+export function createFetchLabOrder({
+  db,
+  publicBaseUrl,
+  ...deps
+}: FetchLabOrderDependencies): (id: string, context: FacilityContext) => Promise<string> {
+  const load = createInvestigationLoader(db);
+  return createClinicalFetch(deps, {
+    name: 'The laboratory order',
+    action: 'laboratory-order.read',
+    resourceType: 'ServiceRequest',
+    load: (key) => load({ ...key, discipline: 'laboratory' }),
+    codings: investigationCodings,
+    write(record, translations, scope) {
+      const emitted = emitInvestigation(record, scope.organisationId, translations);
+      const order = writeResource(emitted.order);
+      const observations = emitted.observations.map(writeResource);
+      const reports = emitted.reports.map(writeResource);
+      const studies = emitted.studies.map(writeResource);
+      const bundle = collectionJson(publicBaseUrl, [order, ...observations, ...studies, ...reports]);
+      const results = observations.map((observation) => observationSummary(observation, scope.timeZone));
+      return `{"orderId":"${record.order.id}","bundle":${bundle},"orders":[${orderSummary(order)}],"observations":[${results.join(',')}],"reports":[${reports.map(reportSummary).join(',')}]}`;
+    },
+  });
+}

@@ -1,0 +1,93 @@
+/** SQL of the lists of orders: one page of one patient, newest first. */
+import type { CodeableConcept } from '../fhir/coded.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import type { Discipline } from './investigation.ts';
+
+/** Where a page ended: `sort_at` as PostgreSQL writes it, and the id. */
+export interface OrderPosition {
+  readonly at: string;
+  readonly id: string;
+}
+
+export interface OrderPageKey {
+  discipline: Discipline;
+  patientId: string;
+  after: OrderPosition | undefined;
+  limit: number;
+}
+
+export interface ListedOrder {
+  id: string;
+  encounterId: string | null;
+  status: string;
+  code: CodeableConcept | undefined;
+  /** As PostgreSQL writes it; `-infinity` when it is not known. */
+  sortText: string;
+}
+
+export interface OrderPage {
+  refusedPurposes: readonly string[];
+  orders: ListedOrder[];
+  next: OrderPosition | undefined;
+}
+
+interface OrderRow {
+  refused_purposes: string[];
+  id: string | null;
+  encounter_id: string | null;
+  status: string;
+  code: CodeableConcept | null;
+  sort_text: string;
+}
+
+const BEFORE_ALL: OrderPosition = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+/** Undefined: no such patient at the facility. One row more than the page tells whether there is a next one. */
+export async function listOrderPage(
+  db: Queryable,
+  scope: FacilityScope,
+  { discipline, patientId, after = BEFORE_ALL, limit }: OrderPageKey,
+): Promise<OrderPage | undefined> {
+  const { rows } = await db.query<OrderRow>({
+    name: 'investigation-list',
+    text: `
+      select p.refused_purposes, page.*
+      from patient_registration g
+      join patient p
+        on p.organisation_id = g.organisation_id
+        and p.id = g.patient_id
+      left join lateral (
+        select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text
+        from investigation_order o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.patient_id = $3
+          and o.discipline = $4
+          and (o.sort_at, o.id) < ($5::timestamptz, $6::uuid)
+        order by o.sort_at desc, o.id desc
+        limit $7
+      ) page on true
+      where g.organisation_id = $1
+        and g.facility_id = $2
+        and g.patient_id = $3
+      order by page.sort_at desc, page.id desc`,
+    values: [scope.organisationId, scope.facilityId, patientId, discipline, after.at, after.id, limit + 1],
+  });
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]));
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    refusedPurposes: first.refused_purposes,
+    orders: shown.map((row) => ({
+      id: row.id,
+      encounterId: row.encounter_id,
+      status: row.status,
+      code: row.code ?? undefined,
+      sortText: row.sort_text,
+    })),
+    next: found.length > limit && last !== undefined ? { at: last.sort_text, id: last.id } : undefined,
+  };
+}

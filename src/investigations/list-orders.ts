@@ -1,0 +1,79 @@
+/** List the orders of one patient, so that a partner can discover their ids (design 3.4). */
+import { codingsOf, emitContext } from '../observations/coded-content.ts';
+import { summaryCode } from '../observations/collection.fhir.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import { instantFromTimestamp } from '../platform/db/timestamp.ts';
+import type { CursorCodec } from '../platform/http/cursor.ts';
+import { notFound } from '../platform/http/errors.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import { authoriseAccess } from '../privacy/authorise-access.ts';
+import type { FacilityContext } from '../tenancy/access.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import type { Translator } from '../terminology/translate.ts';
+import type { Discipline } from './investigation.ts';
+import { listOrderPage, type OrderPosition } from './list-orders.store.ts';
+
+export interface ListOrdersDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+  cursors: CursorCodec;
+  translator: Translator;
+}
+
+export interface ListOrdersRequest {
+  discipline: Discipline;
+  /** Bare, or as Patient/<id>. */
+  patient: string;
+  limit: number;
+  cursor: string | undefined;
+}
+
+export interface OrderItem {
+  orderId: string;
+  patientId: string;
+  encounterId: string | null;
+  status: string;
+  code: string;
+  /** ISO 8601 UTC; null when the source gave no time. */
+  orderedAt: string | null;
+}
+
+/** 400 for a cursor of another list; 404 for a patient outside the scope; 403 when the purpose is refused. */
+export async function listOrders(
+  { db, accessLog, cursors, translator }: ListOrdersDependencies,
+  { discipline, patient, limit, cursor }: ListOrdersRequest,
+  context: FacilityContext,
+): Promise<{ items: OrderItem[]; nextCursor: string | null }> {
+  const { scope } = context;
+  const patientId = patient.replace(/^Patient\//, '').toLowerCase();
+  const binding = ['orders', discipline, scope.organisationId, scope.facilityId, patientId];
+  const after = cursor === undefined ? undefined : toPosition(cursors.decode(binding, cursor));
+  if (!isUuid(patientId)) throw notFound('The patient');
+  const page = await listOrderPage(db, scope, { discipline, patientId, after, limit });
+  if (page === undefined) throw notFound('The patient');
+  const [translations] = await Promise.all([
+    translator.translate(scope, codingsOf(page.orders.map(({ code }) => code))),
+    authoriseAccess(accessLog, context, {
+      patientId,
+      action: `${discipline}-order.list`,
+      resourceType: 'ServiceRequest',
+      resourceId: null,
+      refusedPurposes: page.refusedPurposes,
+    }),
+  ]);
+  const { translate } = emitContext(scope.organisationId, translations);
+  const items = page.orders.map((order) => ({
+    orderId: order.id,
+    patientId,
+    encounterId: order.encounterId,
+    status: order.status,
+    code: summaryCode(order.code === undefined ? undefined : translate(order.code)),
+    orderedAt: order.sortText === '-infinity' ? null : instantFromTimestamp(order.sortText),
+  }));
+  const { next } = page;
+  return { items, nextCursor: next === undefined ? null : cursors.encode(binding, [next.at, next.id]) };
+}
+
+function toPosition([at, id]: (string | number)[]): OrderPosition {
+  return { at: String(at), id: String(id) };
+}
