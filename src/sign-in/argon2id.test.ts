@@ -7,14 +7,15 @@ const CHEAP = { memoryKiB: 64, passes: 1, parallelism: 1 };
 
 test('the cost is 19 MiB, two passes, one lane, and stands in the hash (design 3.2)', async () => {
   assert.deepEqual(ARGON2ID_COST, { memoryKiB: 19 * 1024, passes: 2, parallelism: 1 });
-  assert.match(await hashArgon2id('x'), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  assert.match(
+    await hashArgon2id('x'),
+    /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
+  );
 });
 
 test('a hash made by the reference implementation verifies', async () => {
-  // node:crypto is an implementation of its own; this string is the output of the `argon2` command line of
-  // libargon2 for the password "password", salt "somesalt", -id -t 2 -m 16 -p 1 -l 32.
-  const phc =
-    '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+  // Output of the argon2 command of libargon2: "password", salt "somesalt", -id -t 2 -m 16 -p 1 -l 32.
+  const phc = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   assert.equal(await verifyArgon2id(phc, 'password'), true);
   assert.equal(await verifyArgon2id(phc, 'Password'), false);
 });

@@ -11,7 +11,7 @@ test('good passwords pass', async () => {
     'a7Kq9x2Wm4Zt',
     '4827-xy-9921-7',
     'мой длинный пароль',
-    'x'.repeat(3) + 'Lagos bus at noon',
+    'Lagos bus at noon',
   ])
     assert.equal(await passwordFault(password, EMAIL), undefined, password);
 });

@@ -19,10 +19,14 @@ test('a token says where to look and carries 32 random bytes', () => {
 test('no other text reads as the same token', () => {
   const token = newRefreshToken(crypto.randomUUID(), crypto.randomUUID());
   fc.assert(
-    fc.property(fc.nat(token.text.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (index, character) => {
-      const changed = token.text.slice(0, index) + character + token.text.slice(index + 1);
-      if (changed !== token.text) assert.notDeepEqual(parseRefreshToken(changed)?.hash, token.hash);
-    }),
+    fc.property(
+      fc.nat(token.text.length - 1),
+      fc.string({ minLength: 1, maxLength: 1 }),
+      (index, character) => {
+        const changed = token.text.slice(0, index) + character + token.text.slice(index + 1);
+        if (changed !== token.text) assert.notDeepEqual(parseRefreshToken(changed)?.hash, token.hash);
+      },
+    ),
   );
   for (const text of [`${token.text}=`, ` ${token.text}`, token.text.slice(1), '', `${token.text}A`])
     assert.equal(parseRefreshToken(text), undefined);
@@ -34,7 +38,10 @@ test('any text is a token or not, never an error', () => {
 
 test('only the old token opens the pair that replaced it', () => {
   const old = newRefreshToken(crypto.randomUUID(), crypto.randomUUID());
-  const pair = { accessToken: 'a.b.c', refreshToken: newRefreshToken(old.organisationId, old.sessionId).text };
+  const pair = {
+    accessToken: 'a.b.c',
+    refreshToken: newRefreshToken(old.organisationId, old.sessionId).text,
+  };
   const sealed = sealReplacement(old, pair);
   assert.deepEqual(openReplacement(old, sealed), pair);
   assert.ok(!sealed.toString('latin1').includes(pair.refreshToken));
