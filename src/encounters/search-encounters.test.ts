@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
 import { insertEncounter, insertPatient, registerPatient } from '../../test-support/clinical-records.ts';
+import { fhirFaults } from '../../test-support/fhir-validator.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -57,6 +58,7 @@ test('a search is a searchset, newest first, with self, full URLs and no total',
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
   const bundle = answer.json;
   assert.deepEqual(Object.keys(bundle).sort(), ['entry', 'link', 'resourceType', 'type']);
+  assert.deepEqual(fhirFaults(bundle), []);
   assert.equal(bundle.resourceType, 'Bundle');
   assert.equal(bundle.type, 'searchset');
   assert.deepEqual(ids(bundle), encounterIds);

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
+import { insertPatient, registerPatient } from '../../test-support/clinical-records.ts';
+
+let api: TestApi;
+let tenant: Tenant;
+let account: TestAccount;
+/** Ids by given name. */
+const ids: Record<string, string> = {};
+
+before(async () => {
+  api = await startTestApi();
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant, { permissions: ['patients.patients.list'] });
+  const { pool } = api.database;
+  ids.Ada = await insertPatient(pool, tenant, {
+    names: [
+      { use: 'official', family: 'Öz-Berg', given: ['Ada', 'Marie'], prefix: ['Dr.'] },
+      { use: 'maiden', family: "O'Neil" },
+    ],
+    identifiers: [{ system: 'urn:mrn', value: 'MRN-0042' }],
+    telecoms: [
+      { system: 'phone', value: '+49 (30) 555-01' },
+      { system: 'email', value: 'Ada@Example.org' },
+    ],
+    gender: 'female',
+    birthDate: '1980-02-29',
+  });
+  ids.Adam = await insertPatient(pool, tenant, { names: [{ family: 'Smith', given: ['Adam'] }] });
+  ids.Zoe = await insertPatient(pool, tenant, { names: [{ family: 'Smith', given: ['Zoë'] }] });
+  ids.Wild = await insertPatient(pool, tenant, { names: [{ family: '100%_\\', given: ['Wild'] }] });
+  ids.Shy = await insertPatient(pool, tenant, {
+    names: [{ family: 'Smith', given: ['Shy'] }],
+    refusedPurposes: ['OPS'],
+  });
+});
+after(() => api.close());
+
+const call = (query: Record<string, string> | [string, string][], token = account.token) =>
+  api.call(`/patients/base?${new URLSearchParams(query)}`, { token });
+const found = async (search: string) =>
+  (await call({ search })).json.items.map((item: { id: string }) => item.id);
+
+test('a patient is listed as a summary', async () => {
+  const answer = await call({ search: 'mrn-0042' });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.deepEqual(answer.json, {
+    items: [
+      {
+        id: ids.Ada,
+        name: 'Dr. Ada Marie Öz-Berg',
+        gender: 'female',
+        birthDate: '1980-02-29',
+        deceased: false,
+        identifiers: [{ system: 'urn:mrn', value: 'MRN-0042' }],
+      },
+    ],
+    nextCursor: null,
+  });
+});
+
+test('every word must start a part of the name; an identifier, phone or email must be whole', async () => {
+  const expected: [search: string, found: (string | undefined)[]][] = [
+    ['ad', [ids.Ada, ids.Adam]],
+    ['AD smi', [ids.Adam]],
+    ['smith zoe', [ids.Zoe]],
+    ['ZOË', [ids.Zoe]],
+    ['oz-b', [ids.Ada]],
+    ['berg ada', [ids.Ada]],
+    ['oneil', [ids.Ada]],
+    ["o'neil marie", [ids.Ada]],
+    ['mith', []],
+    ['ada zoe', []],
+    ['mrn-0042', [ids.Ada]],
+    ['mrn-004', []],
+    ['0042', []],
+    ['4930 555 01', [ids.Ada]],
+    ['555', []],
+    ['ADA@example.ORG', [ids.Ada]],
+    ['ada@example', []],
+    ['100%', [ids.Wild]],
+    ['%', []],
+    ['_', []],
+    ['100%_\\', [ids.Wild]],
+    ["'; drop table patient; --", []],
+  ];
+  for (const [search, patients] of expected) assert.deepEqual(await found(search), patients, search);
+});
+
+test('without search every patient is listed, by name, page by page', async () => {
+  const all: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { json } = await call({ limit: '1', ...(cursor === '' ? {} : { cursor }) });
+    assert.equal(json.items.length, 1);
+    all.push(json.items[0].id);
+    cursor = json.nextCursor;
+  }
+  assert.deepEqual(all, [ids.Wild, ids.Ada, ids.Adam, ids.Zoe]);
+  assert.deepEqual((await call({ search: '  ', limit: '100' })).json.items.length, 4);
+});
+
+test('patients of one name are paged once each', async () => {
+  const other = await api.createTenant();
+  const there = await api.createAccount(other);
+  const same = await Promise.all(
+    Array.from({ length: 7 }, () =>
+      insertPatient(api.database.pool, other, { names: [{ family: 'Same', given: ['Same'] }] }),
+    ),
+  );
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const query: Record<string, string> = {
+      search: 'same',
+      limit: '3',
+      ...(cursor === '' ? {} : { cursor }),
+    };
+    const { json } = await call(query, there.token);
+    seen.push(...json.items.map((item: { id: string }) => item.id));
+    cursor = json.nextCursor;
+  }
+  assert.deepEqual(seen, same.toSorted());
+});
+
+test('patients whose privacy refuses the purpose are left out, and pages stay full', async () => {
+  const list = async (purposeOfUse: string) =>
+    (await call({ search: 'smith', purposeOfUse, limit: '2' })).json.items.map(
+      (item: { id: string }) => item.id,
+    );
+  assert.deepEqual(await list('OPS'), [ids.Adam, ids.Zoe]);
+  assert.deepEqual(await list('TREATMENT'), [ids.Adam, ids.Shy]);
+});
+
+test('each patient shown is in the access log, with the purpose, OPS by default', async () => {
+  const patient = await insertPatient(api.database.pool, tenant, { names: [{ family: 'Logged' }] });
+  await call({ search: 'logged' });
+  await call({ search: 'logged', purposeOfUse: 'PAYMENT' });
+  const { rows } = await api.database.pool.query(
+    `select action, resource_type, resource_id, purpose_of_use, outcome
+     from access_log where patient_id = $1 order by occurred_at, sequence`,
+    [patient],
+  );
+  const entry = {
+    action: 'patient.list',
+    resource_type: 'Patient',
+    resource_id: patient,
+    outcome: 'allowed',
+  };
+  assert.deepEqual(rows, [
+    { ...entry, purpose_of_use: 'OPS' },
+    { ...entry, purpose_of_use: 'PAYMENT' },
+  ]);
+});
+
+test('other facilities and tenants are not seen', async () => {
+  const facilityId = await api.createFacility(tenant.organisationId);
+  const elsewhere = await api.createAccount({ ...tenant, facilityId });
+  assert.deepEqual((await call({}, elsewhere.token)).json, { items: [], nextCursor: null });
+  await registerPatient(api.database.pool, { ...tenant, facilityId }, ids.Zoe ?? '');
+  const { items } = (await call({ search: 'smith' }, elsewhere.token)).json;
+  assert.deepEqual(
+    items.map((item: { id: string }) => item.id),
+    [ids.Zoe],
+  );
+  const stranger = await api.createAccount(await api.createTenant());
+  assert.deepEqual((await call({ search: 'mrn-0042' }, stranger.token)).json.items, []);
+});
+
+test('a cursor is good for its own search and facility only', async () => {
+  const cursor = (await call({ search: 'smith', limit: '1' })).json.nextCursor;
+  assert.equal((await call({ search: ' SMITH ', cursor, limit: '50' })).status, 200);
+  const facilityId = await api.createFacility(tenant.organisationId);
+  const elsewhere = await api.createAccount({ ...tenant, facilityId });
+  assert.equal((await call({ search: 'smi', cursor })).status, 400);
+  assert.equal((await call({ cursor })).status, 400);
+  assert.equal((await call({ search: 'smith', cursor }, elsewhere.token)).status, 400);
+  assert.equal((await call({ search: 'smith', cursor: `${cursor}A` })).status, 400);
+});
+
+test('faulty parameters are 400, a missing permission or module 403, a missing token 401', async () => {
+  const faulty: ([string, string][] | Record<string, string>)[] = [
+    { limit: '0' },
+    { limit: '101' },
+    { limit: 'all' },
+    { purposeOfUse: 'CURIOSITY' },
+    { search: 'x'.repeat(201) },
+    { search: 'a b c d e f g h i' },
+    [
+      ['search', 'a'],
+      ['search', 'b'],
+    ],
+  ];
+  for (const query of faulty) assert.equal((await call(query)).status, 400, JSON.stringify(query));
+  const other = await api.createAccount(tenant, { permissions: ['patients.patients.get'] });
+  assert.equal((await call({}, other.token)).status, 403);
+  const closed = await api.createFacility(tenant.organisationId, { modules: ['encounters'] });
+  const there = await api.createAccount({ ...tenant, facilityId: closed });
+  assert.equal((await call({}, there.token)).status, 403);
+  assert.equal((await api.call(`/patients/base?search=${randomUUID()}`)).status, 401);
+});
