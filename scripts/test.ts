@@ -60,7 +60,9 @@ async function removeAbandoned(): Promise<void> {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
     const dataDir = join(tmpdir(), name);
-    if (await stopAbandoned(dataDir)) await rm(dataDir, { recursive: true, force: true });
+    // A folder of another user is left to that user.
+    const stopped = await stopAbandoned(dataDir).catch(() => false);
+    if (stopped) await rm(dataDir, { recursive: true, force: true });
   }
 }
 
