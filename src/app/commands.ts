@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
+import { importCommand } from '../records/import/import.command.ts';
 import { createAccountCommand } from '../sign-in/create-account.command.ts';
 import {
   disableAccountCommand,
@@ -77,6 +78,7 @@ export function buildProgram(): Command {
       listKeysCommand(environment),
     ]),
   );
+  program.addCommand(importCommand(environment));
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
   program.addCommand(
     group('terminology', 'Maps from local to standard codes', [

@@ -78,7 +78,7 @@ async function storedDigests(
 ): Promise<Map<string, string>> {
   const { keys, values } = key(scope, table);
   const { rows: stored } = await client.query<{ id: string; digest: string }>({
-    name: `import-${table.name}-digests`,
+    name: statementName('digests', table.name),
     text: `select id, encode(content_digest, 'hex') as digest
       from ${table.name}
       where ${keys.map((name, index) => `${name} = $${index + 1}`).join(' and ')}
@@ -103,7 +103,7 @@ async function upsert(
     content_digest: `\\x${digest}`,
   }));
   const { rows } = await client.query<{ id: string; created: boolean }>({
-    name: `import-${table.name}-upsert`,
+    name: statementName('upsert', table.name),
     text: `insert into ${table.name} as stored (${[...keys, 'id', ...names].join(', ')})
       select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names].join(', ')}
       from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
@@ -146,7 +146,7 @@ async function deleteChildren(
     (name, index) => `${name} = $${index + 1}`,
   );
   await client.query({
-    name: `import-${table.name}-${child.name}-delete`,
+    name: statementName('delete', table.name, child.name),
     text: `delete from ${child.name}
       where ${conditions.join(' and ')}
         and ${child.parent} = any($${conditions.length + 1}::uuid[])`,
@@ -169,7 +169,7 @@ async function insertChildren(
     ...fixed.map((_, index) => `$${keys.length + index + 1}::text`),
   ];
   await client.query({
-    name: `import-${table.name}-${child.name}-insert`,
+    name: statementName('insert', table.name, child.name),
     text: `insert into ${child.name} (${[...keys, ...fixed.map(([name]) => name), child.parent, ...names].join(', ')})
       select ${[...parameters, child.parent, ...names].join(', ')}
       from json_to_recordset($${parameters.length + 1}::json) as incoming (${child.parent} uuid, ${columnList(child.columns)})`,
@@ -181,6 +181,12 @@ function key(scope: FacilityScope, table: RecordTable): { keys: string[]; values
   return table.reach === 'organisation'
     ? { keys: ['organisation_id'], values: [scope.organisationId] }
     : { keys: ['organisation_id', 'facility_id'], values: [scope.organisationId, scope.facilityId] };
+}
+
+/** Names of prepared statements have 63 characters at most. */
+function statementName(...parts: string[]): string {
+  const name = `import-${parts.join('-')}`;
+  return name.length <= 63 ? name : `import-${hash('sha1', name, 'hex')}`;
 }
 
 function columnList(columns: readonly Column[]): string {

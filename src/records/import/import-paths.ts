@@ -1,0 +1,64 @@
+/** Imports files, folders and standard input: what the command and the demo do. */
+import type { Readable } from 'node:stream';
+import {
+  type ImportDependencies,
+  type ImportRequest,
+  type ImportSource,
+  importRecords,
+} from './import-records.ts';
+import type { ImportDocument, Rejection } from './import-report.ts';
+import { type FoundFile, findFiles } from './source/find-sources.ts';
+import { DEFAULT_LIMITS } from './source/limits.ts';
+import { openFile, openStream } from './source/open-source.ts';
+import type { Spool } from './source/spool.ts';
+
+export interface ImportPathsRequest extends Omit<ImportRequest, 'sources'> {
+  /** Files, folders, or `-` for standard input. */
+  paths: readonly string[];
+  stdin?: Readable;
+  /** Called before anything is read, with what there is to read. */
+  onFound?: (totalBytes: number, files: number) => void;
+}
+
+export interface ImportPathsDocument extends ImportDocument {
+  /** Files in folders that are neither JSON nor gzip, and were passed over. */
+  otherFiles: number;
+}
+
+/** Import everything; paths that lead nowhere are among the rejected. */
+export async function importPaths(
+  deps: ImportDependencies,
+  { paths, stdin, onFound, ...request }: ImportPathsRequest,
+): Promise<ImportPathsDocument> {
+  const limits = deps.limits ?? DEFAULT_LIMITS;
+  const { files, missing, otherFiles } = await findFiles(paths.filter((given) => given !== '-'));
+  const input = stdin !== undefined && paths.includes('-') ? await openStream(stdin, limits) : undefined;
+  try {
+    const sources = [
+      ...(input === undefined ? [] : [spoolSource('-', input)]),
+      ...files.map((file) => fileSource(file, (path) => openFile(path, limits))),
+    ];
+    onFound?.(
+      sources.reduce((total, { sizeBytes }) => total + sizeBytes, 0),
+      sources.length,
+    );
+    const { document } = await importRecords(deps, { ...request, sources });
+    const rejected = [...missing.map(missingPath), ...document.rejected];
+    return { ...document, rejected, rejectedCount: document.rejectedCount + missing.length, otherFiles };
+  } finally {
+    await input?.close();
+  }
+}
+
+/** A source that is spooled already and stays open until its owner closes it. */
+export function spoolSource(name: string, spool: Spool): ImportSource {
+  return { name, sizeBytes: spool.sizeBytes, open: async () => ({ ...spool, close: async () => undefined }) };
+}
+
+function fileSource({ path, sizeBytes }: FoundFile, open: (path: string) => Promise<Spool>): ImportSource {
+  return { name: path, sizeBytes, open: () => open(path) };
+}
+
+function missingPath({ path, reason }: { path: string; reason: string }): Rejection {
+  return { file: path, entry: null, reason };
+}

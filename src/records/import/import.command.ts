@@ -1,0 +1,152 @@
+/** `interchange import` (design section 5) */
+import { Presets, SingleBar } from 'cli-progress';
+import { Command } from 'commander';
+import {
+  type CommandEnvironment,
+  CommandError,
+  type CommandSession,
+  UsageError,
+} from '../../platform/command/command.ts';
+import { createPool, type Pool } from '../../platform/db/database.ts';
+import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { findOrganisation, listFacilities } from '../../tenancy/organisation.store.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { type ImportPathsDocument, importPaths } from './import-paths.ts';
+import { importText } from './import-report.ts';
+import type { OnPatientsChanged } from './import-source.ts';
+import { isUuid } from './record-id.ts';
+
+interface Options {
+  organisation: string;
+  facility: string;
+  workers: number;
+  dryRun?: boolean;
+}
+
+const MAX_WORKERS = 32;
+/** Connections that a command's own pool has. */
+const SESSION_CONNECTIONS = 4;
+
+const HELP = `
+PATH is a file, a folder (all in it, sorted by name) or - for standard input: FHIR R4 JSON as a Bundle
+(transaction, batch, collection, searchset), a single resource, or NDJSON; plain or gzip, told by content.
+One Bundle is taken whole or not at all. Files may refer to each other in any order. Importing the same
+files again changes nothing. Exit code 1 when anything was rejected.
+
+Examples:
+  npx interchange import --organisation 7f0c… --facility 91aa… records/
+  gunzip -c export.ndjson.gz | npx interchange import --organisation 7f0c… --facility 91aa… - --json
+  npx interchange import --organisation 7f0c… --facility 91aa… --dry-run bundle.json`;
+
+/** `onPatientsChanged` hands changed patients to the exchange's outbox, in the same transaction. */
+export function importCommand(
+  environment: CommandEnvironment,
+  onPatientsChanged?: OnPatientsChanged,
+): Command {
+  return new Command('import')
+    .description('take FHIR R4 records into the internal model of one facility')
+    .argument('<path...>', 'files, folders, or - for standard input')
+    .requiredOption('--organisation <id>', 'organisation')
+    .requiredOption('--facility <id>', 'facility that the records belong to')
+    .option('--workers <n>', 'files that are imported at the same time', workerCount, 1)
+    .option('--dry-run', 'check and count everything, keep nothing')
+    .addHelpText('after', HELP)
+    .action(async (paths: string[], options: Options) => {
+      const document = await environment.withSession(async (session) => {
+        const scope = await requireFacility(session.db, options);
+        return withConnections(session, options.workers, (db) =>
+          importWithProgress(environment, { db, scope, paths, options, onPatientsChanged }),
+        );
+      });
+      const title = options.dryRun === true ? 'dry run: nothing was kept\n' : '';
+      environment.print(document, title + importText(document));
+      if (document.rejectedCount > 0) process.exitCode = 1;
+    });
+}
+
+interface Work {
+  db: Pool;
+  scope: FacilityScope;
+  paths: readonly string[];
+  options: Options;
+  onPatientsChanged: OnPatientsChanged | undefined;
+}
+
+async function importWithProgress(
+  environment: CommandEnvironment,
+  { db, scope, paths, options, onPatientsChanged }: Work,
+): Promise<ImportPathsDocument> {
+  const shows = environment.stderr.isTTY === true && !environment.json;
+  const bar = shows ? progressBar(environment.stderr) : undefined;
+  try {
+    return await importPaths(
+      { db, ...(onPatientsChanged === undefined ? {} : { onPatientsChanged }) },
+      {
+        scope,
+        paths,
+        stdin: environment.stdin,
+        workers: options.workers,
+        dryRun: options.dryRun === true,
+        onFound: (totalBytes, files) => bar?.start(Math.max(1, totalBytes), 0, { done: 0, files }),
+        onProgress: progress(bar),
+      },
+    );
+  } finally {
+    bar?.stop();
+  }
+}
+
+function progressBar(stream: NodeJS.WriteStream): SingleBar {
+  return new SingleBar(
+    {
+      format: 'importing {bar} {percentage}% | {done} of {files} files | {eta_formatted} left',
+      stream,
+      hideCursor: true,
+    },
+    Presets.shades_classic,
+  );
+}
+
+function progress(bar: SingleBar | undefined): (sizeBytes: number) => void {
+  let done = 0;
+  return (sizeBytes) => {
+    done += 1;
+    bar?.increment(sizeBytes, { done });
+  };
+}
+
+async function withConnections<T>(
+  { db, adminUrl }: CommandSession,
+  workers: number,
+  work: (db: Pool) => Promise<T>,
+): Promise<T> {
+  if (workers <= SESSION_CONNECTIONS) return work(db);
+  const options = { url: adminUrl, max: workers, applicationName: 'interchange import', role: SERVICE_ROLE };
+  const pool = createPool(options, () => undefined);
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function requireFacility(db: Pool, { organisation, facility }: Options): Promise<FacilityScope> {
+  if (!isUuid(organisation) || (await findOrganisation(db, organisation)) === undefined)
+    throw new CommandError(
+      `There is no organisation ${organisation}. List them with: npx interchange organisation list`,
+    );
+  const scope = { organisationId: organisation.toLowerCase() };
+  const [found] = isUuid(facility) ? await listFacilities(db, scope, facility) : [];
+  if (found === undefined)
+    throw new CommandError(
+      `Organisation ${organisation} has no facility ${facility}. List them with: npx interchange facility list --organisation ${organisation}`,
+    );
+  return { ...scope, facilityId: found.id, timeZone: found.timeZone };
+}
+
+function workerCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > MAX_WORKERS)
+    throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS}, for example --workers 4.`);
+  return count;
+}

@@ -1,0 +1,83 @@
+/** Which files the paths of a command line name: files as they are, folders with all that they hold, sorted. */
+import type { Dirent } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface FoundFile {
+  path: string;
+  sizeBytes: number;
+}
+
+export interface FoundFiles {
+  files: FoundFile[];
+  /** Paths that lead nowhere, with why. */
+  missing: { path: string; reason: string }[];
+  /** Files in folders that are passed over because they are neither JSON nor gzip. */
+  otherFiles: number;
+}
+
+/** Names that are taken from a folder without a look inside. */
+const FHIR_NAME = /\.(?:json|ndjson|jsonl|gz)$/i;
+const GZIP = 0x1f;
+const OPEN_BRACE = 0x7b;
+
+/**
+ * Paths keep the order they are given in; a folder's files are sorted by name, subfolders in their place among
+ * them, so that `0-hospitals.json` comes before `patients/`. Hidden files are passed over.
+ */
+export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
+  const found: FoundFiles = { files: [], missing: [], otherFiles: 0 };
+  for (const given of paths) {
+    try {
+      const stats = await stat(given);
+      if (stats.isDirectory()) await findInFolder(given, found);
+      else found.files.push({ path: given, sizeBytes: stats.size });
+    } catch (error) {
+      found.missing.push({ path: given, reason: missingReason(error) });
+    }
+  }
+  return found;
+}
+
+async function findInFolder(folder: string, found: FoundFiles): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue;
+    const name = path.join(folder, entry.name);
+    try {
+      if (entry.isDirectory()) await findInFolder(name, found);
+      else await findFile(name, entry, found);
+    } catch (error) {
+      found.missing.push({ path: name, reason: missingReason(error) });
+    }
+  }
+}
+
+/** Links to files are followed; links to folders are not, so that no loop is walked. */
+async function findFile(name: string, entry: Dirent, found: FoundFiles): Promise<void> {
+  const stats = entry.isFile() || entry.isSymbolicLink() ? await stat(name) : undefined;
+  if (stats?.isFile() !== true) return;
+  if (FHIR_NAME.test(name) || (await looksLikeFhir(name)))
+    found.files.push({ path: name, sizeBytes: stats.size });
+  else found.otherFiles += 1;
+}
+
+async function looksLikeFhir(name: string): Promise<boolean> {
+  const file = await open(name);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
+    const head = buffer.subarray(0, bytesRead);
+    const first = head.find((byte) => byte > 0x20 && byte < 0x80);
+    return head[0] === GZIP || first === OPEN_BRACE;
+  } finally {
+    await file.close();
+  }
+}
+
+function missingReason(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file or folder';
+  if (code === 'EACCES' || code === 'EPERM') return 'the file or folder may not be read by this user';
+  return `the file or folder cannot be read (${code ?? 'unknown error'})`;
+}
