@@ -1,0 +1,148 @@
+/** Requests that a registered route takes, made from its own schema and from seeded records. */
+import { randomUUID } from 'node:crypto';
+import type { TSchema } from 'typebox';
+import type { Api } from '../src/app/build-api.ts';
+import type { SeededRecords } from './seed-tenant.ts';
+
+export type RegisteredRoute = Api['routes'][number];
+
+export interface SampleRequest {
+  method: string;
+  /** Full path, without query. */
+  path: string;
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** Which seeded record a path parameter names. The longest key that the path up to the parameter ends in wins. */
+const PATH_SEEDS: Readonly<Record<string, keyof SeededRecords>> = {
+  ':patientId': 'patientId',
+  ':encounterId': 'encounterId',
+  'lab/orders/:orderId': 'labOrderId',
+  'imaging/orders/:orderId': 'imagingOrderId',
+  ':vitalSetId': 'vitalSetId',
+  ':connectionId': 'connectionId',
+};
+
+/** Values of query parameters and body properties by name, where the schema alone does not give a good one. */
+const VALUES: Readonly<Record<string, (seeds: SeededRecords) => unknown>> = {
+  patient: ({ patientId }) => patientId,
+  purposeOfUse: () => 'TREATMENT',
+  email: () => 'nobody@example.org',
+  identity: () => randomUUID(),
+  userType: () => 'EHR',
+  targetSystem: () => 'http://loinc.org',
+  localCode: () => 'HBA1C',
+};
+
+/** Bodies by operation, where the schema does not say enough: raw ones, and rules between properties. */
+const BODIES: Readonly<Record<string, (seeds: SeededRecords) => { type: string; body: string }>> = {
+  putTerminologyMap: () =>
+    json({ localCode: 'HBA1C', targetSystem: 'http://loinc.org', targetCode: '4548-4' }),
+  importTerminologyMaps: () => ({
+    type: 'text/csv',
+    body: 'local_system,local_code,local_display,target_system,target_code,target_display\n,HBA1C,,http://loinc.org,4548-4,\n',
+  }),
+};
+
+function json(document: unknown): { type: string; body: string } {
+  return { type: 'application/json', body: JSON.stringify(document) };
+}
+
+/** Path parameters of a route, in their order. */
+export function pathParameters({ path }: RegisteredRoute): string[] {
+  return Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name);
+}
+
+/** The seed of a path parameter; undefined when nobody named one. */
+export function seedOf(
+  { path }: RegisteredRoute,
+  parameter: string,
+  seeds: SeededRecords,
+): string | undefined {
+  const upTo = path.slice(0, path.indexOf(`:${parameter}`) + parameter.length + 1);
+  const key = Object.keys(PATH_SEEDS)
+    .filter((candidate) => upTo.endsWith(candidate))
+    .sort((a, b) => b.length - a.length)[0];
+  return key === undefined ? undefined : seeds[PATH_SEEDS[key] as keyof SeededRecords];
+}
+
+export function querySchema({ route }: RegisteredRoute): Record<string, TSchema> {
+  const declared = (route.schemas.query?.properties ?? {}) as Record<string, TSchema>;
+  const { access } = route;
+  if (access.kind !== 'facility' || access.purposeOfUse === 'none') return declared;
+  return { ...declared, purposeOfUse: { type: 'string' } as TSchema };
+}
+
+/** A request that the route takes, on records of `seeds`. */
+export function sampleRequest(entry: RegisteredRoute, seeds: SeededRecords): SampleRequest {
+  const path = pathParameters(entry).reduce(
+    (text, name) => text.replace(`:${name}`, seedOf(entry, name, seeds) ?? randomUUID()),
+    entry.path,
+  );
+  return { method: entry.method, path, ...inputOf(entry, seeds) };
+}
+
+function inputOf(
+  entry: RegisteredRoute,
+  seeds: SeededRecords,
+): Pick<SampleRequest, 'query' | 'headers' | 'body'> {
+  const { query: schema, body, bodyMode = 'parsed', bodyMediaTypes } = entry.route.schemas;
+  const required = new Set<string>((schema?.required as string[] | undefined) ?? []);
+  const query: Record<string, string> = {};
+  for (const [name, property] of Object.entries(querySchema(entry)))
+    if (required.has(name) || name === 'purposeOfUse') query[name] = String(valueFor(name, property, seeds));
+  if (bodyMode === 'form') {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return { query: {}, headers, body: new URLSearchParams(query).toString() };
+  }
+  const given = BODIES[entry.route.docs.operationId]?.(seeds);
+  if (given !== undefined) return { query, headers: { 'content-type': given.type }, body: given.body };
+  if (bodyMode !== 'parsed') return { query, headers: { 'content-type': 'application/json' }, body: '{}' };
+  if (body === undefined) return { query, headers: {} };
+  const headers = { 'content-type': bodyMediaTypes?.[0] ?? 'application/json' };
+  return { query, headers, body: JSON.stringify(sampleOf(body, seeds)) };
+}
+
+function valueFor(name: string, schema: TSchema, seeds: SeededRecords): unknown {
+  return VALUES[name]?.(seeds) ?? sampleOf(schema, seeds);
+}
+
+/** The smallest value that a JSON schema takes. */
+export function sampleOf(schema: TSchema, seeds: SeededRecords): unknown {
+  const s = schema as unknown as Record<string, unknown>;
+  if ('const' in s) return s.const;
+  if (Array.isArray(s.enum)) return s.enum[0];
+  if (Array.isArray(s.anyOf)) return sampleOf(s.anyOf[0] as TSchema, seeds);
+  if ('default' in s) return s.default;
+  switch (s.type) {
+    case 'string':
+      return 'x'.repeat(Math.max(1, Number(s.minLength ?? 1)));
+    case 'integer':
+    case 'number':
+      return Number(s.minimum ?? 1);
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    case 'array':
+      return Array.from({ length: Number(s.minItems ?? 0) }, () => sampleOf(s.items as TSchema, seeds));
+    default:
+      return sampleObject(s, seeds);
+  }
+}
+
+function sampleObject(schema: Record<string, unknown>, seeds: SeededRecords): Record<string, unknown> {
+  const properties = (schema.properties ?? {}) as Record<string, TSchema>;
+  const required = (schema.required ?? []) as string[];
+  return Object.fromEntries(
+    required.map((name) => [name, valueFor(name, properties[name] ?? ({} as TSchema), seeds)]),
+  );
+}
+
+/** The address of a request, below an origin. */
+export function addressOf({ path, query }: Pick<SampleRequest, 'path' | 'query'>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? path : `${path}?${text}`;
+}

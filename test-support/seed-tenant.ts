@@ -1,0 +1,90 @@
+/** One record of each kind at a facility, for tests that walk every route. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Queryable } from '../src/platform/db/database.ts';
+import type { Tenant } from './api.ts';
+import { insertEncounter, insertPatient } from './clinical-records.ts';
+
+export interface SeededRecords {
+  patientId: string;
+  encounterId: string;
+  labOrderId: string;
+  imagingOrderId: string;
+  vitalSetId: string;
+  connectionId: string;
+}
+
+/** What no answer to someone else may contain: a name, an identifier and a phone that occur nowhere else. */
+export const MARKS = {
+  family: 'Quixzotter',
+  given: 'Yevgrafiya',
+  identifier: 'MRN-77310442',
+  phone: '+999 555 0177 310',
+} as const;
+
+export async function seedRecords(
+  db: Queryable,
+  tenant: Tenant,
+  options: { refusedPurposes?: string[] } = {},
+): Promise<SeededRecords> {
+  const patientId = await insertPatient(db, tenant, {
+    names: [{ use: 'official', family: MARKS.family, given: [MARKS.given] }],
+    identifiers: [{ system: 'urn:example:mrn', value: MARKS.identifier }],
+    telecoms: [{ system: 'phone', value: MARKS.phone }],
+    ...options,
+  });
+  const encounterId = await insertEncounter(db, tenant, {
+    patientId,
+    start: '2026-01-10T08:00:00Z',
+    end: '2026-01-10T09:00:00Z',
+  });
+  const [labOrderId, imagingOrderId, vitalSetId] = [randomUUID(), randomUUID(), randomUUID()];
+  await insertOrder(db, tenant, { id: labOrderId, patientId, discipline: 'laboratory' });
+  await insertOrder(db, tenant, { id: imagingOrderId, patientId, discipline: 'imaging' });
+  await db.query({
+    text: `
+      insert into vital_set (organisation_id, facility_id, id, patient_id, encounter_id, taken_at)
+      values ($1, $2, $3, $4, $5, '2026-01-10T08:15:00Z')`,
+    values: [tenant.organisationId, tenant.facilityId, vitalSetId, patientId, encounterId],
+  });
+  const connectionId = await insertConnection(db, tenant);
+  return { patientId, encounterId, labOrderId, imagingOrderId, vitalSetId, connectionId };
+}
+
+async function insertOrder(
+  db: Queryable,
+  tenant: Tenant,
+  order: { id: string; patientId: string; discipline: string },
+): Promise<void> {
+  await db.query({
+    text: `
+      insert into investigation_order (organisation_id, facility_id, id, patient_id, discipline, status, intent,
+        code, authored_at, authored_source, sort_at, content_digest)
+      values ($1, $2, $3, $4, $5, 'completed', 'order', '{"coding":[{"system":"http://loinc.org","code":"4548-4"}]}',
+        '2026-01-10T08:30:00Z', '2026-01-10T08:30:00Z', '2026-01-10T08:30:00Z', $6)`,
+    values: [
+      tenant.organisationId,
+      tenant.facilityId,
+      order.id,
+      order.patientId,
+      order.discipline,
+      randomBytes(32),
+    ],
+  });
+}
+
+/** A connection that nothing is sent on: it has no secret. */
+async function insertConnection(db: Queryable, { organisationId }: Tenant): Promise<string> {
+  const id = randomUUID();
+  await db.query({
+    text: 'insert into exchange_connection_directory (connection_id, organisation_id) values ($1, $2)',
+    values: [id, organisationId],
+  });
+  await db.query({
+    text: `
+      insert into exchange_connection
+        (organisation_id, id, name, address, client_id, identifier_system, all_facilities, disabled_at)
+      values ($1, $2, $3, 'http://127.0.0.1:9/deliveries', 'client', 'urn:example:exchange', true, now())`,
+    values: [organisationId, id, `connection ${id}`],
+  });
+  return id;
+}
