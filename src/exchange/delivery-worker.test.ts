@@ -1,0 +1,538 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import {
+  connect,
+  insertPatients,
+  type Place,
+  QUICK,
+  queue,
+  rename,
+} from '../../test-support/exchange-records.ts';
+import { startExchange, type TestExchange } from '../../test-support/exchange-server.ts';
+import { createKeyRing } from '../platform/crypto/key-ring.ts';
+import { createLog } from '../platform/log/log.ts';
+import type { AccessEntry } from '../privacy/access-log.ts';
+import { createFacility, createOrganisation, setModules } from '../tenancy/facilities.ts';
+import { updateConnection } from './connection.store.ts';
+import type { CreatedConnection } from './create-connection.ts';
+import type { DeliverySettings } from './delivery-settings.ts';
+import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.ts';
+import { rotateSecret } from './rotate-secret.ts';
+
+const keys = createKeyRing(randomBytes(32));
+let database: TestDatabase;
+let exchange: TestExchange;
+let place: Place;
+let connection: CreatedConnection;
+let entries: AccessEntry[];
+const workers: DeliveryWorker[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
+  const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
+  place = { organisationId, facilityId };
+  exchange = await startExchange('/in?b=2&a=1');
+  connection = await connect({ pool: database.pool, keys }, place, { address: exchange.url });
+  exchange.trust = { clientId: 'test-client', secrets: [connection.outboundSecret] };
+  entries = [];
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  await updateConnection(database.pool, key(), { disabled: true });
+  await exchange.close();
+});
+
+const key = () => ({ organisationId: place.organisationId, connectionId: connection.id });
+
+function work(
+  settings: DeliverySettings = QUICK,
+  record?: (entries: readonly AccessEntry[]) => Promise<void>,
+): DeliveryWorker {
+  const worker = createDeliveryWorker({
+    db: database.pool,
+    keys,
+    log: createLog('silent'),
+    now: () => new Date(),
+    settings,
+    accessLog: {
+      record: record ?? (async (added) => void entries.push(...added)),
+    },
+    onAttempt: () => undefined,
+  });
+  workers.push(worker);
+  worker.start();
+  return worker;
+}
+
+async function heads() {
+  const { rows } = await database.pool.query<{
+    patient_id: string;
+    sequence: number;
+    attempts: number;
+    due_at: Date | null;
+    held_reason: string | null;
+    lease_token: string | null;
+  }>('select * from exchange_head where organisation_id = $1 order by patient_id', [place.organisationId]);
+  return rows;
+}
+
+async function attempts(patientId?: string) {
+  const { rows } = await database.pool.query<{
+    patient_id: string;
+    sequence: number;
+    outcome: string;
+    status: number | null;
+    counted: boolean;
+    nonce: string;
+    failure: string | null;
+  }>(
+    `select * from exchange_attempt
+     where organisation_id = $1 and ($2::uuid is null or patient_id = $2) order by started_at, sequence`,
+    [place.organisationId, patientId],
+  );
+  return rows;
+}
+
+async function until(what: string, condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    assert.ok(Date.now() < end, `timed out waiting until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}
+const allDelivered = () => until('everything is delivered', async () => (await heads()).length === 0);
+
+describe('delivery', () => {
+  it('posts the stored envelope, signed, with the delivery id as idempotency key', async () => {
+    const [patientId = ''] = await insertPatients(database.pool, place, 1);
+    assert.equal(await queue(database.pool, place, [patientId]), 1);
+    work();
+    await exchange.waitFor(1);
+    await allDelivered();
+    const [arrival] = exchange.arrivals;
+    assert.ok(arrival);
+    assert.equal(arrival.verdict, 'valid');
+    assert.equal(arrival.method, 'POST');
+    assert.equal(arrival.target, '/in?b=2&a=1');
+    const { rows } = await database.pool.query(
+      'select id, body from exchange_delivery where organisation_id = $1',
+      [place.organisationId],
+    );
+    assert.equal(arrival.body, rows[0]?.['body']);
+    const { resource, occurredAt, ...envelope } = arrival.envelope;
+    assert.deepEqual(envelope, {
+      deliveryId: rows[0]?.['id'],
+      event: 'patient.created',
+      organisationId: place.organisationId,
+      facilityId: place.facilityId,
+      connectionId: connection.id,
+      sequence: 1,
+    });
+    assert.match(String(occurredAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.equal((resource as { resourceType?: string }).resourceType, 'Patient');
+    assert.equal(resource.id, patientId);
+    const { headers } = arrival;
+    assert.equal(headers['content-type'], 'application/json');
+    assert.equal(headers['x-idempotency-key'], rows[0]?.['id']);
+    assert.equal(headers['x-client-id'], 'test-client');
+    assert.match(String(headers['x-signature-time']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.match(String(headers['x-correlation-id']), /^[0-9a-f-]{36}$/);
+    const [attempt] = await attempts();
+    assert.equal(attempt?.outcome, 'delivered');
+    assert.equal(attempt?.nonce, headers['x-correlation-id']);
+  });
+
+  it('writes the access log before it sends, and sends nothing when it cannot', async () => {
+    const ids = await insertPatients(database.pool, place, 3);
+    await queue(database.pool, place, ids);
+    let logs = false;
+    work(QUICK, async (added) => {
+      if (!logs) throw new Error('access log is down');
+      entries.push(...added);
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(exchange.arrivals.length, 0);
+    exchange.behave = (arrival) => {
+      assert.ok(entries.some((entry) => entry.correlationId === arrival.headers['x-correlation-id']));
+      return { status: 204 };
+    };
+    logs = true;
+    await allDelivered();
+    const entry = entries.find((one) => one.patientId === ids[0]);
+    assert.deepEqual(entry, {
+      organisationId: place.organisationId,
+      facilityId: place.facilityId,
+      patientId: ids[0],
+      accountId: connection.id,
+      action: 'patient.deliver',
+      resourceType: 'Patient',
+      resourceId: ids[0],
+      purposeOfUse: 'OPS',
+      outcome: 'allowed',
+      correlationId: entry?.correlationId,
+    });
+  });
+
+  it('keeps the order of each patient, with two workers and many changes', async () => {
+    const ids = await insertPatients(database.pool, place, 20);
+    await queue(database.pool, place, ids);
+    exchange.behave = () => ({ status: Math.random() < 0.2 ? 503 : 200, delayMs: Math.random() * 10 });
+    work();
+    work();
+    for (let round = 1; round <= 9; round += 1) await rename(database.pool, place, ids, String(round));
+    await allDelivered();
+    for (const id of ids) {
+      const arrived = exchange.arrivals
+        .filter(({ envelope }) => envelope.resource.id === id)
+        .map(({ envelope }) => envelope.sequence);
+      assert.deepEqual([...new Set(arrived)], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      assert.deepEqual(
+        arrived,
+        arrived.toSorted((a, b) => a - b),
+      );
+    }
+    assert.ok(
+      exchange.arrivals.every(({ verdict }) => verdict === 'valid'),
+      'every attempt has a fresh nonce',
+    );
+  });
+
+  it('holds back only the patient whose delivery waits', async () => {
+    const [slow = '', ...others] = await insertPatients(database.pool, place, 10);
+    exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === slow ? 500 : 200 });
+    await queue(database.pool, place, [slow, ...others]);
+    await rename(database.pool, place, [slow, ...others], '1');
+    work({ ...QUICK, retry: { ...QUICK.retry, delaysMs: [60_000] } });
+    await until('the others are delivered', async () => (await heads()).length === 1);
+    const arrived = exchange.arrivals.filter(({ envelope }) => envelope.resource.id === slow);
+    assert.deepEqual(
+      arrived.map(({ envelope }) => envelope.sequence),
+      [1],
+    );
+    assert.equal(exchange.arrivals.length, 1 + 2 * others.length);
+  });
+
+  it('holds a delivery after the last retry, and at once when it is refused for good', async () => {
+    const [failing = '', refused = '', fine = ''] = await insertPatients(database.pool, place, 3);
+    exchange.behave = ({ envelope }) => ({
+      status: { [failing]: 500, [refused]: 422 }[envelope.resource.id] ?? 200,
+    });
+    await queue(database.pool, place, [failing, refused, fine]);
+    await rename(database.pool, place, [failing, refused, fine], '1');
+    work();
+    await until(
+      'two are held',
+      async () => (await heads()).filter((head) => head.held_reason !== null).length === 2,
+    );
+    const reasons = new Map((await heads()).map((head) => [head.patient_id, head.held_reason]));
+    assert.equal(reasons.get(failing), 'retries_exhausted');
+    assert.equal(reasons.get(refused), 'refused_422');
+    const tried = await attempts(failing);
+    assert.equal(tried.length, 9, 'the first try and eight retries');
+    assert.deepEqual(
+      [...new Set(tried.map(({ sequence }) => sequence))],
+      [1],
+      'what is behind a held delivery waits',
+    );
+    assert.equal(new Set(tried.map(({ nonce }) => nonce)).size, 9);
+    assert.deepEqual(
+      (await attempts(refused)).map(({ outcome, status }) => [outcome, status]),
+      [['refused', 422]],
+    );
+    assert.equal((await attempts(fine)).length, 2);
+  });
+
+  it('honours retry-after', async () => {
+    const ids = await insertPatients(database.pool, place, 1);
+    exchange.behave = () => ({ status: 429, headers: { 'retry-after': '3600' } });
+    await queue(database.pool, place, ids);
+    work();
+    await until('the delivery waits', async () => (await heads())[0]?.attempts === 1);
+    const [head] = await heads();
+    const waitMs = (head?.due_at?.getTime() ?? 0) - Date.now();
+    assert.ok(waitMs > 3_590_000 && waitMs <= 3_600_000, String(waitMs));
+  });
+
+  it('follows no redirect', async () => {
+    const ids = await insertPatients(database.pool, place, 1);
+    const elsewhere = await startExchange();
+    exchange.behave = () => ({ status: 307, headers: { location: elsewhere.url } });
+    await queue(database.pool, place, ids);
+    work({ ...QUICK, retry: { ...QUICK.retry, delaysMs: [60_000] } });
+    await until('the delivery waits', async () => (await heads())[0]?.attempts === 1);
+    assert.equal(elsewhere.arrivals.length, 0);
+    await elsewhere.close();
+  });
+
+  it('withholds and logs what the privacy of the patient refuses', async () => {
+    const [id = ''] = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, [id]);
+    await database.pool.query(
+      `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
+      [place.organisationId, id],
+    );
+    work();
+    await until('it is held', async () => (await heads())[0]?.held_reason === 'privacy_refused');
+    assert.equal(exchange.arrivals.length, 0);
+    assert.deepEqual(
+      entries.map(({ outcome }) => outcome),
+      ['refused'],
+    );
+    assert.deepEqual(
+      (await attempts()).map(({ outcome }) => outcome),
+      ['withheld'],
+    );
+  });
+
+  it('opens the circuit while an exchange is down, uses up no tries, and goes on when it is back', async () => {
+    const ids = await insertPatients(database.pool, place, 40);
+    let down = true;
+    exchange.behave = () => (down ? 'drop' : { status: 200 });
+    await queue(database.pool, place, ids);
+    work();
+    await until('the circuit is open', async () => {
+      const { rows } = await database.pool.query(
+        'select opened_at from exchange_circuit where organisation_id = $1',
+        [place.organisationId],
+      );
+      return rows[0]?.['opened_at'] !== null;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const before = exchange.arrivals.length;
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const probes = exchange.arrivals.length - before;
+    assert.ok(probes >= 2 && probes <= 10, `one probe at a time, ${probes} came`);
+    const used = (await attempts()).filter(({ counted }) => counted);
+    assert.ok(used.length <= 20, `tries used up: ${used.length}`);
+    assert.ok((await heads()).every((head) => head.attempts <= 1 && head.held_reason === null));
+    down = false;
+    await allDelivered();
+    const { rows } = await database.pool.query(
+      'select opened_at from exchange_circuit where organisation_id = $1',
+      [place.organisationId],
+    );
+    assert.equal(rows[0]?.['opened_at'], null);
+  });
+
+  it('never takes an exchange for down because of one patient', async () => {
+    const [bad = '', good = ''] = await insertPatients(database.pool, place, 2);
+    exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === bad ? 503 : 200 });
+    await queue(database.pool, place, [bad]);
+    work();
+    await until('it is held', async () => (await heads())[0]?.held_reason === 'retries_exhausted');
+    await queue(database.pool, place, [good]);
+    await until('the other is delivered', async () => (await heads()).length === 1);
+    assert.ok((await attempts(bad)).every(({ counted }) => counted));
+  });
+
+  it('gives back what it leased when it is stopped', async () => {
+    const ids = await insertPatients(database.pool, place, 200);
+    exchange.behave = () => ({ status: 200, delayMs: 100 });
+    await queue(database.pool, place, ids);
+    const worker = work();
+    await exchange.waitFor(20);
+    await worker.stop();
+    const arrived = exchange.arrivals.length;
+    const left = await heads();
+    assert.equal(left.length, 200 - arrived, 'what was in flight is settled');
+    assert.ok(left.every((head) => head.lease_token === null && head.attempts === 0));
+    work();
+    await allDelivered();
+    assert.equal(new Set(exchange.arrivals.map(({ envelope }) => envelope.deliveryId)).size, 200);
+    assert.equal(exchange.arrivals.length, 200, 'nothing was sent twice');
+  });
+
+  it('sends again, with the same delivery id, what a dead worker had leased', async () => {
+    const ids = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, ids);
+    await database.pool.query(
+      `update exchange_head set lease_token = gen_random_uuid(), leased_until = now() + interval '300 ms'
+       where organisation_id = $1`,
+      [place.organisationId],
+    );
+    const startedAt = Date.now();
+    work();
+    await exchange.waitFor(1);
+    assert.ok(Date.now() - startedAt >= 250);
+    await allDelivered();
+  });
+
+  it('does not wait for a change under way, and settles once it is done', async () => {
+    const [locked = '', free = ''] = await insertPatients(database.pool, place, 2);
+    exchange.behave = () => ({ status: 200, delayMs: 100 });
+    await queue(database.pool, place, [locked, free]);
+    work();
+    await exchange.waitFor(2);
+    const client = await database.pool.connect();
+    await client.query('begin');
+    await client.query(
+      'select from exchange_head where organisation_id = $1 and patient_id = $2 for update',
+      [place.organisationId, locked],
+    );
+    await until('the other is settled', async () => (await heads()).length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.query('commit');
+    client.release();
+    await allDelivered();
+    assert.equal((await attempts()).length, 2, 'one line each in the ledger');
+    assert.equal(exchange.arrivals.length, 2);
+  });
+
+  it('signs with the new secret after a rotation, and a receiver that holds both takes every request', async () => {
+    const [first = '', second = ''] = await insertPatients(database.pool, place, 2);
+    await queue(database.pool, place, [first]);
+    work();
+    await allDelivered();
+    const rotated = await rotateSecret({ db: database.pool, keys, now: new Date() }, key(), {
+      overlapSeconds: 60,
+    });
+    exchange.trust = {
+      clientId: 'test-client',
+      secrets: [connection.outboundSecret, rotated?.outboundSecret ?? ''],
+    };
+    await queue(database.pool, place, [second]);
+    await allDelivered();
+    assert.deepEqual(
+      exchange.arrivals.map(({ verdict }) => verdict),
+      ['valid', 'valid'],
+    );
+    exchange.trust = { clientId: 'test-client', secrets: [rotated?.outboundSecret ?? ''] };
+    await rename(database.pool, place, [second], '1');
+    await allDelivered();
+    assert.equal(exchange.arrivals.at(-1)?.verdict, 'valid');
+    const { rows } = await database.pool.query(
+      `select last_used_at, last_used_for from exchange_secret
+       where organisation_id = $1 and direction = 'outbound' order by created_at`,
+      [place.organisationId],
+    );
+    for (const row of rows) {
+      assert.ok(row['last_used_at'] instanceof Date);
+      assert.match(String(row['last_used_for']), /^delivery [0-9a-f-]{36}$/);
+    }
+  });
+
+  it('stops when the connection is disabled and goes on when it is enabled', async () => {
+    const ids = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, ids);
+    await updateConnection(database.pool, key(), { disabled: true });
+    work();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(exchange.arrivals.length, 0);
+    await updateConnection(database.pool, key(), { disabled: false });
+    await allDelivered();
+  });
+
+  it('is not slowed by another exchange that hangs', async () => {
+    const hanging = await startExchange();
+    hanging.behave = () => ({ status: 200, delayMs: 3_000 });
+    const other = await connect({ pool: database.pool, keys }, place, {
+      address: hanging.url,
+      timeoutMs: 5_000,
+    });
+    const ids = await insertPatients(database.pool, place, 300);
+    await queue(database.pool, place, ids);
+    const startedAt = Date.now();
+    work();
+    await exchange.waitFor(300);
+    assert.ok(Date.now() - startedAt < 2_500, 'done before the first hanging request is answered');
+    assert.equal(hanging.arrivals.length, 16, 'no more than its limit in flight');
+    await updateConnection(database.pool, { ...key(), connectionId: other.id }, { disabled: true });
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    await hanging.close();
+  });
+});
+
+describe('queueing', () => {
+  const sequences = async () => {
+    const { rows } = await database.pool.query<{
+      event: string;
+      sequence: number;
+      facility_id: string;
+      connection_id: string;
+    }>(
+      'select event, sequence, facility_id, connection_id from exchange_delivery where organisation_id = $1 order by id',
+      [place.organisationId],
+    );
+    return rows;
+  };
+
+  it('queues nothing when the emitted Patient stays as it was', async () => {
+    const ids = await insertPatients(database.pool, place, 2);
+    assert.equal(await queue(database.pool, place, ids), 2);
+    assert.equal(await queue(database.pool, place, ids, 'updated'), 0);
+    assert.equal(await rename(database.pool, place, ids, '0'), 0, 'a new version of the same content');
+    assert.equal(await rename(database.pool, place, ids, '1'), 2);
+    assert.equal(await rename(database.pool, place, ids, '0'), 2, 'back again is a change');
+    assert.deepEqual(
+      (await sequences()).map(({ event, sequence }) => [event, sequence]),
+      [
+        ['patient.created', 1],
+        ['patient.created', 1],
+        ['patient.updated', 2],
+        ['patient.updated', 2],
+        ['patient.updated', 3],
+        ['patient.updated', 3],
+      ],
+    );
+  });
+
+  it('rolls back with the change', async () => {
+    const ids = await insertPatients(database.pool, place, 1);
+    const client = await database.pool.connect();
+    await client.query('begin');
+    const { enqueuePatientChanges } = await import('./enqueue-patient-changes.ts');
+    assert.equal(
+      await enqueuePatientChanges(client, place, [{ patientId: ids[0] ?? '', event: 'created' }]),
+      1,
+    );
+    await client.query('rollback');
+    client.release();
+    assert.deepEqual(await heads(), []);
+    assert.deepEqual(await sequences(), []);
+  });
+
+  it('writes one delivery for each connection that covers a facility of the patient', async () => {
+    const { id: otherFacility } = await createFacility(database.pool, {
+      organisationId: place.organisationId,
+      name: 'Other',
+    });
+    const { id: third } = await createFacility(database.pool, {
+      organisationId: place.organisationId,
+      name: 'Third',
+    });
+    const only = await connect({ pool: database.pool, keys }, place, {
+      address: exchange.url,
+      facilityIds: [otherFacility],
+    });
+    await connect({ pool: database.pool, keys }, place, { address: exchange.url, facilityIds: [third] });
+    const [both = '', one = ''] = await insertPatients(database.pool, place, 2);
+    await database.pool.query(
+      'insert into patient_registration (organisation_id, facility_id, patient_id) values ($1, $2, $3)',
+      [place.organisationId, otherFacility, both],
+    );
+    assert.equal(await queue(database.pool, place, [both, one]), 3);
+    const rows = await sequences();
+    assert.deepEqual(
+      rows.filter((row) => row.connection_id === only.id).map((row) => row.facility_id),
+      [otherFacility],
+    );
+    assert.equal(rows.filter((row) => row.connection_id === connection.id).length, 2);
+  });
+
+  it('writes none for a disabled connection or a facility without the exchange module', async () => {
+    const ids = await insertPatients(database.pool, place, 1);
+    await updateConnection(database.pool, key(), { disabled: true });
+    assert.equal(await queue(database.pool, place, ids), 0);
+    await updateConnection(database.pool, key(), { disabled: false });
+    await setModules(database.pool, { ...place, modules: ['patients'] });
+    assert.equal(await queue(database.pool, place, ids), 0);
+    await setModules(database.pool, { ...place, modules: ['exchange'] });
+    assert.equal(await queue(database.pool, place, ids), 1);
+  });
+});
