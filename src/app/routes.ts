@@ -6,6 +6,7 @@ import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
 import { readAccessLogRoute } from '../privacy/read-access-log.route.ts';
+import { importRecordsRoute } from '../records/import/import-records.route.ts';
 import { changePasswordRoute } from '../sign-in/change-password.route.ts';
 import { jwksRoute } from '../sign-in/jwks.route.ts';
 import { loginRoute } from '../sign-in/login.route.ts';
@@ -46,6 +47,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/patients/base/:patientId', readPatientRoute(features)),
     at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),
     at('GET', '/patients/base/:patientId/access-log', readAccessLogRoute(features)),
+    at('POST', '/imports/fhir', importRecordsRoute(features)),
     at('GET', '/terminology/maps', listMapsRoute(features)),
     at('PUT', '/terminology/maps', putMapRoute(features)),
     at('DELETE', '/terminology/maps', deleteMapRoute(features)),

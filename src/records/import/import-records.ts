@@ -47,21 +47,18 @@ export interface ImportRequest {
   dryRun?: boolean;
   /** Called when a source is done with, with its size. */
   onProgress?: (sizeBytes: number) => void;
-  /** Collect the patients that the import is about. */
-  collectPatients?: boolean;
+  /** Filled with the patients that the import is about, as they become known. */
+  patients?: Set<string>;
 }
 
 export interface ImportResult {
   document: ImportDocument;
   /** Sources that are no FHIR JSON at all; they are among the rejected. */
   unreadable: number;
-  /** Patients that the import was about, where asked for. */
-  patientIds: ReadonlySet<string>;
 }
 
 export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
   const report = new ImportReport();
-  const patients = request.collectPatients === true ? new Set<string>() : undefined;
   const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
     const run: Omit<ImportRun, 'missingTargets'> = {
       scope: request.scope,
@@ -70,13 +67,13 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       transaction,
       report,
       onPatientsChanged: deps.onPatientsChanged,
-      patients,
+      patients: request.patients,
     };
     await importInRounds(run, request, workers);
   };
   if (request.dryRun === true) await inDryRun(deps.db, (transaction) => importAll(transaction, 1));
   else await importAll(inTransactions(deps.db), request.workers ?? 1);
-  return { document: report.document(), unreadable: report.unreadable, patientIds: patients ?? new Set() };
+  return { document: report.document(), unreadable: report.unreadable };
 }
 
 /** A source that still has to be imported, or the lines of it that do. */

@@ -132,14 +132,8 @@ class EntryMapContext implements MapContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
     if (typeof answer === 'object') return answer;
-    if (answer === 'wrong-type' && reference.parsed?.kind !== 'other')
-      return parent.fail(name, `does not refer to a ${types.join(' or ')}`);
-    if (answer === 'several') return parent.fail(name, 'refers to an identifier that several records carry');
-    if (this.#missingTargets !== 'accept') throw new TargetMissing(this.entry);
-    return parent.fail(
-      name,
-      `refers to a ${types.join(' or ')} that is neither in the file nor at this facility. Import it first.`,
-    );
+    if (answer === 'missing' && this.#missingTargets !== 'accept') throw new TargetMissing(this.entry);
+    return parent.fail(name, unusable(reference, answer, types.join(' or ')));
   }
 
   reference(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue | undefined {
@@ -241,6 +235,20 @@ function readReference(reader: ElementReader): ReadReference {
     key,
     display: reader.string('display'),
   };
+}
+
+/** Why a reference that must lead somewhere does not. */
+function unusable(
+  { text, parsed, key }: ReadReference,
+  answer: Answer | 'wrong-type',
+  wanted: string,
+): string {
+  if (answer === 'several') return 'refers to an identifier that several records carry';
+  if (text === undefined && key === undefined)
+    return `names no ${wanted}: it has neither a reference nor an identifier with a system`;
+  if (parsed?.kind === 'contained') return `refers to a contained resource; a ${wanted} must stand by itself`;
+  if (answer === 'wrong-type' && parsed?.kind !== 'other') return `does not refer to a ${wanted}`;
+  return `refers to a ${wanted} that is neither in the file nor at this facility. Import it first.`;
 }
 
 /** What to show for a target that is not there and has no display. */

@@ -26,8 +26,11 @@ export async function openFile(path: string, limits: SourceLimits): Promise<Spoo
 }
 
 /** Reads the stream to its end, or to the first failure. */
-export async function openStream(stream: Readable, limits: SourceLimits): Promise<Spool> {
-  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+export async function openStream(
+  stream: AsyncIterable<Buffer | string>,
+  limits: SourceLimits,
+): Promise<Spool> {
+  const chunks = stream[Symbol.asyncIterator]();
   const head: Buffer[] = [];
   let headBytes = 0;
   while (headBytes < 2) {
@@ -79,7 +82,11 @@ function isZlibError(error: unknown): boolean {
 }
 
 async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer | string>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next())
-    yield Buffer.from(next.value);
+  try {
+    if (head.length > 0) yield head;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next())
+      yield Buffer.from(next.value);
+  } finally {
+    await rest.return?.();
+  }
 }

@@ -1,0 +1,210 @@
+/** POST /imports/fhir (design 3.7): FHIR records in the body, plain or gzip, as the facility's own systems send them. */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import Type from 'typebox';
+import type { Pool } from '../../platform/db/database.ts';
+import { tooLarge } from '../../platform/http/body.ts';
+import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
+import type { Route } from '../../platform/http/route.ts';
+import type { AccessLog } from '../../privacy/access-log.ts';
+import { DEFAULT_PURPOSE_OF_USE } from '../../privacy/purpose-of-use.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/access.ts';
+import { spoolSource } from './import-paths.ts';
+import { importRecords } from './import-records.ts';
+import type { ImportDocument } from './import-report.ts';
+import type { OnPatientsChanged } from './import-source.ts';
+import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
+import { openStream } from './source/open-source.ts';
+import { SourceError } from './source/source-error.ts';
+import type { Spool } from './source/spool.ts';
+
+export interface ImportRouteDependencies {
+  db: Pool;
+  accessLog: AccessLog;
+  config: { importMaxBytes: number };
+  onPatientsChanged?: OnPatientsChanged;
+  limits?: SourceLimits;
+}
+
+const MEDIA_TYPES = [
+  'application/fhir+json',
+  'application/json',
+  'application/fhir+ndjson',
+  'application/x-ndjson',
+  'application/gzip',
+  'application/x-gzip',
+];
+/** Imports at the same time in one process: each holds a connection and may fill a temporary file. */
+const CONCURRENT = 4;
+const RETRY_AFTER_SECONDS = 5;
+/** Access log entries that are handed over at once. */
+const ENTRIES = 1_000;
+
+const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
+
+const ReportSchema = Type.Object({
+  files: Type.Integer({ description: 'Always 1: the body.' }),
+  bundles: Type.Integer({ description: 'Bundles taken.' }),
+  resources: Counts('Resources taken, by type; those that were there already are among them.'),
+  notTaken: Counts('Resources of types that are not taken, by type.'),
+  rejected: Type.Array(
+    Type.Object({
+      file: Type.String(),
+      entry: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'Number of the Bundle entry or NDJSON line, from 1; null for the whole body.',
+      }),
+      resourceType: Type.Optional(Type.String()),
+      reason: Type.String({ description: 'What is wrong; never clinical values.' }),
+    }),
+    { description: 'What was rejected and why; the first 10,000.' },
+  ),
+  rejectedCount: Type.Integer(),
+  unchanged: Counts('Of `resources`: those that changed nothing, by type.'),
+  notKept: Counts('What resources carried that there is no place for, by element path.'),
+  unresolved: Counts('References to what is not there, kept as their display, by element path.'),
+});
+
+export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
+  let active = 0;
+  return facilityRoute(
+    { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'importRecords',
+        summary: 'Import FHIR R4 records',
+        description:
+          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON; plain or gzip. A Bundle is taken whole or not at all; each NDJSON line stands for itself. What is rejected is listed with its entry number and reason, and the answer is 200 all the same. Sending the same body again changes nothing.',
+        tag: 'Records',
+      },
+      body: Type.Unsafe<IncomingMessage>({}),
+      bodyMode: 'stream',
+      responses: { 200: { description: 'What was taken and what was not.', schema: ReportSchema } },
+      handle: async ({ body }, context) => {
+        requireMediaType(context);
+        if (active >= CONCURRENT)
+          throw unavailable('Too many imports run at the moment. Send it again later.', RETRY_AFTER_SECONDS);
+        active += 1;
+        try {
+          return { body: await importBody(deps, body, context) };
+        } finally {
+          active -= 1;
+        }
+      },
+    },
+  );
+}
+
+async function importBody(
+  deps: ImportRouteDependencies,
+  body: IncomingMessage,
+  context: FacilityContext,
+): Promise<ImportDocument> {
+  const limits = deps.limits ?? DEFAULT_LIMITS;
+  const spool = await openBody(body, deps.config.importMaxBytes, limits);
+  // The connection is quiet while a large body is written: that is no reason to close it.
+  body.socket.setTimeout(0);
+  try {
+    return await importSpool(deps, spool, context);
+  } finally {
+    await spool.close();
+  }
+}
+
+async function importSpool(
+  deps: ImportRouteDependencies,
+  spool: Spool,
+  context: FacilityContext,
+): Promise<ImportDocument> {
+  const patients = new Set<string>();
+  try {
+    const { document, unreadable } = await importRecords(deps, {
+      scope: context.scope,
+      sources: [spoolSource('body', spool)],
+      patients,
+    });
+    if (unreadable > 0)
+      throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');
+    return document;
+  } finally {
+    // Also when the import broke off: what was committed by then is in the patients' records.
+    await logPatients(deps.accessLog, [...patients], context);
+  }
+}
+
+/** One entry for each patient that the body was about. */
+async function logPatients(
+  accessLog: AccessLog,
+  patientIds: readonly string[],
+  { scope, caller, correlationId }: FacilityContext,
+): Promise<void> {
+  for (let from = 0; from < patientIds.length; from += ENTRIES) {
+    const entries = patientIds.slice(from, from + ENTRIES).map((patientId) => ({
+      organisationId: scope.organisationId,
+      facilityId: scope.facilityId,
+      patientId,
+      accountId: caller.accountId,
+      action: 'record.import',
+      resourceType: 'Patient',
+      resourceId: patientId,
+      purposeOfUse: DEFAULT_PURPOSE_OF_USE,
+      outcome: 'allowed' as const,
+      correlationId,
+    }));
+    await accessLog.record(entries);
+  }
+}
+
+async function openBody(body: IncomingMessage, maxBytes: number, limits: SourceLimits): Promise<Spool> {
+  if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  let overflowed = false;
+  try {
+    return await openStream(
+      limited(body, maxBytes, () => {
+        overflowed = true;
+      }),
+      limits,
+    );
+  } catch (error) {
+    if (overflowed) throw tooLarge(maxBytes);
+    if (error instanceof SourceError) throw badRequest(`The body ${error.message}.`, 'not_fhir');
+    throw error;
+  }
+}
+
+async function* limited(body: Readable, maxBytes: number, overflow: () => void): AsyncGenerator<Buffer> {
+  let sizeBytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) {
+      overflow();
+      throw new SourceError('is too large');
+    }
+    yield chunk;
+  }
+}
+
+function requireMediaType({ headers }: FacilityContext): void {
+  const given = mediaType(headers['content-type']);
+  if (!MEDIA_TYPES.includes(given))
+    throw new HttpError(
+      415,
+      'media_type',
+      `This content type is not taken here. Send ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
+    );
+  const encoding = mediaType(headers['content-encoding']);
+  if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding))
+    throw new HttpError(
+      415,
+      'content_encoding',
+      'This content encoding is not taken here. Send gzip or none.',
+    );
+}
+
+function mediaType(value: string | string[] | undefined): string {
+  return (
+    String(value ?? '')
+      .split(';')[0]
+      ?.trim()
+      .toLowerCase() ?? ''
+  );
+}
