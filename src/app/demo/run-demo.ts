@@ -1,6 +1,89 @@
 /** Serves with a demo organisation, made on first start (design section 5). */
+import { fileURLToPath } from 'node:url';
+import { createPool, type Pool } from '../../platform/db/database.ts';
+import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { importPaths } from '../../records/import/import-paths.ts';
+import { createPasswords } from '../../sign-in/password.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { type OpenDatabase, openDatabase } from '../build-runtime.ts';
+import { requireSchema } from '../command-environment.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import { serve } from '../serve.ts';
+import { findShowcase, type Showcase } from './demo.store.ts';
+import {
+  DEMO_TIME_ZONE,
+  type DemoIdentity,
+  demoIdentity,
+  makeDemoOrganisation,
+} from './demo-organisation.ts';
+import { demoPage } from './demo-page.ts';
+
+const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
+
+interface Demo {
+  identity: DemoIdentity;
+  userId: string;
+  showcase: Showcase;
+}
 
 export async function runDemo(env: NodeJS.ProcessEnv): Promise<void> {
-  await serve({ role: 'all', processes: 1, env });
+  const config = loadConfig(env);
+  process.stdout.write('Starting the database and the demo organisation …\n');
+  const opened = await openDatabase(config, createLog('silent'));
+  try {
+    await requireSchema(opened.url, config.database.kind === 'embedded');
+    const demo = await prepare(config, opened);
+    await serve({
+      role: 'all',
+      processes: 1,
+      // The page is what the reader is here for; problems still show.
+      env: { ...env, LOG_LEVEL: env.LOG_LEVEL ?? 'warn' },
+      onReady: (publicBaseUrl) => void process.stdout.write(pageOf(demo, publicBaseUrl)),
+    });
+  } finally {
+    await opened.release();
+  }
+}
+
+async function prepare(config: Config, opened: OpenDatabase): Promise<Demo> {
+  const identity = await demoIdentity(config.dataDir);
+  const db = createPool(
+    { url: opened.url, max: 2, applicationName: 'interchange demo', role: SERVICE_ROLE },
+    () => undefined,
+  );
+  try {
+    const passwords = createPasswords(config.signIn);
+    const userId = await makeDemoOrganisation({ db, passwords, publicBaseUrl: '' }, identity, new Date());
+    const kept = await findShowcase(db, identity);
+    if (kept !== undefined) return { identity, userId, showcase: kept };
+    await importDemoRecords(db, { ...identity, timeZone: DEMO_TIME_ZONE });
+    const showcase = await findShowcase(db, identity);
+    if (showcase === undefined) throw new Error('the demo records hold no encounter');
+    return { identity, userId, showcase };
+  } finally {
+    await db.end();
+  }
+}
+
+async function importDemoRecords(db: Pool, scope: FacilityScope): Promise<void> {
+  const { rejected } = await importPaths({ db }, { scope, paths: [RECORDS], stdin: process.stdin });
+  const [first] = rejected;
+  if (first !== undefined) throw new Error(`the demo records do not import: ${first.file}: ${first.reason}`);
+}
+
+function pageOf({ identity, userId, showcase }: Demo, publicBaseUrl: string): string {
+  const { organisationId, facilityId, email, password } = identity;
+  const { patientId, family, encounterId } = showcase;
+  return demoPage({
+    publicBaseUrl,
+    email,
+    userId,
+    password,
+    patientId,
+    patientName: family,
+    encounterId,
+    organisationId,
+    facilityId,
+  });
 }
