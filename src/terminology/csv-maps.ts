@@ -40,12 +40,15 @@ export async function* readCsvRows(source: Readable, options: CsvReadOptions): A
   });
   pipeline(source as PipelineSource<Buffer>, decodeUtf8, parser, () => undefined);
   let header: Header | undefined;
+  let countedTwice = 0;
   try {
     for await (const { record, info } of parser as AsyncIterable<{
       record: string[];
       info: { lines: number };
     }>) {
-      const line = info.lines - lineEndsIn(record);
+      // The parser counts a quoted CRLF as two lines.
+      countedTwice += quotedIn(record, /\r\n/g);
+      const line = info.lines - countedTwice - quotedIn(record, /\r\n|\r|\n/g);
       if (header === undefined) header = readHeader(record, options);
       else yield readRecord(record, line, header);
     }
@@ -142,8 +145,8 @@ function readRecord(record: string[], line: number, { positions, width, constant
   return { line, given, fault: `has ${record.length} cells where the header has ${width}` };
 }
 
-function lineEndsIn(record: string[]): number {
-  return record.reduce((count, cell) => count + (cell.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
+function quotedIn(record: string[], pattern: RegExp): number {
+  return record.reduce((count, cell) => count + (cell.match(pattern)?.length ?? 0), 0);
 }
 
 async function* decodeUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkEntry, type GivenEntry } from './map-entry.ts';
+import { loadUcum } from './ucum.ts';
+
+const ucum = await loadUcum();
+const LOINC = 'http://loinc.org';
+const good: GivenEntry = {
+  localSystem: 'urn:oid:1.2.3',
+  localCode: 'HGB',
+  targetSystem: LOINC,
+  targetCode: '718-7',
+};
+
+function faultOf(given: GivenEntry): string {
+  const checked = checkEntry({ ...good, ...given }, ucum);
+  return 'fault' in checked ? checked.fault : '';
+}
+
+describe('an entry that is taken', () => {
+  test('has null for what was left out, and equivalent as its equivalence', () => {
+    assert.deepEqual(checkEntry({ ...good, localDisplay: ' ', localSystem: null }, ucum), {
+      entry: {
+        localSystem: '',
+        localCode: 'HGB',
+        localDisplay: null,
+        targetSystem: LOINC,
+        targetCode: '718-7',
+        targetDisplay: null,
+        equivalence: 'equivalent',
+        comment: null,
+      },
+    });
+  });
+  test('loses white space around its fields', () => {
+    const checked = checkEntry({ ...good, localCode: ' HGB\t', targetDisplay: ' Hemoglobin\r\n' }, ucum);
+    assert.ok('entry' in checked);
+    assert.deepEqual([checked.entry.localCode, checked.entry.targetDisplay], ['HGB', 'Hemoglobin']);
+  });
+  test('may have any well-formed target system', () => {
+    for (const targetSystem of [
+      'http://snomed.info/sct',
+      'urn:oid:2.16.840.1',
+      'https://example.org/a?b#c',
+      'urn:ietf:bcp:47',
+    ])
+      assert.equal(faultOf({ targetSystem, targetCode: 'x' }), '', targetSystem);
+  });
+  test('may say that there is no target', () => {
+    assert.equal(faultOf({ equivalence: 'unmatched', targetCode: null }), '');
+  });
+});
+
+describe('an entry that is refused', () => {
+  const cases: [name: string, given: GivenEntry, fault: RegExp][] = [
+    ['no local code', { localCode: ' ' }, /^has no local code$/],
+    ['two spaces inside a code', { localCode: 'A  B' }, /^local code is not a FHIR code/],
+    ['a NUL in a code', { localCode: 'A\u0000B' }, /^local code is not a FHIR code/],
+    ['half a surrogate pair', { localCode: 'A\ud800' }, /^local code is not a FHIR code/],
+    ['a code without an end', { localCode: 'x'.repeat(201) }, /^local code is not a FHIR code/],
+    ['a local system with a space', { localSystem: 'my lab' }, /^local system is not a URI/],
+    ['no target system', { targetSystem: '' }, /^has no target system$/],
+    [
+      'a name as target system',
+      { targetSystem: 'LOINC' },
+      /^target system must be written http:\/\/loinc.org$/,
+    ],
+    [
+      'LOINC with https',
+      { targetSystem: 'https://loinc.org' },
+      /^target system must be written http:\/\/loinc.org$/,
+    ],
+    ['a relative target system', { targetSystem: 'codes/lab' }, /^target system is not an absolute URI/],
+    ['http without a host', { targetSystem: 'http://' }, /^target system is not an absolute URI/],
+    ['a bad OID', { targetSystem: 'urn:oid:1..2' }, /^target system is not an absolute URI/],
+    ['no target code', { targetCode: null }, /^has no target code$/],
+    ['a mistyped LOINC', { targetCode: '718-8' }, /^target code has a wrong LOINC check digit/],
+    ['a code that is no LOINC', { targetCode: 'HGB' }, /^target code is not a LOINC code/],
+    [
+      'a unit that is no UCUM',
+      { targetSystem: 'http://unitsofmeasure.org', targetCode: 'mmHg' },
+      /^target code is not a valid UCUM unit$/,
+    ],
+    ['an unknown equivalence', { equivalence: 'same' }, /^equivalence is none of relatedto, /],
+    ['a target that is unmatched', { equivalence: 'unmatched' }, /^has a target code although/],
+    ['narrower without a comment (R4 cmd-1)', { equivalence: 'narrower' }, /^needs a comment/],
+    ['inexact without a comment (R4 cmd-1)', { equivalence: 'inexact' }, /^needs a comment/],
+    [
+      'an escape character in a display',
+      { localDisplay: '\u001b[31m' },
+      /^local display is too long .* or has control/,
+    ],
+    ['an endless comment', { comment: 'x'.repeat(1_001) }, /^comment is too long/],
+  ];
+  for (const [name, given, fault] of cases) test(name, () => assert.match(faultOf(given), fault));
+});
