@@ -82,7 +82,7 @@ function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
   const files = named.length > 0 ? named : globSync(['{src,test,scripts,bench}/**/*.test.ts']).sort();
   const child = spawn(
     process.execPath,
-    ['--test', '--test-concurrency=2', '--test-reporter=spec', ...flags, ...files],
+    ['--test', '--test-concurrency=2', '--test-reporter=spec', '--test-timeout=600000', ...flags, ...files],
     { stdio: 'inherit', env: { ...process.env, ...environment } },
   );
   const forward = (signal: NodeJS.Signals): void => {
