@@ -40,40 +40,45 @@ export interface EncounterRow {
 }
 
 /** What {@link EncounterRow} selects, of an encounter named `e` in the organisation `$1`. */
-export const ENCOUNTER_COLUMNS = `
-  e.id,
-  e.patient_id,
-  e.status,
-  e.class_code,
-  e.period_start_source as start_source,
-  e.period_start::text as start_text,
-  e.period_end_source as end_source,
-  e.period_end::text as end_text,
-  e.identifier::text as identifier,
-  e.type::text as type,
-  e.priority::text as priority,
-  e.reason_code::text as reason_code,
-  e.discharge_disposition::text as discharge_disposition,
-  e.service_provider_id,
-  e.service_provider_display,
-  e.version,
-  e.updated_at::text as updated_text,
-  (
+const SELECTED: Readonly<Record<keyof EncounterRow, string>> = {
+  id: 'e.id',
+  patient_id: 'e.patient_id',
+  status: 'e.status',
+  class_code: 'e.class_code',
+  start_source: 'e.period_start_source',
+  start_text: 'e.period_start::text',
+  end_source: 'e.period_end_source',
+  end_text: 'e.period_end::text',
+  identifier: 'e.identifier::text',
+  type: 'e.type::text',
+  priority: 'e.priority::text',
+  reason_code: 'e.reason_code::text',
+  discharge_disposition: 'e.discharge_disposition::text',
+  service_provider_id: 'e.service_provider_id',
+  service_provider_display: 'e.service_provider_display',
+  version: 'e.version',
+  updated_text: 'e.updated_at::text',
+  participants: `(
     select json_agg(json_build_array(t.practitioner_id, t.display, t.type::text, t.period_start, t.period_end)
       order by t.position)::text
     from encounter_participant t
     where t.organisation_id = $1
       and t.facility_id = e.facility_id
       and t.encounter_id = e.id
-  ) as participants,
-  (
+  )`,
+  locations: `(
     select json_agg(json_build_array(l.location_id, l.display, l.status, l.period_start, l.period_end)
       order by l.position)::text
     from encounter_location l
     where l.organisation_id = $1
       and l.facility_id = e.facility_id
       and l.encounter_id = e.id
-  ) as locations`;
+  )`,
+};
+export const ENCOUNTER_COLUMN_NAMES = Object.keys(SELECTED);
+export const ENCOUNTER_COLUMNS = Object.entries(SELECTED)
+  .map(([name, expression]) => `${expression} as ${name}`)
+  .join(', ');
 
 const READ = `
   select r.place, p.refused_purposes, ${ENCOUNTER_COLUMNS}

@@ -4,7 +4,12 @@ import { timestampFromDate } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { EncounterRecord, EncounterStatus } from './encounter.fhir.ts';
-import { ENCOUNTER_COLUMNS, type EncounterRow, toEncounter } from './encounter.store.ts';
+import {
+  ENCOUNTER_COLUMN_NAMES,
+  ENCOUNTER_COLUMNS,
+  type EncounterRow,
+  toEncounter,
+} from './encounter.store.ts';
 
 /** Where a page ended: `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
 export interface EncounterPosition {
@@ -46,10 +51,12 @@ interface PageRow extends EncounterRow {
 /** Above every position, so that the first page needs no statement of its own. */
 const BEFORE_ALL: EncounterPosition = { start: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
+const PAGE_COLUMNS = ENCOUNTER_COLUMN_NAMES.map((name) => `page.${name}`).join(', ');
+
 // The inner select walks encounter_by_patient from the position on and stops after one row more than the
 // page; nothing is sorted but the pages themselves.
 const SEARCH = `
-  select r.place, p.refused_purposes, page.*
+  select r.place, p.refused_purposes, page.sort_text, ${PAGE_COLUMNS}
   from unnest(
     $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
     $8::timestamptz[], $9::uuid[], $10::integer[]
