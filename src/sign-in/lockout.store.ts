@@ -1,12 +1,9 @@
 /** Counters of failed sign-ins and the networks that an identity signs in from (docs/adr/0005). */
 import type { Queryable } from '../platform/db/database.ts';
 
-/** The counter of every network that never signed in to an identity. */
-export const UNKNOWN_NETWORKS = '';
-
 export interface CounterKey {
   identityHash: Buffer;
-  /** {@link UNKNOWN_NETWORKS}, or a network that signed in before. */
+  /** A network that signed in before; empty for the counter that all others share. */
   network: string;
 }
 
