@@ -1,8 +1,9 @@
 /** PUT /terminology/maps: one entry, by its local code and standard system. */
 import type { Pool } from '../platform/db/database.ts';
-import { forbidden } from '../platform/http/errors.ts';
+import { badRequest, forbidden } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
+import { isUuid } from '../tenancy/check-access.ts';
 import { putMapEntry } from './change-maps.ts';
 import { type Level, MapItemSchema, mapItem, mapScope, PutMapBody } from './map.schema.ts';
 
@@ -34,6 +35,7 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
 
 function levelOf(facilityId: string | null, { scope }: FacilityContext): Level {
   if (facilityId === null) return 'organisation';
+  if (!isUuid(facilityId)) throw badRequest('facilityId must be a UUID, or null for the whole organisation.');
   if (facilityId.toLowerCase() === scope.facilityId) return 'facility';
   throw forbidden(
     'facilityId is not the facility of this call. Send its id in x-facility-id too, or leave facilityId out for the whole organisation.',
