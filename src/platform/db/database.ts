@@ -20,6 +20,8 @@ export interface PoolOptions {
   applicationName: string;
   /** Role that the connections act as; without it, the user of the URL. */
   role?: string;
+  /** Server settings of the connections, such as `enable_seqscan`. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 const types = new pg.TypeOverrides();
@@ -32,6 +34,7 @@ export function clientConfig(options: Omit<PoolOptions, 'max'>): pg.ClientConfig
   const { connectionString, startup } = splitOptions(options.url);
   startup.push('-c TimeZone=UTC', '-c jit=off');
   if (options.role !== undefined) startup.push(`-c role=${options.role}`);
+  for (const [name, value] of Object.entries(options.settings ?? {})) startup.push(`-c ${name}=${value}`);
   return {
     connectionString,
     application_name: options.applicationName,
