@@ -113,13 +113,19 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   }
 }
 
+/** What npm and terminals pass on of one Ctrl-C arrives within this time and counts once. */
+const SAME_SIGNAL_MS = 1_000;
+
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
 function stopSignal(log: Log): Promise<void> {
   return new Promise((resolve) => {
+    let firstAt: number | undefined;
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.once(signal, () => {
+      process.on(signal, () => {
+        if (firstAt !== undefined && performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
+        if (firstAt !== undefined) return;
+        firstAt = performance.now();
         log.info({ event: 'stopping', signal }, 'finishing requests in flight');
-        process.once(signal, () => process.exit(1));
         resolve();
       });
     process.on('unhandledRejection', (error) => log.error(errorFields(error), 'unhandled rejection'));
