@@ -132,7 +132,7 @@ create index investigation_report_result_by_observation
   on investigation_report_result (organisation_id, facility_id, observation_id);
 
 -- The whole report as a document: PDF or text.
-create table investigation_report_document (
+create table investigation_document (
   organisation_id uuid not null,
   facility_id uuid not null,
   report_id uuid not null,

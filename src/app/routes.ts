@@ -2,6 +2,12 @@
 import { encounterMetadataRoute } from '../encounters/metadata.route.ts';
 import { readEncounterRoute } from '../encounters/read-encounter.route.ts';
 import { searchEncountersFormRoute, searchEncountersRoute } from '../encounters/search-encounters.route.ts';
+import { fetchVitalSetRoute } from '../encounters/vitals/fetch-vital-set.route.ts';
+import { listVitalSetsRoute } from '../encounters/vitals/list-vital-sets.route.ts';
+import { fetchImagingOrderRoute } from '../investigations/imaging/fetch-imaging-order.route.ts';
+import { listImagingOrdersRoute } from '../investigations/imaging/list-imaging-orders.route.ts';
+import { fetchLabOrderRoute } from '../investigations/lab/fetch-lab-order.route.ts';
+import { listLabOrdersRoute } from '../investigations/lab/list-lab-orders.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
@@ -43,6 +49,12 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/encounters/fhir/Encounter', searchEncountersRoute(features)),
     at('POST', '/encounters/fhir/Encounter/_search', searchEncountersFormRoute(features)),
     at('GET', '/encounters/fhir/Encounter/:encounterId', readEncounterRoute(features)),
+    at('GET', '/encounters/vitals', listVitalSetsRoute(features)),
+    at('GET', '/encounters/vitals/:vitalSetId/clinical/fhir', fetchVitalSetRoute(features)),
+    at('GET', '/investigations/lab/orders', listLabOrdersRoute(features)),
+    at('GET', '/investigations/lab/orders/:orderId/clinical/fhir', fetchLabOrderRoute(features)),
+    at('GET', '/investigations/imaging/orders', listImagingOrdersRoute(features)),
+    at('GET', '/investigations/imaging/orders/:orderId/clinical/fhir', fetchImagingOrderRoute(features)),
     at('GET', '/patients/base', searchPatientsRoute(features)),
     at('GET', '/patients/base/:patientId', readPatientRoute(features)),
     at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),

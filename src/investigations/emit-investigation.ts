@@ -44,7 +44,7 @@ export function emitInvestigation(
   const pointer = { type: 'ServiceRequest', id: order.id };
   return {
     order: orderResource(order, context),
-    observations: observations.map((observation) => observationResource(observation, context, pointer)),
+    observations: observations.map((observation) => observationResource(observation, context)),
     studies: studies.map((study) => studyResource(study, context, pointer)),
     reports: reports.map((report) => reportResource(report, context, pointer)),
   };

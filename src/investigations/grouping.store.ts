@@ -187,7 +187,7 @@ export async function writeMadeUpOrders(
   });
 }
 
-/** An order without a category takes the discipline of what it led to. */
+/** An order that does not say so itself takes the discipline of what it led to. */
 export async function setDisciplines(
   db: Queryable,
   scope: FacilityScope,

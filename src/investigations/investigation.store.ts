@@ -142,7 +142,7 @@ const RESULTS = parts(
 );
 // encode() breaks base64 into lines; FHIR wants none.
 const DOCUMENTS = parts(
-  'investigation_report_document',
+  'investigation_document',
   'd',
   `${camelColumns('d', DOCUMENT_COLUMNS)}, translate(encode(d.content, 'base64'), E'\\n', '') as "content"`,
   'd.report_id = r.id',

@@ -15,7 +15,9 @@ import type { FacilityContext } from '../tenancy/access.ts';
 import { isUuid } from '../tenancy/check-access.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translations } from '../terminology/apply-map.ts';
+import type { UnmappedPlace, UnmappedRecorder } from '../terminology/record-unmapped.ts';
 import type { Translator } from '../terminology/translate.ts';
+import type { UnmappedCode } from './coded-content.ts';
 import type { Loaded, RecordKey } from './loaded.ts';
 
 /** Characters of written answers that one kind of fetch keeps at most. */
@@ -24,6 +26,14 @@ const KEPT_CHARACTERS = 64 * 1024 * 1024;
 export interface FetchDependencies {
   accessLog: AccessLog;
   translator: Translator;
+  unmapped: UnmappedRecorder;
+}
+
+/** An answer as it is sent, and the local codes in it that no map leads from. */
+export interface WrittenAnswer {
+  /** JSON. */
+  text: string;
+  unmapped: readonly UnmappedCode[];
 }
 
 export interface ClinicalSource<RecordType> {
@@ -35,8 +45,9 @@ export interface ClinicalSource<RecordType> {
   load: (key: RecordKey) => Promise<Loaded<RecordType> | undefined>;
   /** Codings to look up in the terminology maps. */
   codings: (record: RecordType) => Coding[];
-  /** The whole answer as JSON text. */
-  write: (record: RecordType, translations: Translations, scope: FacilityScope) => string;
+  write: (record: RecordType, translations: Translations, scope: FacilityScope) => WrittenAnswer;
+  /** Where codes of a resource of this type count as unmapped. */
+  placeOf: (resourceType: string) => UnmappedPlace;
 }
 
 interface Written<RecordType> {
@@ -45,17 +56,17 @@ interface Written<RecordType> {
   codings: Coding[];
   /** What the maps said when it was written. */
   translations: string;
-  text: string;
+  answer: WrittenAnswer;
 }
 
 /** 404 outside the scope; 403 when the purpose is refused. Answers JSON text. */
 export function createClinicalFetch<RecordType extends object>(
-  { accessLog, translator }: FetchDependencies,
+  { accessLog, translator, unmapped }: FetchDependencies,
   source: ClinicalSource<RecordType>,
 ): (id: string, context: FacilityContext) => Promise<string> {
   const kept = new LRUCache<string, Written<RecordType>>({
     maxSize: KEPT_CHARACTERS,
-    sizeCalculation: ({ text }) => 2 * text.length,
+    sizeCalculation: ({ answer }) => 2 * answer.text.length,
   });
 
   return async (givenId, context) => {
@@ -75,10 +86,20 @@ export function createClinicalFetch<RecordType extends object>(
       authoriseAccess(accessLog, context, { ...trace, refusedPurposes }),
     ]);
     const said = JSON.stringify([...translations]);
-    if (held !== undefined && current === held.record && said === held.translations) return held.text;
-    const text = source.write(current, translations, scope);
-    kept.set(key, { version: loaded.version, record: current, codings, translations: said, text });
-    return text;
+    const same = held !== undefined && current === held.record && said === held.translations;
+    const answer = same ? held.answer : source.write(current, translations, scope);
+    if (!same)
+      kept.set(key, { version: loaded.version, record: current, codings, translations: said, answer });
+    for (const code of answer.unmapped) unmapped.met(scope, source.placeOf(code.resourceType), [plain(code)]);
+    return answer.text;
+  };
+}
+
+function plain({ system, code, display }: UnmappedCode): Coding {
+  return {
+    code,
+    ...(system === undefined ? {} : { system }),
+    ...(display === undefined ? {} : { display }),
   };
 }
 

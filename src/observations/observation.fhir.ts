@@ -16,14 +16,11 @@ import { referenceRangeElements, valueElement } from './value.fhir.ts';
 import { asVitalSign, isVitalSign } from './vital-sign.fhir.ts';
 
 /**
- * The resource. `order` is the order that a result belongs to, named in `basedOn` where the source named
- * none. What is a vital sign by its category or its LOINC code follows the R4 vital-signs profiles.
+ * The resource. The order that a result belongs to is named in `basedOn` where the source named none. What is a vital sign by its category or its LOINC code follows the R4 vital-signs profiles.
  */
-export function observationResource(
-  record: ObservationRecord,
-  context: EmitContext,
-  order?: RecordPointer,
-): FhirResource {
+export function observationResource(record: ObservationRecord, context: EmitContext): FhirResource {
+  const { orderId } = record;
+  const order = orderId === undefined ? undefined : { type: 'ServiceRequest', id: orderId };
   const resource: FhirResource = {
     resourceType: 'Observation',
     id: record.id,

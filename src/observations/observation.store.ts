@@ -17,6 +17,7 @@ const VALUE_COLUMNS = [
 
 const OBSERVATION_COLUMNS = [
   'id',
+  'order_id',
   'patient_id',
   'encounter_id',
   'encounter_display',

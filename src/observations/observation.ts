@@ -123,6 +123,8 @@ export type ObservationKind = 'laboratory' | 'vital-sign' | 'imaging' | 'other';
 
 export interface ObservationRecord extends ObservedValue {
   id: string;
+  /** The order that it is a result of. */
+  orderId?: string;
   patientId: string;
   encounterId?: string;
   encounterDisplay?: string;

@@ -38,10 +38,14 @@ export function createFetchVitalSet({
     codings: ({ observations }) => observations.flatMap(observationCodings),
     write(record, translations, scope) {
       const observations = emitVitalSet(record, scope.organisationId, translations).map(writeResource);
-      const bundle = collectionJson(publicBaseUrl, observations);
       const signs = observations.map((observation) => observationSummary(observation, scope.timeZone));
-      return `{"vitalSetId":"${record.id}","bundle":${bundle},"observations":[${signs.join(',')}]}`;
+      const bundle = collectionJson(publicBaseUrl, observations);
+      return {
+        text: `{"vitalSetId":"${record.id}","bundle":${bundle},"observations":[${signs.join(',')}]}`,
+        unmapped: observations.flatMap(({ resource }) => unmappedCodes(resource)),
+      };
     },
+    placeOf: () => 'vitals.sign',
   });
 }
 

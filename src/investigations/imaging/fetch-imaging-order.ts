@@ -1,4 +1,5 @@
 /** An imaging order with its studies and reports, as FHIR (specification, "Fetch as FHIR"). */
+import { unmappedCodes } from '../../observations/coded-content.ts';
 import {
   collectionJson,
   orderSummary,
@@ -34,8 +35,18 @@ export function createFetchImagingOrder({
       const order = writeResource(emitted.order);
       const parts = [...emitted.observations, ...emitted.studies].map(writeResource);
       const reports = emitted.reports.map(writeResource);
-      const bundle = collectionJson(publicBaseUrl, [order, ...parts, ...reports]);
-      return `{"orderId":"${record.order.id}","bundle":${bundle},"orders":[${orderSummary(order)}],"reports":[${reports.map(reportSummary).join(',')}]}`;
+      const all = [order, ...parts, ...reports];
+      const members = [
+        `"orderId":"${record.order.id}"`,
+        `"bundle":${collectionJson(publicBaseUrl, all)}`,
+        `"orders":[${orderSummary(order)}]`,
+        `"reports":[${reports.map(reportSummary).join(',')}]`,
+      ];
+      return {
+        text: `{${members.join(',')}}`,
+        unmapped: all.flatMap(({ resource }) => unmappedCodes(resource)),
+      };
     },
+    placeOf: (resourceType) => (resourceType === 'ServiceRequest' ? 'imaging.order' : 'imaging.report'),
   });
 }

@@ -1,4 +1,5 @@
 /** A laboratory order with its results and reports, as FHIR (specification, "Fetch as FHIR"). */
+import { unmappedCodes } from '../../observations/coded-content.ts';
 import {
   collectionJson,
   observationSummary,
@@ -9,6 +10,7 @@ import {
 import { createClinicalFetch, type FetchDependencies } from '../../observations/fetch-clinical.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityContext } from '../../tenancy/access.ts';
+import type { UnmappedPlace } from '../../terminology/record-unmapped.ts';
 import { emitInvestigation, investigationCodings } from '../emit-investigation.ts';
 import { createInvestigationLoader } from '../investigation.store.ts';
 
@@ -34,11 +36,28 @@ export function createFetchLabOrder({
       const emitted = emitInvestigation(record, scope.organisationId, translations);
       const order = writeResource(emitted.order);
       const observations = emitted.observations.map(writeResource);
-      const reports = emitted.reports.map(writeResource);
       const studies = emitted.studies.map(writeResource);
-      const bundle = collectionJson(publicBaseUrl, [order, ...observations, ...studies, ...reports]);
+      const reports = emitted.reports.map(writeResource);
+      const all = [order, ...observations, ...studies, ...reports];
       const results = observations.map((observation) => observationSummary(observation, scope.timeZone));
-      return `{"orderId":"${record.order.id}","bundle":${bundle},"orders":[${orderSummary(order)}],"observations":[${results.join(',')}],"reports":[${reports.map(reportSummary).join(',')}]}`;
+      const members = [
+        `"orderId":"${record.order.id}"`,
+        `"bundle":${collectionJson(publicBaseUrl, all)}`,
+        `"orders":[${orderSummary(order)}]`,
+        `"observations":[${results.join(',')}]`,
+        `"reports":[${reports.map(reportSummary).join(',')}]`,
+      ];
+      return {
+        text: `{${members.join(',')}}`,
+        unmapped: all.flatMap(({ resource }) => unmappedCodes(resource)),
+      };
     },
+    placeOf: (resourceType) => PLACES[resourceType] ?? 'lab.result',
   });
 }
+
+const PLACES: Readonly<Record<string, UnmappedPlace>> = {
+  ServiceRequest: 'lab.order',
+  Observation: 'lab.result',
+  DiagnosticReport: 'lab.report',
+};

@@ -74,7 +74,7 @@ const TABLE: RecordTable = {
       ],
     },
     {
-      name: 'investigation_report_document',
+      name: 'investigation_document',
       parent: 'report_id',
       columns: [
         ['position', 'integer'],
@@ -102,7 +102,7 @@ export const diagnosticReportImporter: ResourceImporter<RecordRow> = {
       investigation_report_result: context
         .references(resource, 'result', ['Observation'])
         .map(({ target, display }, position) => ({ position, observation_id: target?.id, display })),
-      investigation_report_document: documents(resource, context),
+      investigation_document: documents(resource, context),
     },
   }),
   async write(rows, context) {

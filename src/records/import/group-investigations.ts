@@ -46,7 +46,9 @@ export async function groupInvestigations(
   const disciplines = new Map<string, Discipline>();
   for (const { orderId, discipline } of assigned.values()) {
     const order = orderId === null ? undefined : known.get(orderId);
-    if (order === undefined || order.madeUp || order.categorised || discipline === 'other') continue;
+    if (order === undefined || order.madeUp || discipline === 'other') continue;
+    // What an order's own category says stands, unless it says neither laboratory nor imaging.
+    if (order.categorised && order.discipline !== 'other') continue;
     if (order.discipline !== discipline) disciplines.set(order.id, discipline);
   }
   if (disciplines.size > 0) await setDisciplines(client, scope, disciplines);

@@ -1,0 +1,126 @@
+/**
+ * Imports files, takes out again all that can be fetched of them, and says what is wrong with it: what does
+ * not conform, and what differs from the source.
+ */
+import { loadVitalSetResources } from '../src/encounters/vitals/fetch-vital-set.ts';
+import { parseFhirJson } from '../src/fhir/json.ts';
+import {
+  loadImagingOrderResources,
+  loadLabOrderResources,
+} from '../src/investigations/emit-investigation.ts';
+import type { FhirResource } from '../src/observations/fhir-resource.ts';
+import type { Pool } from '../src/platform/db/database.ts';
+import { importRecords } from '../src/records/import/import-records.ts';
+import type { ImportDocument } from '../src/records/import/import-report.ts';
+import { recordIdOf } from '../src/records/import/record-id.ts';
+import type { JsonObject } from '../src/records/import/resource-importer.ts';
+import { DEFAULT_LIMITS } from '../src/records/import/source/limits.ts';
+import { openFile } from '../src/records/import/source/open-source.ts';
+import type { FacilityScope } from '../src/tenancy/scope.ts';
+import { createTranslator } from '../src/terminology/translate.ts';
+import { clinicalFaults } from './clinical-conformance.ts';
+import { differences } from './round-trip.ts';
+
+/** Types that lab, imaging and vitals are made from. */
+const TYPES: ReadonlySet<string> = new Set([
+  'ServiceRequest',
+  'Observation',
+  'DiagnosticReport',
+  'ImagingStudy',
+]);
+
+export interface ClinicalCheck {
+  imported: ImportDocument;
+  /** Resources that can be fetched, by type. */
+  emitted: Map<string, number>;
+  /** `Type/id: fault`. */
+  faults: string[];
+  /** How often each element differs from the source, by `kind path`. */
+  differences: Map<string, number>;
+  /** Resources of the source that were taken and that no fetch shows, by type. */
+  notShown: Map<string, number>;
+}
+
+export async function checkClinicalRecords(
+  db: Pool,
+  scope: FacilityScope,
+  files: readonly string[],
+): Promise<ClinicalCheck> {
+  const sources = files.map((name) => ({ name, sizeBytes: 0, open: () => openFile(name, DEFAULT_LIMITS) }));
+  const { document } = await importRecords({ db }, { scope, sources });
+  const emitted = await emitAll(db, scope);
+  const originals = await readOriginals(files);
+  const check: ClinicalCheck = {
+    imported: document,
+    emitted: new Map(),
+    faults: [],
+    differences: new Map(),
+    notShown: new Map(),
+  };
+  for (const [key, resource] of emitted) {
+    count(check.emitted, resource.resourceType);
+    const json = JSON.stringify(resource);
+    check.faults.push(...clinicalFaults(json).map((fault) => `${key}: ${fault}`));
+    const original = originals.get(key);
+    if (original === undefined) continue;
+    const answer = parseFhirJson(json) as object;
+    for (const { path, kind } of differences(original, answer, resource.resourceType))
+      count(check.differences, `${kind} ${path}`);
+  }
+  for (const [key, { resourceType }] of originals)
+    if (!emitted.has(key)) count(check.notShown, String(resourceType));
+  return check;
+}
+
+/** Every resource that a fetch of an order or a vital set gives, by `Type/id`; each must be the same in all. */
+async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, FhirResource>> {
+  const deps = { db, translator: createTranslator({ db }) };
+  const found = new Map<string, FhirResource>();
+  const add = ({ resources }: { resources: readonly FhirResource[] }) => {
+    for (const resource of resources) {
+      const key = `${resource.resourceType}/${resource.id}`;
+      const before = found.get(key);
+      if (before !== undefined && JSON.stringify(before) !== JSON.stringify(resource))
+        throw new Error(`${key} is not the same in two fetches`);
+      found.set(key, resource);
+    }
+  };
+  const { organisationId, facilityId } = scope;
+  const values = [organisationId, facilityId];
+  const orders = await db.query<{ id: string; discipline: string }>({
+    text: 'select id, discipline from investigation_order where organisation_id = $1 and facility_id = $2',
+    values,
+  });
+  for (const { id, discipline } of orders.rows) {
+    if (discipline === 'laboratory') add(await loadLabOrderResources(deps, scope, id));
+    if (discipline === 'imaging') add(await loadImagingOrderResources(deps, scope, id));
+  }
+  const sets = await db.query<{ id: string }>({
+    text: 'select id from vital_set where organisation_id = $1 and facility_id = $2',
+    values,
+  });
+  for (const { id } of sets.rows) add(await loadVitalSetResources(deps, scope, id));
+  return found;
+}
+
+/** The clinical resources of files of one Bundle or one resource each, by `Type/id here`. */
+async function readOriginals(files: readonly string[]): Promise<Map<string, JsonObject>> {
+  const originals = new Map<string, JsonObject>();
+  for (const file of files) {
+    const spool = await openFile(file, DEFAULT_LIMITS);
+    const text = Buffer.from(await spool.read(0, spool.sizeBytes)).toString();
+    await spool.close();
+    const parsed = parseFhirJson(text) as JsonObject;
+    const entries = (parsed.entry ?? [{ resource: parsed }]) as { resource: JsonObject; fullUrl?: string }[];
+    for (const { resource, fullUrl } of entries) {
+      const resourceType = String(resource.resourceType);
+      if (!TYPES.has(resourceType)) continue;
+      originals.set(`${resourceType}/${recordIdOf(resource, resourceType, fullUrl)}`, resource);
+    }
+  }
+  return originals;
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
