@@ -100,6 +100,11 @@ export function cheapPasswords(settings: Partial<SignInSettings> = {}): Password
   return createPasswords({ hashConcurrency: 2, hashQueue: 32, ...settings, cost: CHEAP_COST });
 }
 
+/** Open every connection of the pool, so that what starts together afterwards does run together. */
+export async function warmUp({ pool }: TestDatabase): Promise<void> {
+  await Promise.all(Array.from({ length: 10 }, () => pool.query('select pg_sleep(0.05)')));
+}
+
 /** The status of the HttpError that a promise rejects with; undefined when it resolves. */
 export async function statusOf(work: Promise<unknown>): Promise<number | undefined> {
   return (await refusalOf(work))?.statusCode;

@@ -8,6 +8,7 @@ import {
   refusalOf,
   type SignInFixture,
   statusOf,
+  warmUp,
 } from '../../test-support/sign-in.ts';
 import { login } from './login.ts';
 import { resetPassword } from './manage-accounts.ts';
@@ -123,6 +124,7 @@ test('twenty wrong passwords at once: five are looked at, fifteen are 429', asyn
       },
     },
   };
+  await warmUp(fixture.database);
   const statuses = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       statusOf(
@@ -175,6 +177,23 @@ test('a network that signed in before is locked by its own failures, and leaves 
   await failTimes(5, userId, { from: HOME });
   assert.equal(await statusOf(attempt(userId, right({ from: HOME }))), 429);
   assert.equal(await statusOf(attempt(userId, right({ from: ELSEWHERE }))), undefined);
+});
+
+test('a success lets the earlier failures of its own network count no more', async () => {
+  const { userId } = await fixture.addAccount();
+  for (let round = 0; round < 3; round += 1) {
+    await failTimes(4, userId);
+    assert.equal(await statusOf(attempt(userId, right())), undefined, `round ${round}`);
+  }
+});
+
+test('a success elsewhere leaves the shared count of unknown networks as it is', async () => {
+  const { userId } = await fixture.addAccount();
+  await attempt(userId, right({ from: HOME }));
+  await failTimes(4, userId, { from: ELSEWHERE });
+  await attempt(userId, right({ from: HOME }));
+  await failTimes(1, userId, { from: ELSEWHERE });
+  assert.equal(await statusOf(attempt(userId, right({ from: ELSEWHERE }))), 429);
 });
 
 test('a lock touches neither refresh nor anything else of a live session', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { decodeProtectedHeader } from 'jose';
-import { createSignInFixture, type SignInFixture, statusOf } from '../../test-support/sign-in.ts';
+import { createSignInFixture, type SignInFixture, statusOf, warmUp } from '../../test-support/sign-in.ts';
 import { createKeyRing } from '../platform/crypto/key-ring.ts';
 import { issueAccessToken } from './access-token.ts';
 import { createAuthenticator } from './authenticate.ts';
@@ -49,6 +49,7 @@ const rotate = (now: Date, options?: { revokeOthers?: boolean }) =>
 const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 
 test('processes that start together make one first key', async () => {
+  await warmUp(fixture.database);
   const tokens = await Promise.all(Array.from({ length: 6 }, () => startNode().issue(NOW)));
   assert.equal(new Set(tokens.map(kidOf)).size, 1);
   assert.equal((await readSigningKeys(fixture.database.pool)).length, 1);
