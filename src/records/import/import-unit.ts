@@ -66,7 +66,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
   byImporter.sort(([a], [b]) => a.order - b.order);
   for (const [importer, entries] of byImporter) {
-    for (const chunk of chunks(entries)) {
+    for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
       const mapped = await mapChunk(client, request, resolver, chunk);
       mergeMapped(outcome, mapped);
       if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return outcome;
@@ -78,6 +78,16 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
   return outcome;
+}
+
+/** Entries of a large file stay as they stand: reading them by id would be slow, and a deadlock is repeated. */
+function inWritingOrder(
+  { shared }: ResourceImporter,
+  entries: readonly UnitEntry[],
+  spool: Spool,
+): readonly UnitEntry[] {
+  if (shared !== true || !spool.inMemory) return entries;
+  return entries.toSorted((a, b) => (a.target.id < b.target.id ? -1 : 1));
 }
 
 async function writeChunk(

@@ -19,6 +19,7 @@ type RowImporter = ResourceImporter<RecordRow>;
 const organization: RowImporter = {
   type: 'Organization',
   order: 10,
+  shared: true,
   lookup: directoryLookup('Organization', 'provider_organisation'),
   map: organizationFromFhir,
   write: writeTo(ORGANIZATION),
@@ -27,6 +28,7 @@ const organization: RowImporter = {
 const location: RowImporter = {
   type: 'Location',
   order: 20,
+  shared: true,
   lookup: directoryLookup('Location', 'location'),
   map: locationFromFhir,
   write: writeTo(LOCATION),
@@ -35,6 +37,7 @@ const location: RowImporter = {
 const practitioner: RowImporter = {
   type: 'Practitioner',
   order: 30,
+  shared: true,
   lookup: directoryLookup('Practitioner', 'practitioner'),
   map: practitionerFromFhir,
   write: writeTo(PRACTITIONER),
@@ -43,6 +46,7 @@ const practitioner: RowImporter = {
 const patient: RowImporter = {
   type: 'Patient',
   order: 40,
+  shared: true,
   lookup: patientLookup,
   map: patientFromFhir,
   async write(rows, context) {

@@ -125,6 +125,8 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly type: string;
   /** Lower orders are written first: what is referred to before what refers to it. */
   readonly order: number;
+  /** True where many files carry the same records: they are written by id, so that imports do not deadlock. */
+  readonly shared?: boolean;
   /** How references find stored records of this type; without it, only those of the same Bundle are found. */
   readonly lookup?: RecordLookup;
   index?(resource: JsonObject, context: IndexContext): void;

@@ -14,6 +14,7 @@ const WINDOW_BYTES = 1_048_576;
 
 export interface Spool {
   readonly sizeBytes: number;
+  readonly inMemory: boolean;
   /** The bytes `[start, end)`; valid until the next read. */
   read(start: number, end: number): Promise<Buffer>;
   close(): Promise<void>;
@@ -22,6 +23,7 @@ export interface Spool {
 export function memorySpool(bytes: Buffer): Spool {
   return {
     sizeBytes: bytes.length,
+    inMemory: true,
     read: async (start, end) => bytes.subarray(start, end),
     close: async () => undefined,
   };
@@ -33,6 +35,7 @@ export function fileSpool(file: FileHandle, sizeBytes: number, onClose?: () => P
   let windowStart = 0;
   return {
     sizeBytes,
+    inMemory: false,
     async read(start, end) {
       if (start < windowStart || end > windowStart + window.length) {
         window = await readFully(

@@ -1,0 +1,79 @@
+/** Imports documents into a database of its own, for tests. */
+import { randomUUID } from 'node:crypto';
+import { spoolSource } from '../../src/records/import/import-paths.ts';
+import {
+  type ImportDependencies,
+  type ImportRequest,
+  importRecords,
+} from '../../src/records/import/import-records.ts';
+import type { ImportDocument } from '../../src/records/import/import-report.ts';
+import { memorySpool } from '../../src/records/import/source/spool.ts';
+import type { FacilityScope } from '../../src/tenancy/scope.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+
+/** A document is JSON to be written, text, or bytes. */
+export type Document = object | string | Uint8Array;
+
+export interface ImportTest {
+  database: TestDatabase;
+  /** The facility that documents go to unless another is named. */
+  scope: FacilityScope;
+  createOrganisation(): Promise<FacilityScope>;
+  createFacility(organisationId: string, timeZone?: string): Promise<FacilityScope>;
+  /** Import the documents as files `0.json`, `1.json`, … */
+  run(documents: readonly Document[], options?: Options): Promise<ImportDocument>;
+  rows<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+}
+
+interface Options extends Partial<Omit<ImportRequest, 'sources'>> {
+  deps?: Partial<ImportDependencies>;
+}
+
+export async function createImportTest(): Promise<ImportTest> {
+  const database = await createTestDatabase();
+  const rows: ImportTest['rows'] = async (text, values = []) =>
+    (await database.pool.query({ text, values })).rows as never;
+  const createFacility: ImportTest['createFacility'] = async (organisationId, timeZone = 'Africa/Lagos') => {
+    const facilityId = randomUUID();
+    await rows('insert into facility (organisation_id, id, name, time_zone) values ($1, $2, $3, $4)', [
+      organisationId,
+      facilityId,
+      'Facility',
+      timeZone,
+    ]);
+    return { organisationId, facilityId, timeZone };
+  };
+  const createOrganisation = async (): Promise<FacilityScope> => {
+    const organisationId = randomUUID();
+    await rows('insert into organisation (id, name) values ($1, $2)', [organisationId, 'Organisation']);
+    return createFacility(organisationId);
+  };
+  const scope = await createOrganisation();
+  return {
+    database,
+    scope,
+    createOrganisation,
+    createFacility,
+    rows,
+    async run(documents, { deps, ...request } = {}) {
+      const sources = documents.map((document, index) =>
+        spoolSource(`${index}.json`, memorySpool(bytesOf(document))),
+      );
+      const { document } = await importRecords(
+        { db: database.pool, ...deps },
+        { scope, ...request, sources },
+      );
+      return document;
+    },
+  };
+}
+
+/** NDJSON of the resources. */
+export function lines(resources: readonly object[]): string {
+  return resources.map((resource) => JSON.stringify(resource)).join('\n');
+}
+
+function bytesOf(document: Document): Buffer {
+  if (document instanceof Uint8Array) return Buffer.from(document);
+  return Buffer.from(typeof document === 'string' ? document : JSON.stringify(document));
+}
