@@ -45,6 +45,8 @@ create table terminology_map_change (
   changed_by uuid,
   primary key (organisation_id, map_id, version)
 );
+create index terminology_map_change_by_time
+  on terminology_map_change (organisation_id, changed_at desc, map_id desc, version desc);
 
 -- Local codes that were met in content on its way out and had no standard code, and where.
 create table terminology_unmapped (

@@ -23,6 +23,7 @@ import { verifyRoute } from '../sign-in/verify.route.ts';
 import { deleteMapRoute } from '../terminology/delete-map.route.ts';
 import { exportMapsRoute } from '../terminology/export-maps.route.ts';
 import { importMapsRoute } from '../terminology/import-maps.route.ts';
+import { listChangesRoute } from '../terminology/list-changes.route.ts';
 import { listMapsRoute } from '../terminology/list-maps.route.ts';
 import { listUnmappedRoute } from '../terminology/list-unmapped.route.ts';
 import { putMapRoute } from '../terminology/put-map.route.ts';
@@ -65,6 +66,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('DELETE', '/terminology/maps', deleteMapRoute(features)),
     at('POST', '/terminology/maps/import', importMapsRoute(features)),
     at('GET', '/terminology/maps/export', exportMapsRoute(features)),
+    at('GET', '/terminology/maps/changes', listChangesRoute(features)),
     at('GET', '/terminology/maps/$translate', translateCodeRoute(features)),
     at('GET', '/terminology/unmapped', listUnmappedRoute(features)),
   ];

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
+import { fhirFaults } from '../../test-support/fhir-validator.ts';
 
 const LOINC = 'http://loinc.org';
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
@@ -45,6 +46,7 @@ describe('who may call', () => {
     ['POST', '/terminology/maps/import', ''],
     ['GET', '/terminology/maps/export?format=csv'],
     ['GET', '/terminology/maps/$translate?code=HGB'],
+    ['GET', '/terminology/maps/changes'],
     ['GET', '/terminology/unmapped'],
   ];
   for (const [method, path, body] of calls) {
@@ -63,7 +65,13 @@ describe('who may call', () => {
 
   test('terminology.maps.read reads and changes nothing', async () => {
     const reader = await api.createAccount(tenant, { permissions: ['terminology.maps.read'] });
-    for (const path of ['/maps', '/maps/export?format=csv', '/maps/$translate?code=A', '/unmapped'])
+    for (const path of [
+      '/maps',
+      '/maps/export?format=csv',
+      '/maps/$translate?code=A',
+      '/maps/changes',
+      '/unmapped',
+    ])
       assert.equal((await get(path, {}, reader)).status, 200, path);
     assert.equal((await put(entry, {}, reader)).status, 403);
     const path = '/terminology/maps?localSystem=urn:lab&localCode=HGB&targetSystem=http://loinc.org';
@@ -225,13 +233,15 @@ describe('DELETE /terminology/maps', () => {
     assert.deepEqual([answer.status, answer.text], [204, '']);
     assert.equal((await remove(key)).status, 404);
     assert.deepEqual((await get('/maps')).json.items, []);
-    const { rows } = await api.database.pool.query({
-      text: 'select kind, version, changed_by from terminology_map_change where organisation_id = $1 order by version',
-      values: [tenant.organisationId],
-    });
-    assert.deepEqual(rows, [
-      { kind: 'created', version: 1, changed_by: manager.userId },
-      { kind: 'deleted', version: 2, changed_by: manager.userId },
+    const { items } = (await get('/maps/changes')).json;
+    const changes = items.map((item: { kind: string; version: number; changedBy: string }) => [
+      item.kind,
+      item.version,
+      item.changedBy,
+    ]);
+    assert.deepEqual(changes, [
+      ['deleted', 2, manager.userId],
+      ['created', 1, manager.userId],
     ]);
   });
 
@@ -339,6 +349,7 @@ describe('GET /terminology/maps/export', () => {
     ]);
     const headers = { 'content-type': 'application/fhir+json' };
     assert.equal((await csvImport(map.text, '?level=facility', headers)).json.unchanged, 1);
+    assert.deepEqual(fhirFaults(map.json), [], 'valid R4 for validators that are not ours');
   });
 
   test('400 for another format, or none', async () => {
@@ -399,6 +410,37 @@ describe('GET /terminology/maps/$translate', () => {
     assert.equal((await get('/maps/$translate?system=urn:lab')).status, 400);
     assert.equal((await get('/maps/$translate?code=')).status, 400);
     assert.equal((await get('/maps/$translate?code=A', { accept: 'application/fhir+xml' })).status, 406);
+  });
+});
+
+describe('GET /terminology/maps/changes', () => {
+  test('tells each change of the organisation and the facility, newest first, page by page', async () => {
+    await put(entry);
+    await put({ ...entry, targetCode: '20509-6' });
+    await put({ ...entry, facilityId: sisterFacilityId }, atSister());
+    await put({ ...entry, localCode: 'GLU', targetCode: '2345-7', facilityId: tenant.facilityId });
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const page = await get(`/maps/changes?limit=1${cursor}`);
+      for (const item of page.json.items)
+        seen.push(`${item.localCode} ${item.version} ${item.kind} ${item.targetCode}`);
+      cursor = page.json.nextCursor === null ? '' : `&cursor=${page.json.nextCursor}`;
+    } while (cursor !== '');
+    assert.deepEqual(seen.toSorted(), [
+      'GLU 1 created 2345-7',
+      'HGB 1 created 718-7',
+      'HGB 2 changed 20509-6',
+    ]);
+    const ofOne = (await get('/maps/changes?localCode=HGB')).json.items;
+    assert.deepEqual(
+      ofOne.map((item: { version: number }) => item.version),
+      [2, 1],
+    );
+    const stranger = await api.createAccount(await api.createTenant());
+    assert.deepEqual((await get('/maps/changes', {}, stranger)).json.items, []);
+    for (const query of ['limit=0', 'cursor=x'])
+      assert.equal((await get(`/maps/changes?${query}`)).status, 400);
   });
 });
 
