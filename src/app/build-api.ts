@@ -35,7 +35,7 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   const root = rootRoutes(features);
   await server.register(
     async (scope) => {
-      await scope.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
+      await scope.register(referencePage);
       for (const route of api) registerRoute(scope, deps, route);
     },
     { prefix: API_PREFIX },
@@ -47,4 +47,10 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     health,
     routes: [...root, ...api.map((route) => ({ ...route, path: API_PREFIX + route.path }))],
   };
+}
+
+/** Its files would otherwise say that they may be cached. */
+async function referencePage(scope: FastifyInstance): Promise<void> {
+  scope.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+  await scope.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
 }

@@ -1,9 +1,13 @@
 /** Liveness, readiness and metrics, outside the version prefix. */
 
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { errorBody } from '../../platform/http/errors.ts';
+import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
+
+/** A database that takes longer to answer nothing cannot serve. */
+const DATABASE_TIMEOUT_MS = 3_000;
 
 export interface Health {
   register(server: FastifyInstance): void;
@@ -16,29 +20,27 @@ export interface Health {
 export function createHealth({ db, live, metrics, config }: Runtime): Health {
   let draining = false;
 
-  async function readiness(): Promise<{ ready: boolean; checks: Record<string, boolean> }> {
-    const database = await db.query('select 1').then(
+  async function databaseAnswers(): Promise<boolean> {
+    const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
+    const answer = db.query('select 1').then(
       () => true,
       () => false,
     );
-    return {
-      ready: database && !draining,
-      checks: { database, notifications: live.up, accepting: !draining },
-    };
+    return Promise.race([answer, late]);
   }
 
   return {
     register(server) {
       server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
-      server.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
-        const { ready, checks } = await readiness();
-        return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks });
+      server.get('/readyz', { schema: { hide: true } }, async () => {
+        if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
+        if (!(await databaseAnswers()))
+          throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
+        return { status: 'ready', checks: { database: true, notifications: live.up } };
       });
       server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
-          return reply
-            .code(404)
-            .send(errorBody(404, 'There is no such path or method. See the reference at /api/v1/docs.'));
+          return reply.code(404).send(errorBody(404, NO_SUCH_PATH));
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
       });
     },
@@ -48,7 +50,9 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
     async listenMetrics(port) {
       const server = createServer((request, response) => {
         if (request.url !== '/metrics') {
-          response.writeHead(404).end();
+          response
+            .writeHead(404, { 'content-type': 'application/json; charset=utf-8' })
+            .end(JSON.stringify(errorBody(404, 'This listener has /metrics only.')));
           return;
         }
         void metrics.registry.metrics().then((text) => {

@@ -3,7 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTP
 import Type, { type TObject, type TSchema } from 'typebox';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
 import { HttpError, notFound } from '../../platform/http/errors.ts';
-import { convertQuery, refuseUnusableText } from '../../platform/http/input.ts';
+import {
+  convertQuery,
+  refuseMalformedEncoding,
+  refuseUnencodedBytes,
+  refuseUnusableText,
+} from '../../platform/http/input.ts';
 import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../privacy/purpose-of-use.ts';
@@ -105,7 +110,11 @@ function isRead(method: HttpMethod, access: Access): boolean {
 }
 
 async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: TObject): Promise<void> {
-  const query = { ...(request.query as Record<string, string | string[]>) };
+  const query: Record<string, string | string[]> = Object.create(null);
+  Object.assign(query, request.query);
+  const text = queryText(request);
+  refuseUnencodedBytes(text);
+  refuseMalformedEncoding(text);
   const { bodyMode = 'parsed', bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = route.schemas;
   if (bodyMode === 'raw') request.body = await readBytes(request.raw, bodyLimitBytes);
   else if (bodyMode === 'stream') request.body = request.raw;
@@ -123,6 +132,11 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
   refuseUnusableText(query);
   refuseUnusableParams(request.params);
   request.query = convertQuery(querySchema, query, isStrict(request));
+}
+
+function queryText({ raw: { url = '' } }: FastifyRequest): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
 }
 
 /** An id that no record can have is an unknown id. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import secureJsonParse from 'secure-json-parse';
 import { badRequest, HttpError } from './errors.ts';
+import { refuseMalformedEncoding } from './input.ts';
 
 const MAX_JSON_DEPTH = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -51,7 +52,9 @@ export function parseJson(bytes: Uint8Array): unknown {
 /** Form fields; a field given twice becomes an array. */
 export function parseForm(bytes: Uint8Array): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(decodeText(bytes))) addValue(fields, name, value);
+  const text = decodeText(bytes);
+  refuseMalformedEncoding(text);
+  for (const [name, value] of new URLSearchParams(text)) addValue(fields, name, value);
   return fields;
 }
 

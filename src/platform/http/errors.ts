@@ -45,3 +45,6 @@ export const unavailable = (message: string, retryAfterSeconds: number, code = '
 export function errorBody(statusCode: number, message: string): ErrorBody {
   return { statusCode, message, error: STATUS_CODES[statusCode] ?? 'Error' };
 }
+
+/** Of the 404 for an unknown path. */
+export const NO_SUCH_PATH = 'There is no such path or method. All of them are in /api/v1/docs.';

@@ -15,8 +15,9 @@ interface Property extends TSchema {
  */
 export function convertQuery(schema: TObject, query: Values, strict: boolean): Values {
   const converted: Values = {};
+  const properties = schema.properties as Record<string, Property>;
   for (const [name, value] of Object.entries(query)) {
-    const property = (schema.properties as Record<string, Property>)[name];
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property !== undefined) converted[name] = convert(property, value);
     else if (strict)
       throw badRequest(`Unknown query parameter ${printable(name)}, and Prefer asks for strict handling.`);
@@ -30,6 +31,25 @@ function convert(property: Property, value: unknown): unknown {
   if (property.type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (property.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
+}
+
+/** 400 when a percent-encoding in a query or a form is not one, or not UTF-8: parsers would guess what was meant. */
+export function refuseMalformedEncoding(text: string): void {
+  if (!text.includes('%')) return;
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw badRequest('The parameters are not percent-encoded UTF-8. Send % itself as %25.', 'bad_encoding');
+  }
+}
+
+/** 400 when an address has bytes beyond ASCII, of which nobody knows the encoding (RFC 3986 section 2). */
+export function refuseUnencodedBytes(address: string): void {
+  if (!/^[\x21-\x7e]*$/.test(address))
+    throw badRequest(
+      'The address has characters beyond ASCII. Percent-encode them as UTF-8.',
+      'bad_encoding',
+    );
 }
 
 /** 400 when any string in the input has a NUL or a lone surrogate: PostgreSQL holds neither. */

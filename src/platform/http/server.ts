@@ -1,7 +1,6 @@
 /** The HTTP server: one error shape, correlation ids, time-outs, metrics. No business words here. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import Fastify, {
   type FastifyError,
@@ -12,7 +11,8 @@ import Fastify, {
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { errorBody, HttpError, unavailable } from './errors.ts';
+import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
+import { answerBrokenRequest, answerProtocolFaults } from './protocol-faults.ts';
 import { validationMessage } from './validation-message.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -35,8 +35,10 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     requestTimeout: 120_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: 15_000, maxHeaderSize: 16_384 },
+    http: { headersTimeout: 15_000, maxHeaderSize: 16_384, requireHostHeader: false },
     forceCloseConnections: 'idle',
+    // What still arrives on open connections while the server closes is answered like anything else.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
@@ -50,17 +52,16 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.addHook('onRequest', (request, reply, done) => {
     reply.raw.setHeader('x-correlation-id', request.id);
     reply.raw.setHeader('cache-control', 'no-store');
-    done();
+    // RFC 9112 section 3.2; Node.js would answer this itself, in another shape.
+    const hostMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
+    done(hostMissing ? hostRequired() : undefined);
   });
   server.addHook('onResponse', (request, reply, done) => {
     observe(request, reply);
     done();
   });
-  server.setNotFoundHandler((_request, reply) =>
-    reply
-      .code(404)
-      .send(errorBody(404, 'There is no such path or method. See the reference at /api/v1/docs.')),
-  );
+  server.setNotFoundHandler((_request, reply) => reply.code(404).send(errorBody(404, NO_SUCH_PATH)));
+  answerProtocolFaults(server.server);
   server.setErrorHandler(answerError);
 
   function observe(request: FastifyRequest, reply: FastifyReply): void {
@@ -127,24 +128,13 @@ function toHttpError(error: unknown): HttpError | undefined {
   return undefined;
 }
 
+function hostRequired(): HttpError {
+  const headers = { connection: 'close' };
+  return new HttpError(400, 'host_missing', 'The header Host is missing.', { headers });
+}
+
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {
-  404: 'There is no such path or method.',
+  404: NO_SUCH_PATH,
   413: 'The body is too large.',
   414: 'The address is too long.',
 };
-
-/** A request that is not HTTP, has too many headers or never ends: answered in the error shape, then closed. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const body = JSON.stringify(errorBody(status, 'The request is not valid HTTP.'));
-  socket.end(
-    `HTTP/1.1 ${status} ${errorBody(status, '').error}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `cache-control: no-store\r\nx-correlation-id: ${randomUUID()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `connection: close\r\n\r\n${body}`,
-  );
-}

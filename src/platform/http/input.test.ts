@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import fc from 'fast-check';
+import Type from 'typebox';
+import { addValue, decodeText, parseForm, parseJson } from './body.ts';
+import { convertQuery, refuseMalformedEncoding, refuseUnencodedBytes, refuseUnusableText } from './input.ts';
+
+const SCHEMA = Type.Object({
+  count: Type.Optional(Type.Integer()),
+  flag: Type.Optional(Type.Boolean()),
+  name: Type.Optional(Type.String()),
+  date: Type.Optional(Type.Array(Type.String())),
+});
+
+describe('convertQuery', () => {
+  it('converts what is written as its type, and nothing else', () => {
+    assert.deepEqual(convertQuery(SCHEMA, { count: '20', flag: 'true', name: '20', date: 'ge2026' }, false), {
+      count: 20,
+      flag: true,
+      name: '20',
+      date: ['ge2026'],
+    });
+    for (const count of ['', ' 1', '1.0', '1e3', '0x1', '+1', '١', '1'.repeat(16), 'NaN'])
+      assert.deepEqual(convertQuery(SCHEMA, { count }, false), { count });
+    for (const flag of ['', 'TRUE', '1', 'yes'])
+      assert.deepEqual(convertQuery(SCHEMA, { flag }, false), { flag });
+  });
+
+  it('leaves a repeated value for validation to refuse', () => {
+    assert.deepEqual(convertQuery(SCHEMA, { count: ['1', '2'] }, false), { count: ['1', '2'] });
+  });
+
+  it('ignores unknown names, and refuses them where handling is strict', () => {
+    for (const name of ['unknown', '__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      const query = Object.fromEntries([[name, 'x']]);
+      Object.defineProperty(query, name, { value: 'x', enumerable: true });
+      assert.deepEqual(Object.keys(convertQuery(SCHEMA, query, false)), []);
+      assert.throws(() => convertQuery(SCHEMA, query, true), { statusCode: 400 });
+    }
+  });
+
+  it('does not repeat an unusual name in its message', () => {
+    assert.throws(
+      () => convertQuery(SCHEMA, { '<script>': '1' }, true),
+      ({ message }: Error) => {
+        assert.ok(!message.includes('<'));
+        return true;
+      },
+    );
+  });
+});
+
+test('percent-encoding must be there and be UTF-8', () => {
+  for (const text of ['', 'a=b', 'a=%C3%A9&b=%25', 'a=+%2B', '%F0%9F%98%80']) refuseMalformedEncoding(text);
+  for (const text of ['%', 'a=%', 'a=%f', 'a=%zz', 'a=%ff', 'a=%c3', 'a=%c0%af', 'a=%ed%a0%80', '100%'])
+    assert.throws(() => refuseMalformedEncoding(text), { statusCode: 400 }, text);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => refuseMalformedEncoding(encodeURIComponent(text))),
+  );
+});
+
+test('an address is ASCII', () => {
+  refuseUnencodedBytes('a=b&c=%C3%A9');
+  for (const text of ['é', '\xff', 'a b', '\x7f', 'a\0'])
+    assert.throws(() => refuseUnencodedBytes(text), { statusCode: 400 });
+});
+
+describe('refuseUnusableText', () => {
+  it('finds a NUL or a lone surrogate at any depth, in values and names', () => {
+    const bad = fc.constantFrom('\0', 'a\0b', '\ud800', 'x\udfff');
+    const nested = fc.letrec((tie) => ({
+      node: fc.oneof(
+        { depthSize: 'small' },
+        bad,
+        fc.tuple(fc.jsonValue(), tie('node')),
+        fc.record({ a: fc.jsonValue(), b: tie('node') }),
+        bad.map((name) => ({ [name]: 1 })),
+      ),
+    })).node;
+    fc.assert(
+      fc.property(nested, (input) => assert.throws(() => refuseUnusableText(input), { statusCode: 400 })),
+    );
+  });
+
+  it('takes everything else, however deep', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (input) => {
+        fc.pre(!/\\u0000|\0/.test(JSON.stringify(input)));
+        refuseUnusableText(input);
+      }),
+    );
+    let deep: unknown = 'x';
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    refuseUnusableText(deep);
+  });
+});
+
+describe('parseJson', () => {
+  const bytes = (text: string) => Buffer.from(text);
+
+  it('reads what JSON.stringify wrote', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        fc.pre(!/__proto__|constructor/.test(JSON.stringify(value)));
+        assert.deepEqual(parseJson(bytes(JSON.stringify(value))), JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it('refuses what is no JSON, empty, too deep, or would change prototypes', () => {
+    const refused = [
+      '',
+      ' \n',
+      '{',
+      '[1,]',
+      'undefined',
+      "{'a':1}",
+      '{"a":1}{',
+      '{"__proto__":{}}',
+      '01',
+      'NaN',
+    ];
+    for (const text of [...refused, '['.repeat(100_000), `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`])
+      assert.throws(() => parseJson(bytes(text)), { statusCode: 400 }, text.slice(0, 40));
+    assert.throws(() => parseJson(bytes('{"a":{"__proto__":{"x":1}}}')), { statusCode: 400 });
+    assert.equal(({} as { x?: unknown }).x, undefined);
+  });
+
+  it('takes 64 levels, and brackets in strings for no levels', () => {
+    parseJson(bytes(`${'['.repeat(64)}${']'.repeat(64)}`));
+    const text = '['.repeat(1_000);
+    assert.equal(parseJson(bytes(JSON.stringify(text))), text);
+    assert.equal(parseJson(bytes(JSON.stringify(`\\"${text}`))), `\\"${text}`);
+    assert.throws(() => parseJson(bytes(`["\\\\",${'['.repeat(64)}${']'.repeat(64)}]`)), /deeper/);
+  });
+
+  it('refuses bytes that are not UTF-8', () => {
+    for (const raw of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0x22, 0xc0, 0xaf, 0x22]])
+      assert.throws(() => decodeText(Buffer.from(raw)), { statusCode: 400 });
+  });
+});
+
+describe('parseForm', () => {
+  it('reads what URLSearchParams wrote; a name given twice becomes a list', () => {
+    const pair = fc.tuple(
+      fc.constantFrom('a', 'b', '__proto__', 'toString'),
+      fc.string({ unit: 'grapheme' }),
+    );
+    fc.assert(
+      fc.property(fc.array(pair, { maxLength: 6 }), (pairs) => {
+        const wanted = new Map<string, string[]>();
+        for (const [name, value] of pairs) wanted.set(name, [...(wanted.get(name) ?? []), value]);
+        const fields = parseForm(Buffer.from(new URLSearchParams(pairs).toString()));
+        assert.deepEqual(
+          Object.entries(fields).map(([name, value]) => [name, [value].flat()]),
+          [...wanted],
+        );
+      }),
+    );
+  });
+
+  it('refuses broken encodings', () => {
+    assert.throws(() => parseForm(Buffer.from('a=%ff')), { statusCode: 400 });
+    assert.throws(() => parseForm(Buffer.from([0x61, 0x3d, 0xff])), { statusCode: 400 });
+  });
+});
+
+test('a third value joins the first two', () => {
+  const fields: Record<string, string | string[]> = Object.create(null);
+  for (const value of ['1', '2', '3']) addValue(fields, 'a', value);
+  assert.deepEqual(fields.a, ['1', '2', '3']);
+});

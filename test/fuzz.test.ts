@@ -1,0 +1,610 @@
+/**
+ * Every registered route is fuzzed from its own schema: whatever comes in, the answer is 4xx in the error shape,
+ * never 5xx, never a hang, never a leak. A new route is fuzzed by being registered.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { STATUS_CODES } from 'node:http';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import type { TSchema } from 'typebox';
+import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
+import { exchangeBytes, type RawAnswer, type RawRequest, requestBytes } from '../test-support/raw-http.ts';
+import {
+  pathParameters,
+  querySchema,
+  type RegisteredRoute,
+  type SampleRequest,
+  sampleRequest,
+} from '../test-support/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+
+/** Runs of one property, on all routes together. */
+const RUNS = 800;
+/** What must not be told: SQL, stacks, the inside of the driver. */
+const LEAK =
+  /\b(select|insert into|update|delete from) [a-z_"]+|syntax error|\bat (async )?[\w.<>]+ \(|\bat \/|file:\/\/|node:internal|node_modules|\bpg_|SQLSTATE|\b(column|relation|constraint) "/i;
+
+const TEXTS = [
+  '',
+  ' ',
+  '\0',
+  'a\0b',
+  '0',
+  '-0',
+  '007',
+  '-1',
+  '101',
+  '1e3',
+  '1.0',
+  '9'.repeat(15),
+  '9'.repeat(400),
+  'NaN',
+  'null',
+  'undefined',
+  'true',
+  '[]',
+  '{}',
+  "' or 1=1 --",
+  '$1',
+  '%',
+  '_',
+  '\\',
+  '../../../etc/passwd',
+  '0000-01-01',
+  '0001-01-01',
+  '9999-12-31',
+  'ge0001',
+  'le9999',
+  'ge9999-12-31T23:59:59.999Z',
+  'le0001-01-01T00:00:00+14:00',
+  '2026-02-30',
+  '2026-01-01T24:00:00Z',
+  'ne2026-01-01',
+  'Patient/',
+  'Patient/1/_history/2',
+  'http://localhost/Patient/1',
+  '00000000-0000-0000-0000-000000000000',
+  'TREATMENT,OPS',
+  '\u202e\u2066',
+  '\u{1f600}\u0301'.repeat(50),
+  '\ufdd0\uffff',
+  'Ω'.repeat(200),
+  'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  'x'.repeat(5_000),
+];
+const NAMES = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'unknown',
+  '',
+  'a[b]',
+  'a.b',
+  '$where',
+];
+const BROKEN_ENCODINGS = ['%', '%f', '%zz', '%ff', '%c3', '%ed%a0%80', '%c0%af', 'a%00b', '\xff\xfe', '\xc3'];
+
+const text = fc.oneof(
+  fc.constantFrom(...TEXTS),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+);
+const encoded = fc.oneof(
+  text.map((value) => encodeURIComponent(value.toWellFormed())),
+  fc.constantFrom(...BROKEN_ENCODINGS),
+);
+
+describe('bad input', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let seeds: SeededRecords;
+  let token: string;
+  let port: number;
+
+  before(async () => {
+    api = await startTestApi({ env: { IMPORT_MAX_BYTES: String(2 ** 20) } });
+    tenant = await api.createTenant();
+    seeds = await seedRecords(api.database.pool, tenant);
+    ({ token } = await api.createAccount(tenant));
+    port = Number(new URL(api.origin).port);
+  });
+  after(() => api.close());
+
+  /** A route that ends its session needs a new one for each call. */
+  async function tokenFor({ route }: RegisteredRoute): Promise<string> {
+    return route.access.kind === 'session' ? (await api.createAccount(tenant)).token : token;
+  }
+
+  async function send(entry: RegisteredRoute, request: RawRequest): Promise<RawAnswer> {
+    const authorization = `Bearer ${await tokenFor(entry)}`;
+    const headers = { authorization, ...request.headers };
+    const answers = await exchangeBytes(port, requestBytes({ ...request, headers }));
+    assert.equal(answers.length, 1, 'one answer');
+    checkAnswer(answers[0] as RawAnswer, documented(entry));
+    return answers[0] as RawAnswer;
+  }
+
+  async function fuzz(
+    input: (entry: RegisteredRoute) => fc.Arbitrary<RawRequest> | undefined,
+  ): Promise<void> {
+    const numRuns = Math.max(8, Math.floor(RUNS / api.api.routes.length));
+    for (const entry of api.api.routes) {
+      const requests = input(entry);
+      if (requests === undefined) continue;
+      await fc
+        .assert(
+          fc.asyncProperty(requests, async (request) => void (await send(entry, request))),
+          { numRuns },
+        )
+        .catch((error: Error) => {
+          throw new Error(`${entry.method} ${entry.path}: ${error.message}`, { cause: error });
+        });
+    }
+  }
+
+  const sample = (entry: RegisteredRoute) => sampleRequest(entry, seeds);
+
+  it('in the path', async () => {
+    await fuzz((entry) => {
+      const parameters = pathParameters(entry);
+      if (parameters.length === 0) return undefined;
+      const { query, ...rest } = sample(entry);
+      return fc.array(encoded, { minLength: 1, maxLength: parameters.length }).map((values) => {
+        const path = parameters.reduce(
+          (path, name, index) => path.replace(`:${name}`, () => values[index % values.length] ?? ''),
+          entry.path,
+        );
+        return toRaw({ ...rest, path }, new URLSearchParams(query).toString());
+      });
+    });
+  });
+
+  it('in the query', async () => {
+    await fuzz((entry) => {
+      const known = knownQuery(entry).toString();
+      return queries(entry, known).map((query) => withQuery(entry, query));
+    });
+  });
+
+  it('in the JSON body', async () => {
+    await fuzz(({ route, ...entry }) => {
+      const { body, bodyMode = 'parsed' } = route.schemas;
+      if (body === undefined || bodyMode === 'form') return undefined;
+      const request = sample({ route, ...entry });
+      const query = new URLSearchParams(request.query).toString();
+      return bodies(request, body).map((bytes) => ({ ...toRaw(request, query), body: bytes }));
+    });
+  });
+
+  it('in the headers', async () => {
+    await fuzz((entry) => {
+      const request = sample(entry);
+      const raw = toRaw(request, new URLSearchParams(request.query).toString());
+      return headers().map((changed) => ({ ...raw, headers: { ...raw.headers, ...changed } }));
+    });
+  });
+
+  /** A request of the route with this query, or this form where it takes one. */
+  function withQuery(entry: RegisteredRoute, query: string): RawRequest {
+    const request = sample(entry);
+    return entry.route.schemas.bodyMode === 'form'
+      ? { ...toRaw(request, ''), body: Buffer.from(query, 'latin1') }
+      : toRaw(request, query);
+  }
+
+  function knownQuery(entry: RegisteredRoute): URLSearchParams {
+    const { query, body } = sample(entry);
+    return new URLSearchParams(entry.route.schemas.bodyMode === 'form' ? body : query);
+  }
+
+  it('in parameters that are given twice', async () => {
+    for (const entry of api.api.routes)
+      for (const [name, property] of Object.entries(querySchema(entry))) {
+        if ((property as { type?: string }).type === 'array') continue;
+        const query = knownQuery(entry);
+        const value = query.get(name) ?? '1';
+        query.set(name, value);
+        query.append(name, value);
+        const { status } = await send(entry, withQuery(entry, query.toString()));
+        assert.equal(status, 400, `${entry.path} ${name} twice: ${status}`);
+      }
+  });
+
+  it('in text that PostgreSQL cannot hold', async () => {
+    for (const entry of api.api.routes)
+      for (const name of Object.keys(querySchema(entry)))
+        for (const value of ['%00', 'a%00b', '%ff', '%ed%a0%80', '%']) {
+          const query = knownQuery(entry);
+          query.delete(name);
+          const { status } = await send(entry, withQuery(entry, `${query}&${name}=${value}`));
+          assert.equal(status, 400, `${entry.path} ${name}=${value}: ${status}`);
+        }
+  });
+
+  /** Routes that read a body, with the request that they take. */
+  function* takers(): Generator<{ entry: RegisteredRoute; raw: RawRequest; body: Uint8Array }> {
+    for (const entry of api.api.routes) {
+      const { bodyMode = 'parsed', body } = entry.route.schemas;
+      const request = sample(entry);
+      const raw = toRaw(request, new URLSearchParams(request.query).toString());
+      if ((body !== undefined || bodyMode !== 'parsed') && raw.body !== undefined)
+        yield { entry, raw, body: raw.body };
+    }
+  }
+
+  it('in bodies that are too large or too deep', async () => {
+    const tenMegabytes = Buffer.alloc(10 * 2 ** 20, 'x');
+    const refused = [
+      Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+      Buffer.from(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`),
+      tenMegabytes,
+      Buffer.concat([Buffer.from('"'), tenMegabytes]),
+    ];
+    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(2 ** 20, 'x'), Buffer.from('\r\n')]);
+    const chunks = Buffer.concat([...Array.from({ length: 10 }, () => chunk), Buffer.from('0\r\n\r\n')]);
+    for (const { entry, raw } of takers()) {
+      for (const body of refused) {
+        const { status } = await send(entry, { ...raw, body });
+        assert.ok(status >= 400, `${entry.path}: ${status}`);
+      }
+      const headers = { ...raw.headers, 'transfer-encoding': 'chunked' };
+      const { status } = await send(entry, { ...raw, headers, body: chunks });
+      assert.ok(status >= 400, `${entry.path}: ${status}`);
+    }
+    for (const entry of api.api.routes.filter(({ method }) => method === 'GET').slice(0, 3))
+      await send(entry, { ...withQuery(entry, knownQuery(entry).toString()), body: tenMegabytes });
+  });
+
+  it('in the type of the body', async () => {
+    const types = ['', 'text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'x', ';', '*/*'];
+    for (const { entry, raw } of takers())
+      for (const type of types) {
+        const answer = await send(entry, { ...raw, headers: { ...raw.headers, 'content-type': type } });
+        // Callbacks are known by their signature, which comes first.
+        const refused = entry.route.access.kind === 'open' ? [401, 415] : [415];
+        assert.ok(refused.includes(answer.status), `${entry.path} ${type}: ${answer.status}`);
+      }
+  });
+
+  it('in the encoding of the body', async () => {
+    for (const { entry, raw, body } of takers()) {
+      const zipped = gzipSync(body);
+      for (const bytes of [
+        zipped.subarray(0, 12),
+        Buffer.concat([zipped, randomBytes(20)]),
+        randomBytes(100),
+      ])
+        for (const encoding of ['gzip', 'br', 'nonsense']) {
+          const headers = { ...raw.headers, 'content-encoding': encoding };
+          const { status } = await send(entry, { ...raw, headers, body: bytes });
+          assert.ok(status >= 400, `${entry.path} ${encoding}: ${status}`);
+        }
+    }
+  });
+
+  it('in the method and the address', async () => {
+    const paths = [
+      '/',
+      '/api',
+      '/api/v1',
+      '/api/v1/',
+      '/api/v1//',
+      '/API/V1/auth/login',
+      '/nope',
+      '/api/v1/../..',
+    ];
+    const odd = [
+      ...BROKEN_ENCODINGS.map((part) => `/api/v1/${part}`),
+      `/${'a/'.repeat(3_000)}`,
+      '*',
+      '?',
+      '/?',
+    ];
+    for (const target of [...paths, ...odd])
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
+        const answers = await exchangeBytes(port, requestBytes({ method, target, headers: {} }));
+        assert.equal(answers.length, 1);
+        const answer = answers[0] as RawAnswer;
+        checkAnswer(answer, new Set());
+        assert.ok(answer.status >= 400 && answer.status < 500, `${method} ${target}: ${answer.status}`);
+      }
+    for (const entry of api.api.routes) {
+      const request = toRaw(sample(entry), '');
+      for (const method of ['OPTIONS', 'PATCH', 'TRACE']) {
+        const answer = await send(entry, { ...request, method });
+        assert.ok(answer.status >= 400, `${method} ${entry.path}`);
+      }
+    }
+  });
+
+  it('that is not HTTP at all', async () => {
+    const garbage = [
+      'nonsense\r\n\r\n',
+      '\0\0\0\0\r\n\r\n',
+      'GET\r\n\r\n',
+      'GET / HTTP/9.9\r\nhost: x\r\n\r\n',
+      'GET / HTTP/1.1\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost x\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: x\r\nx: \0\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: x\r\n folded\r\n\r\n',
+      `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET / HTTP/1.1\r\nhost: x\r\n${'y: z\r\n'.repeat(5_000)}\r\n`,
+      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1, 2\r\n\r\n',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: nonsense\r\n\r\n',
+      'POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+      'CONNECT localhost:1 HTTP/1.1\r\nhost: x\r\n\r\n',
+      'POST / HTTP/1.1\r\nhost: x\r\nexpect: nonsense\r\n\r\n',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    ];
+    for (const bytes of garbage) {
+      const sent = JSON.stringify(bytes.slice(0, 80));
+      const [answer] = await exchangeBytes(port, Buffer.from(bytes, 'latin1')).catch((error: Error) => {
+        throw new Error(`${error.message}: ${sent}`);
+      });
+      assert.ok(answer, `no answer to ${sent}`);
+      checkAnswer(answer, new Set());
+      assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} to ${sent}`);
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
+        const end = Buffer.from('\r\n\r\n');
+        for (const answer of await exchangeBytes(port, Buffer.concat([bytes, end])))
+          checkAnswer(answer, new Set());
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('that never ends holds up nobody else, and is not waited for for ever', async () => {
+    const beginnings = [
+      '',
+      'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ',
+      'POST /api/v1/auth/verify HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"em',
+    ];
+    const silent = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.on('error', () => undefined);
+        await once(socket, 'connect');
+        socket.write(beginnings[index % beginnings.length] ?? '');
+        return socket;
+      }),
+    );
+    const { status } = await api.call('/patients/base', { token });
+    assert.equal(status, 200);
+    for (const socket of silent) socket.destroy();
+    const { headersTimeout, requestTimeout, timeout } = api.api.server.server;
+    assert.ok(headersTimeout > 0 && headersTimeout <= 60_000);
+    assert.ok(requestTimeout > 0 && requestTimeout <= 300_000);
+    assert.ok(timeout > 0 && timeout <= 300_000);
+  });
+
+  it('between good requests on one connection', async () => {
+    const authorization = `Bearer ${token}`;
+    const good = (connection: string) =>
+      requestBytes({
+        method: 'GET',
+        target: '/api/v1/patients/base',
+        headers: { authorization, connection },
+      });
+    const bad = requestBytes({
+      method: 'GET',
+      target: '/api/v1/patients/base?limit=x',
+      headers: { authorization, connection: 'keep-alive' },
+    });
+    const answers = await exchangeBytes(
+      port,
+      Buffer.concat([good('keep-alive'), bad, good('keep-alive'), good('close')]),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400, 200, 200],
+    );
+    for (const answer of answers) checkAnswer(answer, new Set());
+  });
+
+  it('never makes an answer that may be kept', async () => {
+    for (const path of [
+      '/docs',
+      '/docs/static/index.html',
+      '/docs/static/index.css',
+      '/docs/json',
+      '/docs/nope',
+    ]) {
+      const { status, headers } = await api.call(path);
+      assert.ok(status < 500);
+      assert.equal(headers.get('cache-control'), 'no-store', path);
+      assert.ok(headers.has('x-correlation-id'), path);
+    }
+  });
+
+  it('leaves the service as it was', async () => {
+    assert.equal((await api.call('/patients/base', { token })).status, 200);
+    assert.doesNotMatch(api.logs(), /unexpected error/);
+  });
+});
+
+/** 5xx that the route documents. */
+function documented({ route }: RegisteredRoute): Set<number> {
+  return new Set(Object.keys(route.schemas.responses).map(Number));
+}
+
+function checkAnswer({ status, headers, body }: RawAnswer, allowed: ReadonlySet<number>): void {
+  const content = body.toString();
+  assert.ok(status < 500 || allowed.has(status), `${status}: ${content.slice(0, 300)}`);
+  assert.match(headers['x-correlation-id'] ?? '', /^[A-Za-z0-9._-]{1,128}$/);
+  assert.equal(headers['cache-control'], 'no-store');
+  if (status < 400) return;
+  assert.match(headers['content-type'] ?? '', /^application\/json/, content.slice(0, 300));
+  const error = JSON.parse(content) as Record<string, unknown>;
+  assert.deepEqual(Object.keys(error), ['statusCode', 'message', 'error']);
+  assert.equal(error.statusCode, status);
+  assert.equal(error.error, STATUS_CODES[status]);
+  assert.ok(typeof error.message === 'string' && error.message.length > 0 && error.message.length < 2_000);
+  assert.doesNotMatch(content, LEAK);
+}
+
+function toRaw({ method, path, headers, body }: Omit<SampleRequest, 'query'>, query: string): RawRequest {
+  const target = query === '' ? path : `${path}?${query}`;
+  return { method, target, headers, ...(body === undefined ? {} : { body: Buffer.from(body) }) };
+}
+
+/** The known query with one to three parameters changed, added or broken. */
+function queries(entry: RegisteredRoute, known: string): fc.Arbitrary<string> {
+  const schema = querySchema(entry);
+  const name = fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...Object.keys(schema), ...NAMES) },
+    { weight: 1, arbitrary: text.map((value) => encodeURIComponent(value.toWellFormed()).slice(0, 60)) },
+  );
+  const value = fc.oneof(
+    { weight: 3, arbitrary: encoded },
+    { weight: 1, arbitrary: fc.constantFrom(...near(schema)) },
+  );
+  const changed = fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 3 });
+  return fc.tuple(changed, fc.boolean()).map(([changes, keep]) => {
+    const kept = new URLSearchParams(known);
+    for (const [changedName] of changes) if (!keep) kept.delete(changedName);
+    return [kept.toString(), ...changes.map(([n, v]) => `${n}=${v}`)]
+      .filter(Boolean)
+      .join('&')
+      .slice(0, 12_000);
+  });
+}
+
+/** Values beside those that a schema allows. */
+function near(schema: Record<string, TSchema>): string[] {
+  const values = Object.values(schema).flatMap((property) => {
+    const { enum: choices, minimum, maximum, maxLength } = property as Record<string, unknown>;
+    return [
+      ...(Array.isArray(choices) ? choices.map(String) : []),
+      ...(typeof minimum === 'number' ? [minimum - 1, minimum] : []),
+      ...(typeof maximum === 'number' ? [maximum, maximum + 1] : []),
+      ...(typeof maxLength === 'number' ? ['x'.repeat(maxLength), 'x'.repeat(maxLength + 1)] : []),
+    ].map(String);
+  });
+  return ['1', ...values];
+}
+
+function bodies(request: SampleRequest, schema: TSchema): fc.Arbitrary<Uint8Array> {
+  const good = request.body ?? '{}';
+  const document: unknown = parseOr(good, {});
+  const raw = fc.constantFrom(
+    '',
+    ' ',
+    'null',
+    '0',
+    '"x"',
+    '[]',
+    '{}',
+    '[[[[]]]]',
+    '{"__proto__":{"a":1}}',
+    '{"constructor":{"prototype":{"a":1}}}',
+    `{"a":"${'x'.repeat(60_000)}"}`,
+    `"${'x'.repeat(100_000)}"`,
+    '{"a":1e400,"b":-0,"c":1E-400}',
+    '{"a":"\\ud800","\\udfff":1}',
+    '{"a":"\\u0000"}',
+    '{"a":1,"a":2}',
+    '{"a":}',
+    good.slice(0, -1),
+    `${good}${good}`,
+    `\ufeff${good}`,
+    '<xml/>',
+  );
+  const bytes = fc.oneof(
+    raw.map((content) => Buffer.from(content)),
+    fc.uint8Array({ maxLength: 100 }),
+    fc.constant(Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3, 0x28]), Buffer.from('"}')])),
+    fc.constant(Buffer.from(good, 'utf16le')),
+    fc.jsonValue({ maxDepth: 4 }).map((value) => Buffer.from(JSON.stringify(value))),
+  );
+  return fc.oneof(
+    { weight: 2, arbitrary: changedDocuments(document, schema) },
+    { weight: 1, arbitrary: bytes },
+  );
+}
+
+/** The good document with one property replaced, removed or added, at any depth. */
+function changedDocuments(document: unknown, schema: TSchema): fc.Arbitrary<Uint8Array> {
+  const declared = Object.keys((schema as { properties?: object }).properties ?? {});
+  const name = fc.constantFrom(...declared, ...NAMES);
+  const value = fc.oneof(
+    text,
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.constantFrom<unknown>(
+      null,
+      -1,
+      1.5,
+      1e308,
+      2 ** 53,
+      [],
+      {},
+      [[]],
+      true,
+      'x'.repeat(2_000),
+      'x'.repeat(50_000),
+    ),
+    fc.constantFrom('\ud800', '\udfff\ud800', 'a\0'),
+  );
+  return fc.tuple(name, value, fc.boolean()).map(([property, changed, remove]) => {
+    const base = typeof document === 'object' && document !== null ? { ...document } : {};
+    if (remove) Reflect.deleteProperty(base, property);
+    else Object.defineProperty(base, property, { value: changed, enumerable: true, configurable: true });
+    return Buffer.from(JSON.stringify(base));
+  });
+}
+
+function parseOr(content: string, fallback: unknown): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return fallback;
+  }
+}
+
+function headers(): fc.Arbitrary<Record<string, string>> {
+  const names = [
+    'authorization',
+    'x-org-id',
+    'x-facility-id',
+    'x-correlation-id',
+    'prefer',
+    'accept',
+    'accept-encoding',
+    'content-type',
+    'if-none-match',
+    'x-forwarded-for',
+    'expect',
+    'cookie',
+    'x-signature',
+    'range',
+    'upgrade',
+    'x-http-method-override',
+  ];
+  const printable = fc
+    .oneof(
+      text,
+      fc.constantFrom(
+        'Bearer',
+        'Bearer ',
+        'Bearer a.b.c',
+        'Basic eDp5',
+        'W/"',
+        '"*"',
+        '*/*;q=x',
+        'handling=strict',
+      ),
+    )
+    .map((value) => value.replace(/[^\x20-\x7e\x80-\xff]/g, '').slice(0, 4_000));
+  return fc.dictionary(fc.constantFrom(...names), printable, { minKeys: 1, maxKeys: 3 });
+}
