@@ -124,9 +124,15 @@ export function periodBounds(
 ): { start: FhirDateTime | undefined; end: FhirDateTime | undefined } {
   const start = reader.dateTime('start');
   const end = reader.dateTime('end');
-  if (start !== undefined && end !== undefined && start.span(timeZone).start > lastInstant(end, timeZone))
+  if (start !== undefined && end !== undefined && isBefore(end, start.span(timeZone).start, timeZone))
     reader.fail('', 'ends before it starts');
   return { start, end };
+}
+
+/** True when all of `end` is over by `instant`: a day is when the next one has begun. */
+function isBefore(end: FhirDateTime, instant: Date, timeZone: string): boolean {
+  const last = lastInstant(end, timeZone);
+  return end.precision === 'time' ? last < instant : last <= instant;
 }
 
 export function period(reader: ElementReader): Period | undefined {
