@@ -123,6 +123,13 @@ test('an identifier without a system does not stand for the record', () => {
   ]);
 });
 
+test('a contact without details is left out', () => {
+  const contacts = [{ gender: 'male' }, { telecom: [{ system: 'phone', value: '1' }] }];
+  const resource = patientResource({ ...bare, contacts });
+  assert.deepEqual(resource.contact, [{ telecom: [{ system: 'phone', value: '1' }] }]);
+  assert.deepEqual(fhirFaults(resource), []);
+});
+
 test('false is a value', () => {
   const resource = patientResource({
     ...bare,

@@ -2,7 +2,7 @@
 import { type Identifier, ownIdentifier } from '../fhir/coded.ts';
 import { compact } from '../fhir/compact.ts';
 import type { ContactPoint } from '../fhir/person.ts';
-import type { PatientRecord } from './patient.ts';
+import type { PatientContact, PatientRecord } from './patient.ts';
 
 export type PatientResource = ReturnType<typeof patientResource>;
 
@@ -25,7 +25,7 @@ export function patientResource(patient: PatientRecord) {
       maritalStatus: patient.maritalStatus,
       multipleBirthBoolean: patient.multipleBirthInteger === null ? patient.multipleBirthBoolean : null,
       multipleBirthInteger: patient.multipleBirthInteger,
-      contact: patient.contacts,
+      contact: patient.contacts.filter(hasDetails),
       communication: patient.communication,
     }),
   };
@@ -44,4 +44,9 @@ function telecoms(telecoms: readonly ContactPoint[]): ContactPoint[] {
   return telecoms.map((point) =>
     point.value !== undefined && point.system === undefined ? { ...point, system: 'other' } : point,
   );
+}
+
+/** R4 invariant pat-1: a contact says who it is, or is left out. */
+function hasDetails({ name, telecom, address }: PatientContact): boolean {
+  return name !== undefined || telecom !== undefined || address !== undefined;
 }
