@@ -199,6 +199,8 @@ create table patient_assigned_identifier (
   connection_id uuid not null,
   system text not null,
   value text not null,
+  -- The value as patient_search_key holds it.
+  search_key text not null,
   -- Name of the connection at the time.
   assigner text not null,
   assigned_at timestamptz not null,

@@ -166,10 +166,14 @@ print("checked")
         .split('\n')
         .filter((line) => line.startsWith('DIGEST='))
         .join('\n');
-      const result: { stdout: string; stderr: string } = spawnSync('sh', ['-c', `${only}\nprintf %s "$DIGEST"`], {
-        env: { PATH: process.env['PATH'], CALLBACK_SECRET: secret, BODY: body },
-        encoding: 'utf8',
-      });
+      const result: { stdout: string; stderr: string } = spawnSync(
+        'sh',
+        ['-c', `${only}\nprintf %s "$DIGEST"`],
+        {
+          env: { PATH: process.env['PATH'], CALLBACK_SECRET: secret, BODY: body },
+          encoding: 'utf8',
+        },
+      );
       assert.equal(result.stdout, digest, result.stderr);
     }
   });

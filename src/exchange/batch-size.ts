@@ -1,14 +1,14 @@
-/** How many lanes a worker leases at once: about as many as it sends in half a second. */
+/** How many lanes a worker leases at once: enough that no sender waits for the database, and no more. */
 export interface BatchSize {
   of(maxInFlight: number): number;
-  /** Note a lease that was begun at `startedMs` and brought `found` lanes. */
-  note(found: number, startedMs: number): void;
+  /** Note a lease: how many it brought, when it was begun, and whether senders had to wait for it. */
+  note(lease: { found: number; startedMs: number; starved: boolean }): void;
   /** The last lease was a full one. */
   readonly likelyMore: boolean;
 }
 
 const MAX = 512;
-const FAST_MS = 150;
+/** What lasts longer is leased in smaller parts. */
 const SLOW_MS = 750;
 
 export function createBatchSize(): BatchSize {
@@ -20,9 +20,10 @@ export function createBatchSize(): BatchSize {
       size = Math.max(size, maxInFlight * 2);
       return size;
     },
-    note(found, startedMs) {
+    note({ found, startedMs, starved }) {
+      const wasFull = likelyMore;
       likelyMore = found >= size;
-      if (likelyMore && startedMs - lastMs < FAST_MS) size = Math.min(MAX, size * 2);
+      if (wasFull && starved) size = Math.min(MAX, size * 2);
       else if (startedMs - lastMs > SLOW_MS) size = Math.floor(size / 2);
       lastMs = startedMs;
     },

@@ -118,7 +118,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
     const probe = circuit.open;
     const limit = batchSize.of(maxInFlight);
     const found = await (probe ? leaseProbe : leaseDue)(db, key, { token: leaseToken, durationMs, limit });
-    batchSize.note(found.length, startedMs);
+    batchSize.note({ found: found.length, startedMs, starved: leased.length + logged.length === 0 });
     for (const delivery of found)
       leased.push({ ...delivery, leaseToken, deadlineMs, probe, nonce: randomUUID() });
     if (stopping || circuit.open !== probe) giveBack();
@@ -127,20 +127,29 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   /** Keep every place filled from the one before it. */
   function advance(): void {
     if (target !== undefined && !stopping) {
-      while (inFlight < target.maxInFlight && logged.length > 0) {
-        const item = logged.shift();
-        if (item !== undefined) void send(item, target);
-      }
-      if (logging === undefined && leased.length > 0 && logged.length < target.maxInFlight)
-        logging = logAccess(leased.splice(0, 2 * target.maxInFlight), target)
-          .catch(report('delivery.access-log'))
-          .finally(() => {
-            logging = undefined;
-            advance();
-          });
+      sendLogged(target);
+      if (leased.length > 0) logLeased(target);
       if (batchSize.likelyMore && leased.length <= batchSize.of(target.maxInFlight) / 2) void lease();
     }
     if (inFlight === 0) whenIdle?.();
+  }
+
+  function sendLogged(by: LiveTarget): void {
+    while (inFlight < by.maxInFlight) {
+      const item = logged.shift();
+      if (item === undefined) return;
+      void send(item, by);
+    }
+  }
+
+  function logLeased(by: LiveTarget): void {
+    if (logged.length >= by.maxInFlight) return;
+    logging ??= logAccess(leased.splice(0, 2 * by.maxInFlight), by)
+      .catch(report('delivery.access-log'))
+      .finally(() => {
+        logging = undefined;
+        advance();
+      });
   }
 
   async function logAccess(batch: Try[], by: LiveTarget): Promise<void> {

@@ -55,7 +55,7 @@ export async function goodSecrets(
   return rows;
 }
 
-/** Note what a secret was used for. */
+/** Note what a secret was used for; not more often than every ten seconds. */
 export async function noteSecretUse(
   db: Queryable,
   key: ConnectionKey,
@@ -70,7 +70,7 @@ export async function noteSecretUse(
       where organisation_id = $1
         and connection_id = $2
         and id = $3
-        and (last_used_at is null or last_used_at < $4)`,
+        and (last_used_at is null or last_used_at < $4 - interval '10 seconds')`,
     values: [key.organisationId, key.connectionId, use.secretId, use.at, use.purpose],
   });
 }

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { loadPatients } from '../patients/patient.store.ts';
 import type { Client } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
+import { restoreAssignedSearchKeys } from './assigned-identifier.store.ts';
 import { type EmittedPatient, emitPatient, envelopeText } from './envelope.ts';
 import {
   type Candidate,
@@ -32,6 +33,8 @@ export async function enqueuePatientChanges(
   changes: readonly PatientChange[],
 ): Promise<number> {
   if (changes.length === 0) return 0;
+  const patientIds = changes.map(({ patientId }) => patientId);
+  await restoreAssignedSearchKeys(client, scope, patientIds);
   const connections = await openConnections(client, scope);
   const [first] = connections;
   if (first === undefined) return 0;

@@ -1,0 +1,65 @@
+/** Whether a callback comes from the exchange that it claims to (specification, "Signed callbacks"). */
+import { randomUUID } from 'node:crypto';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { Pool } from '../platform/db/database.ts';
+import { HttpError } from '../platform/http/errors.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import { type CallbackConnection, callbackConnection } from './callback.store.ts';
+import { matchingSecret } from './callback-signature.ts';
+import { organisationOfConnection } from './connection.store.ts';
+import { goodSecrets } from './connection-secret.store.ts';
+import { makeSecret, openSecret, type SealedSecret } from './connection-secret.ts';
+import type { ConnectionKey } from './lane.store.ts';
+
+export interface CallbackRequest {
+  connectionId: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The bytes as they came. */
+  body: Uint8Array;
+  now: Date;
+}
+
+export interface Authenticated {
+  key: ConnectionKey;
+  connection: CallbackConnection;
+  secretId: string;
+}
+
+/** Secrets tried at least, so that one secret, two and none take the same work. */
+const MIN_SECRETS = 2;
+
+export type AuthenticateCallback = (request: CallbackRequest) => Promise<Authenticated>;
+
+/**
+ * Throws one and the same 401 for a missing, wrong, malformed or repeated signature, an unknown or disabled
+ * connection, and one without a secret, after the same queries and the same number of digests.
+ */
+export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRing }): AuthenticateCallback {
+  const decoy = { organisationId: randomUUID(), connectionId: randomUUID() };
+  const decoys = Array.from({ length: MIN_SECRETS }, () => makeSecret(keys, decoy, 'callback').stored);
+  return async ({ connectionId, headers, body, now }) => {
+    const asked = isUuid(connectionId) ? connectionId : decoy.connectionId;
+    const organisationId = await organisationOfConnection(db, asked);
+    const key = { organisationId: organisationId ?? decoy.organisationId, connectionId: asked };
+    const [connection, good] = await Promise.all([
+      callbackConnection(db, key),
+      goodSecrets(db, key, { direction: 'callback', now }),
+    ]);
+    const secrets = [
+      ...good.map((secret) => openSecret(keys, key, secret)),
+      ...decoys.slice(good.length).map((secret) => openSecret(keys, decoy, secret)),
+    ];
+    const found = matchingSecret(headers[connection?.callbackHeader ?? 'x-signature'], body, secrets);
+    const secret: SealedSecret | undefined = good[found];
+    if (connection === undefined || secret === undefined) throw refused();
+    return { key, connection, secretId: secret.id };
+  };
+}
+
+function refused(): HttpError {
+  return new HttpError(
+    401,
+    'callback_signature',
+    'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
+  );
+}

@@ -1,0 +1,115 @@
+/** POST /exchange/connections/<id>/callback: an exchange confirms a delivery (specification, "Signed callbacks"). */
+import Type, { type Static } from 'typebox';
+import Schema from 'typebox/schema';
+import type { Pool } from '../platform/db/database.ts';
+import { parseJson } from '../platform/http/body.ts';
+import { badRequest, HttpError } from '../platform/http/errors.ts';
+import { refuseUnusableText } from '../platform/http/input.ts';
+import type { Route } from '../platform/http/route.ts';
+import { errorFields, type Log } from '../platform/log/log.ts';
+import { type Access, openRoute } from '../tenancy/access.ts';
+import type { AuthenticateCallback, Authenticated } from './authenticate-callback.ts';
+import { confirmDelivery } from './confirm-delivery.ts';
+import { noteSecretUse } from './connection-secret.store.ts';
+
+const BODY_LIMIT_BYTES = 262_144;
+
+const Nullable = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()]);
+const CallbackBody = Type.Object({
+  deliveryId: Type.String({ description: 'The deliveryId of the envelope.' }),
+  status: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
+  assignedId: Type.Optional(
+    Type.Union([Type.String({ minLength: 1, maxLength: 256 }), Type.Null()], {
+      description: 'The id that the exchange gave the patient; needed when accepted.',
+    }),
+  ),
+  message: Type.Optional(Nullable(4_000)),
+});
+const checkBody = Schema.Compile(CallbackBody);
+
+const ConfirmedBody = Type.Object({
+  deliveryId: Type.String(),
+  status: Type.String(),
+  assignedId: Type.Union([Type.String(), Type.Null()]),
+});
+
+export interface CallbackDependencies {
+  db: Pool;
+  log: Log;
+  authenticateCallback: AuthenticateCallback;
+  /** Told of every callback that is refused, by status. */
+  onCallback: (status: number) => void;
+}
+
+export function callbackRoute(deps: CallbackDependencies): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'confirmDelivery',
+      summary: 'Confirm a delivery (called by an exchange)',
+      description:
+        'No bearer token. The header agreed for the connection (default `x-signature`) carries the hex HMAC-SHA256 of ' +
+        'the exact body bytes, optionally prefixed `sha256=`. A repeat of the same bytes answers as the first time.',
+      tag: 'Exchange',
+    },
+    params: Type.Object({ connectionId: Type.String({ description: 'UUID of the connection.' }) }),
+    body: CallbackBody,
+    bodyMode: 'raw',
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    responses: {
+      200: { description: 'Recorded, now or before.', schema: ConfirmedBody },
+      409: { description: 'Another id is assigned already; kept for review.' },
+    },
+    handle: async ({ params, body }, context) => {
+      const bytes = body as unknown as Uint8Array;
+      try {
+        const from = await deps.authenticateCallback({ ...params, ...context, body: bytes });
+        requireJson(context.headers['content-type']);
+        const confirmation = parseConfirmation(bytes);
+        await noteUse(deps, from, { deliveryId: confirmation.deliveryId, now: context.now });
+        const confirmed = await confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes });
+        deps.onCallback(200);
+        return { body: confirmed };
+      } catch (error) {
+        if (error instanceof HttpError) deps.onCallback(error.statusCode);
+        throw error;
+      }
+    },
+  });
+}
+
+function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
+  const document = parseJson(bytes);
+  refuseUnusableText(document);
+  if (!checkBody.Check(document))
+    throw badRequest(
+      'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }.',
+      'bad_callback',
+    );
+  if (document.status === 'accepted' && typeof document.assignedId !== 'string')
+    throw badRequest(
+      'An accepted delivery needs assignedId: the id that the exchange gave the patient.',
+      'bad_callback',
+    );
+  return document;
+}
+
+function requireJson(contentType: string | string[] | undefined): void {
+  const mediaType = String(contentType ?? '')
+    .split(';')[0]
+    ?.trim()
+    .toLowerCase();
+  if (mediaType !== 'application/json')
+    throw new HttpError(415, 'media_type', 'This content type is not taken here. Send application/json.');
+}
+
+/** What the secret was last used for is a convenience: a failure to note it does not refuse the callback. */
+async function noteUse(
+  { db, log }: CallbackDependencies,
+  { key, secretId }: Authenticated,
+  { deliveryId, now }: { deliveryId: string; now: Date },
+): Promise<void> {
+  const purpose = `callback ${deliveryId.slice(0, 64)}`;
+  await noteSecretUse(db, key, { secretId, at: now, purpose }).catch((error) =>
+    log.warn({ event: 'callback.secret-use', ...key, ...errorFields(error) }, 'use of a secret not noted'),
+  );
+}
