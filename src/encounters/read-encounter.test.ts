@@ -174,3 +174,19 @@ test('reads that arrive together get their own answers', async () => {
   );
   assert.equal(answers[30]?.status, 404);
 });
+
+test('reads of several tenants that arrive together stay apart', async () => {
+  const other = await api.createTenant();
+  const stranger = await api.createAccount(other);
+  // The same id in both: an id is unique within its facility only.
+  const patient = await insertPatient(api.database.pool, other);
+  await insertEncounter(api.database.pool, other, { id: encounterId, patientId: patient, status: 'planned' });
+  const tokens = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? account : stranger).token);
+  const answers = await Promise.all(tokens.map((token) => api.call(path(encounterId), { token })));
+  assert.deepEqual(
+    answers.map((answer) => [answer.json.status, answer.json.subject.reference]),
+    tokens.map((token) =>
+      token === account.token ? ['finished', `Patient/${patientId}`] : ['planned', `Patient/${patient}`],
+    ),
+  );
+});

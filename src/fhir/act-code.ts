@@ -1,7 +1,6 @@
 /** Encounter classes of HL7 v3 ActCode, ActEncounterCode (FHIR R4, value set "v3-ActEncounterCode"). */
 
 export const ACT_CODE_SYSTEM = 'http://terminology.hl7.org/CodeSystem/v3-ActCode';
-export const PARTICIPATION_TYPE_SYSTEM = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
 
 /** Official displays, by code. */
 export const ENCOUNTER_CLASS_DISPLAY: Readonly<Record<string, string>> = {

@@ -1,10 +1,5 @@
 /** Literal references between resources (FHIR R4, "References"). */
 
-/** `Patient/<id>`: relative, so that it resolves against the base of the resource that holds it. */
-export function literalReference(resourceType: string, id: string): string {
-  return `${resourceType}/${id}`;
-}
-
 /** The id in `<id>` or `<resourceType>/<id>`; whether it names anything is for the store to say. */
 export function referencedId(resourceType: string, text: string): string {
   return text.startsWith(`${resourceType}/`) ? text.slice(resourceType.length + 1) : text;

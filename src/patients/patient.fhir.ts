@@ -4,8 +4,6 @@ import { compact } from '../fhir/compact.ts';
 import type { ContactPoint } from '../fhir/person.ts';
 import type { PatientContact, PatientRecord } from './patient.ts';
 
-export type PatientResource = ReturnType<typeof patientResource>;
-
 export function patientResource(patient: PatientRecord) {
   return {
     resourceType: 'Patient' as const,
