@@ -9,13 +9,14 @@ import {
 } from '../observations/coded-content.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import { observationResource } from '../observations/observation.fhir.ts';
+import type { ObservationRecord } from '../observations/observation.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../platform/http/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translations } from '../terminology/apply-map.ts';
 import type { Translator } from '../terminology/translate.ts';
 import { createInvestigationLoader } from './investigation.store.ts';
-import type { Discipline, InvestigationRecord } from './investigation.ts';
+import type { Discipline, InvestigationRecord, OrderRecord } from './investigation.ts';
 import { orderResource } from './order.fhir.ts';
 import { reportResource } from './report.fhir.ts';
 import { studyResource } from './study.fhir.ts';
@@ -44,10 +45,20 @@ export function emitInvestigation(
   const pointer = { type: 'ServiceRequest', id: order.id };
   return {
     order: orderResource(order, context),
-    observations: observations.map((observation) => observationResource(observation, context)),
+    observations: observations.map((observation) =>
+      observationResource(resultOf(order, observation), context),
+    ),
     studies: studies.map((study) => studyResource(study, context, pointer)),
     reports: reports.map((report) => reportResource(report, context, pointer)),
   };
+}
+
+/** A result that came without a category is of the laboratory that reported it. */
+function resultOf(order: OrderRecord, observation: ObservationRecord): ObservationRecord {
+  const uncategorised = observation.kind === 'other' && observation.category === undefined;
+  return uncategorised && order.discipline === 'laboratory'
+    ? { ...observation, kind: 'laboratory' }
+    : observation;
 }
 
 export interface OrderResources {

@@ -1,0 +1,132 @@
+/**
+ * Laboratory, imaging and vital signs from import to answer: what comes out conforms to FHIR R4 by outside
+ * validators, and equals what went in but for what docs/fhir-mapping.md explains.
+ */
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
+import { type ClinicalCheck, checkClinicalRecords } from '../test-support/clinical-check.ts';
+import { clinicalFaults } from '../test-support/clinical-conformance.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
+import { unexplained } from '../test-support/explained-differences.ts';
+import { differences } from '../test-support/round-trip.ts';
+
+const FILES = globSync(new URL('../test-support/records/clinical/*.json', import.meta.url).pathname).sort();
+
+describe('clinical records', () => {
+  let database: TestDatabase;
+  let check: ClinicalCheck;
+  before(async () => {
+    database = await createTestDatabase();
+    const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+    const organisationId = organisation.id;
+    const facility = await createFacility(database.pool, { organisationId, name: 'Facility' });
+    const scope = { organisationId, facilityId: facility.id, timeZone: 'Africa/Lagos' };
+    check = await checkClinicalRecords(database.pool, scope, FILES);
+  });
+  after(() => database.drop());
+
+  test('everything is taken, and nothing is left without a place', () => {
+    assert.deepEqual(check.imported.rejected, []);
+    assert.deepEqual(check.imported.notKept, {});
+    assert.deepEqual(check.imported.unresolved, {});
+  });
+
+  test('every resource conforms', () => {
+    assert.deepEqual(check.faults, []);
+    assert.deepEqual(Object.fromEntries(check.emitted), {
+      ServiceRequest: 4,
+      Observation: 14,
+      DiagnosticReport: 2,
+      ImagingStudy: 2,
+    });
+  });
+
+  test('only what belongs to no order and no set is not shown', () => {
+    assert.deepEqual(Object.fromEntries(check.notShown), { Observation: 1 });
+  });
+
+  test('what differs from the source is explained', () => {
+    assert.deepEqual(unexplained(check.differences.keys()), []);
+    assert.ok(check.differences.size > 0);
+  });
+});
+
+describe('the checks themselves', () => {
+  const pressure = {
+    resourceType: 'Observation',
+    id: 'a',
+    status: 'final',
+    category: [
+      {
+        coding: [
+          { system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' },
+        ],
+      },
+    ],
+    code: { coding: [{ system: 'http://loinc.org', code: '85354-9' }] },
+    subject: { reference: 'Patient/a' },
+    effectiveDateTime: '2024-01-01T10:00:00Z',
+    component: [
+      {
+        code: { coding: [{ system: 'http://loinc.org', code: '8480-6' }] },
+        valueQuantity: { value: 120, unit: 'mmHg', system: 'http://unitsofmeasure.org', code: 'mm[Hg]' },
+      },
+      {
+        code: { coding: [{ system: 'http://loinc.org', code: '8462-4' }] },
+        valueQuantity: { value: 80, unit: 'mmHg', system: 'http://unitsofmeasure.org', code: 'mm[Hg]' },
+      },
+    ],
+  };
+  const faulty = (change: object) => clinicalFaults(JSON.stringify({ ...pressure, ...change }));
+
+  test('a good blood pressure passes', () => {
+    assert.deepEqual(faulty({}), []);
+  });
+
+  for (const [name, change, by] of [
+    ['a missing status', { status: undefined }, 'validators'],
+    ['a status of another resource', { status: 'partial' }, 'validators'],
+    ['an effective time without seconds', { effectiveDateTime: '2024-01-01T10:00Z' }, 'schema'],
+    ['a month for a time', { effectiveDateTime: '2024-01' }, 'vital signs: vitalsigns: vs-1'],
+    ['a missing component', { component: pressure.component.slice(0, 1) }, 'vital signs: bp'],
+    ['an empty component', { component: [{ code: { text: 'x' } }] }, 'vital signs: vitalsigns: vs-3'],
+    ['neither value nor component', { component: undefined }, 'vital signs: vitalsigns: vs-2'],
+    ['a value and a reason without it', { valueString: 'x', dataAbsentReason: { text: 'y' } }, 'obs-6'],
+    ['a value on the panel', { valueString: '120/80' }, 'vital signs: bp: has valueString'],
+    ['an empty list', { note: [] }, 'validators'],
+    ['two vital-signs categories', { category: [...pressure.category, ...pressure.category] }, 'category: 2'],
+    ['a range without bounds', { referenceRange: [{ type: { text: 'x' } }] }, 'obs-3'],
+  ] as const) {
+    test(`${name} does not pass`, () => {
+      const faults = faulty(change);
+      assert.ok(
+        faults.some((fault) => fault.includes(by)),
+        faults.join('\n'),
+      );
+    });
+  }
+
+  test('a unit that the profile does not allow does not pass', () => {
+    const code = { coding: [{ system: 'http://loinc.org', code: '8867-4' }] };
+    const valueQuantity = { value: 70, unit: 'bpm', system: 'http://unitsofmeasure.org', code: 'bpm' };
+    const faults = faulty({ code, component: undefined, valueQuantity });
+    assert.ok(faults.includes('vital signs: valueQuantity: bpm is not one of /min'), faults.join('\n'));
+  });
+
+  test('a lost digit, a moved item and a changed code are differences', () => {
+    const source = { value: 1.2, coding: [{ code: 'a' }, { code: 'b' }], note: ['x'], left: 1 };
+    const answer = { value: 1.3, coding: [{ code: 'b' }, { code: 'a' }], note: ['x', 'y'], more: 1 };
+    assert.deepEqual(differences(source, answer, 'R'), [
+      { path: 'R.value', kind: 'changed' },
+      { path: 'R.coding', kind: 'reordered' },
+      { path: 'R.note', kind: 'added' },
+      { path: 'R.left', kind: 'left out' },
+      { path: 'R.more', kind: 'added' },
+    ]);
+    assert.deepEqual(unexplained(['changed Observation.status', 'left out Observation.text']), [
+      'changed Observation.status',
+    ]);
+  });
+});
