@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
+const DEMO = fileURLToPath(new URL('../../../demo/records', import.meta.url));
+
+let t: ImportTest;
+let folder: string;
+before(async () => {
+  t = await createImportTest();
+  folder = await mkdtemp(path.join(tmpdir(), 'interchange-command-'));
+});
+after(async () => {
+  await t.database.drop();
+  await rm(folder, { recursive: true });
+});
+
+function start(args: readonly string[]): ChildProcess {
+  const env = { ...process.env, DATABASE_URL: t.database.url, MASTER_KEY: randomBytes(32).toString('hex') };
+  return spawn(process.execPath, [PROGRAM, 'import', ...args], { env, stdio: 'pipe' });
+}
+
+async function run(args: readonly string[], input?: string | Buffer) {
+  const child = start(args);
+  child.stdin?.end(input ?? '');
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout as NodeJS.ReadableStream),
+    text(child.stderr as NodeJS.ReadableStream),
+    once(child, 'exit'),
+  ]);
+  return { stdout, stderr, code };
+}
+
+async function facility(): Promise<string[]> {
+  const { organisationId, facilityId } = await t.createOrganisation();
+  return ['--organisation', organisationId, '--facility', facilityId];
+}
+
+async function file(name: string, content: object | string | Buffer): Promise<string> {
+  const full = path.join(folder, name);
+  await writeFile(
+    full,
+    typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+  );
+  return full;
+}
+
+test('the demo records are taken whole, and again without a change', async () => {
+  const where = await facility();
+  for (const unchanged of [0, 41]) {
+    const { stdout, stderr, code } = await run([...where, DEMO, '--workers', '2', '--json']);
+    assert.deepEqual([code, stderr], [0, '']);
+    const document = JSON.parse(stdout);
+    assert.equal(document.files, 8);
+    assert.equal(document.bundles, 8);
+    assert.equal(document.resources.Encounter, 41);
+    assert.equal(document.resources.Patient, 6);
+    assert.equal(document.unchanged.Encounter ?? 0, unchanged);
+    assert.deepEqual([document.rejected, document.unresolved], [[], {}]);
+  }
+});
+
+test('totals for people, with exit code 1 and every reason when something was rejected', async () => {
+  const bad = await file('bad.json', bundle([patient({ gender: 'x' })]));
+  const good = await file('good.json.gz', gzipSync(JSON.stringify(patient())));
+  const gone = path.join(folder, 'gone');
+  const { stdout, code } = await run([...(await facility()), gone, bad, good]);
+  assert.equal(code, 1);
+  assert.match(stdout, /^files {6}2\nbundles {4}0\ntaken\n {2}Patient {2}1\nrejected {3}2\n/);
+  assert.ok(stdout.includes(`  ${gone}: there is no such file or folder\n`));
+  assert.ok(
+    stdout.includes(`  ${bad}, entry 1 (Patient): Patient.gender is not one of male, female, other, unknown`),
+  );
+});
+
+test('standard input, plain or gzip', async () => {
+  const document = lines([patient(), patient()]);
+  for (const input of [document, gzipSync(document)]) {
+    const { stdout, code } = await run([...(await facility()), '-', '--json'], input);
+    assert.deepEqual([code, JSON.parse(stdout).resources], [0, { Patient: 2 }]);
+  }
+});
+
+test('a dry run says so and keeps nothing', async () => {
+  const where = await facility();
+  const { stdout, code } = await run([...where, '--dry-run', DEMO]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^dry run: nothing was kept\nfiles {6}8\n/);
+  assert.deepEqual(await t.rows('select id from patient where organisation_id = $1', [where[1]]), []);
+});
+
+test('unknown organisations and facilities say so; wrong calls exit 2 with the fix', async () => {
+  const where = await facility();
+  const [, organisation = '', , facilityId = ''] = where;
+  const call = async (...args: string[]) => {
+    const { stderr, stdout, code } = await run(args);
+    assert.equal(stdout, '');
+    return [code, stderr.split('\n')[0]];
+  };
+  const id = randomUUID();
+  assert.deepEqual(await call('--organisation', id, '--facility', facilityId, DEMO), [
+    1,
+    `error: There is no organisation ${id}. List them with: npx interchange organisation list`,
+  ]);
+  assert.deepEqual(await call('--organisation', organisation, '--facility', 'x', DEMO), [
+    1,
+    `error: Organisation ${organisation} has no facility x. List them with: npx interchange facility list --organisation ${organisation}`,
+  ]);
+  assert.deepEqual(await call(...where, DEMO, '--workers', '0'), [
+    2,
+    'error: --workers must be a number from 1 to 32, for example --workers 4.',
+  ]);
+  assert.deepEqual(await call(...where), [2, "error: missing required argument 'path'"]);
+  assert.deepEqual(await call('--facility', facilityId, DEMO), [
+    2,
+    "error: required option '--organisation <id>' not specified",
+  ]);
+});
+
+test('--help shows an example', async () => {
+  const { stdout, code } = await run(['--help']);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /Examples:\n {2}npx interchange import --organisation 7f0c… --facility 91aa… records\//,
+  );
+});
+
+test('killed in the middle: whole Bundles or nothing, and the next run completes it', async () => {
+  const where = await facility();
+  const files = await mkdtemp(path.join(folder, 'many-'));
+  const perFile = 120;
+  for (let index = 0; index < 40; index += 1) {
+    const someone = patient();
+    const visits = Array.from({ length: perFile }, () => encounter(`urn:uuid:${String(someone.id)}`));
+    await writeFile(path.join(files, `${index}.json`), JSON.stringify(bundle([...visits, someone])));
+  }
+  const stored = async () =>
+    t.rows<{ visits: number }>(
+      `select count(e.id)::int as visits from patient p
+        left join encounter e on e.organisation_id = p.organisation_id and e.patient_id = p.id
+        where p.organisation_id = $1 group by p.id`,
+      [where[1]],
+    );
+  const child = start([...where, files, '--json']);
+  while ((await stored()).length < 3) await sleep(5);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await untilDisconnected();
+  const partial = await stored();
+  assert.ok(partial.length >= 3 && partial.length < 40, `${partial.length} Bundles were in`);
+  assert.deepEqual(new Set(partial.map(({ visits }) => visits)), new Set([perFile]));
+  const { stdout, code } = await run([...where, files, '--json']);
+  const document = JSON.parse(stdout);
+  assert.deepEqual([code, document.resources], [0, { Encounter: 40 * perFile, Patient: 40 }]);
+  assert.deepEqual(document.unchanged, { Encounter: partial.length * perFile, Patient: partial.length });
+  assert.equal((await stored()).length, 40);
+});
+
+/** The server notices that a client is gone a moment later; until then its transaction may still commit. */
+async function untilDisconnected(): Promise<void> {
+  const others = () =>
+    t.rows(`select pid from pg_stat_activity
+      where datname = current_database() and application_name like 'interchange%'`);
+  while ((await others()).length > 0) await sleep(10);
+}
