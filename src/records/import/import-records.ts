@@ -11,6 +11,7 @@
  */
 import type { Pool } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { createUnmappedRecorder } from '../../terminology/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import { type ImportRun, importSource, type OnPatientsChanged } from './import-source.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './import-transaction.ts';
@@ -59,6 +60,12 @@ export interface ImportResult {
 
 export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
   const report = new ImportReport();
+  const unmapped = createUnmappedRecorder({
+    db: deps.db,
+    now: () => new Date(),
+    // Counts that cannot be written are tried again, and lost at the end: the records matter more.
+    onError: () => undefined,
+  });
   const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
     const run: Omit<ImportRun, 'missingTargets'> = {
       scope: request.scope,
@@ -68,11 +75,16 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       report,
       onPatientsChanged: deps.onPatientsChanged,
       patients: request.patients,
+      unmapped: request.dryRun === true ? undefined : unmapped,
     };
     await importInRounds(run, request, workers);
   };
-  if (request.dryRun === true) await inDryRun(deps.db, (transaction) => importAll(transaction, 1));
-  else await importAll(inTransactions(deps.db), request.workers ?? 1);
+  try {
+    if (request.dryRun === true) await inDryRun(deps.db, (transaction) => importAll(transaction, 1));
+    else await importAll(inTransactions(deps.db), request.workers ?? 1);
+  } finally {
+    await unmapped.close();
+  }
   return { document: report.document(), unreadable: report.unreadable };
 }
 

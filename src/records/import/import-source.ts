@@ -1,6 +1,7 @@
 /** Imports one source: a Bundle, a single resource, or NDJSON lines of either. */
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { UnmappedRecorder } from '../../terminology/record-unmapped.ts';
 import type { ImportReport } from './import-report.ts';
 import { dataFault, type RunTransaction, repeatOnConflict } from './import-transaction.ts';
 import { importUnit, type UnitOutcome, type UnitRequest } from './import-unit.ts';
@@ -34,6 +35,8 @@ export interface ImportRun {
   onPatientsChanged: OnPatientsChanged | undefined;
   /** Collects the patients that the import is about, where that is asked for. */
   patients: Set<string> | undefined;
+  /** Counts local codes of what was committed. */
+  unmapped: UnmappedRecorder | undefined;
 }
 
 /** What of a source could not be done because targets may still come; undefined for nothing. */
@@ -133,6 +136,7 @@ async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
     });
     run.report.add(outcome);
     for (const id of outcome.patientsTouched) run.patients?.add(id);
+    for (const { place, coding } of outcome.unmapped) run.unmapped?.met(scope, place, [coding]);
     return { kind: 'done' };
   } catch (error) {
     if (error instanceof UnitStopped) return stoppedResult(error.outcome);

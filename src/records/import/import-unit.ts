@@ -15,6 +15,7 @@ import type {
 import { decodeUtf8 } from './source/read-entries.ts';
 import type { Spool } from './source/spool.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
+import { type UnmappedCode, unmappedCodes } from './unmapped-codes.ts';
 
 /** Resources in one set of statements at most, and bytes of JSON at most. */
 const CHUNK_RESOURCES = 500;
@@ -44,6 +45,8 @@ export interface UnitOutcome {
   patientsCreated: Set<string>;
   patientsUpdated: Set<string>;
   patientsTouched: Set<string>;
+  /** Local codes without a standard one, of what was created or changed. */
+  unmapped: UnmappedCode[];
 }
 
 /**
@@ -95,7 +98,9 @@ async function writeChunk(
   importer: ResourceImporter,
   { chunk, mapped, context }: { chunk: readonly UnitEntry[]; mapped: MapOutcome; context: WriteContext },
 ): Promise<void> {
-  merge(outcome, importer, await importer.write(mapped.rows, context));
+  const result = await importer.write(mapped.rows, context);
+  merge(outcome, importer, result);
+  for (const code of unmappedCodes(importer.type, mapped.rows, result)) outcome.unmapped.push(code);
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
 }
@@ -111,6 +116,7 @@ function emptyOutcome(): UnitOutcome {
     patientsCreated: new Set(),
     patientsUpdated: new Set(),
     patientsTouched: new Set(),
+    unmapped: [],
   };
 }
 

@@ -1,0 +1,42 @@
+/** Local codes of imported records that have no standard code beside them, for the list of unmapped codes. */
+import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
+import { unmappedCodings } from '../../terminology/apply-map.ts';
+import type { UnmappedPlace } from '../../terminology/record-unmapped.ts';
+import type { MappedRecord, WriteResult } from './resource-importer.ts';
+import type { RecordRow } from './write-records.ts';
+
+export interface UnmappedCode {
+  place: UnmappedPlace;
+  coding: Coding;
+}
+
+/** Those of the records that were created or changed: importing the same again counts nothing. */
+export function unmappedCodes(
+  type: string,
+  rows: readonly MappedRecord[],
+  result: WriteResult,
+): UnmappedCode[] {
+  const written = new Set([...result.created, ...result.updated]);
+  return rows.flatMap((row) => (written.has(row.id) && isRecordRow(row) ? codesOf(type, row) : []));
+}
+
+function codesOf(type: string, { values, children }: RecordRow): UnmappedCode[] {
+  const place = placeOf(type, values);
+  if (place === undefined) return [];
+  const parts = [values, ...(children.observation_component ?? [])];
+  const codings = parts.flatMap(({ code }) => unmappedCodings((code ?? {}) as CodeableConcept));
+  return codings.map((coding) => ({ place, coding }));
+}
+
+/** Undefined for records whose codes no map concerns, and for orders and reports of neither discipline. */
+function placeOf(type: string, { vital_sign, discipline }: RecordRow['values']): UnmappedPlace | undefined {
+  if (type === 'Observation') return vital_sign === true ? 'vitals.sign' : 'lab.result';
+  const part = type === 'ServiceRequest' ? 'order' : type === 'DiagnosticReport' ? 'report' : undefined;
+  if (part === undefined) return undefined;
+  if (discipline === 'laboratory') return `lab.${part}`;
+  return discipline === 'imaging' ? `imaging.${part}` : undefined;
+}
+
+function isRecordRow(row: MappedRecord): row is RecordRow {
+  return 'values' in row && 'children' in row;
+}
