@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
+import { lines } from '../../../test-support/records/import.ts';
+
+const LIMIT = 200_000;
+
+let t: TestApi;
+let account: TestAccount;
+before(async () => {
+  t = await startTestApi({ env: { IMPORT_MAX_BYTES: String(LIMIT) } });
+  account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
+});
+after(() => t.close());
+
+interface SendOptions {
+  token?: string;
+  type?: string;
+  headers?: Record<string, string>;
+}
+
+const send = (body: object | string | Uint8Array, options: SendOptions = {}): Promise<Answer> =>
+  t.call('/imports/fhir', {
+    method: 'POST',
+    token: options.token ?? account.token,
+    headers: { 'content-type': options.type ?? 'application/fhir+json', ...options.headers },
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+  });
+const visits = () => {
+  const someone = patient();
+  return { someone, file: bundle([someone, encounter(`urn:uuid:${String(someone.id)}`)]) };
+};
+const logOf = async (someone: Resource) =>
+  (
+    await t.database.pool.query({
+      text: `select action, resource_type, resource_id, purpose_of_use, outcome, account_id, facility_id, correlation_id
+        from access_log where patient_id = $1`,
+      values: [someone.id],
+    })
+  ).rows;
+
+test('a Bundle is taken, and entered in the log of each patient before the answer', async () => {
+  const { someone, file } = visits();
+  const answer = await send(file, { headers: { 'x-correlation-id': 'import-1' } });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json, {
+    files: 1,
+    bundles: 1,
+    resources: { Encounter: 1, Patient: 1 },
+    notTaken: {},
+    rejected: [],
+    rejectedCount: 0,
+    unchanged: {},
+    notKept: {},
+    unresolved: {},
+  });
+  assert.deepEqual(await logOf(someone), [
+    {
+      action: 'record.import',
+      resource_type: 'Patient',
+      resource_id: someone.id,
+      purpose_of_use: 'OPS',
+      outcome: 'allowed',
+      account_id: account.userId,
+      facility_id: account.facilityId,
+      correlation_id: 'import-1',
+    },
+  ]);
+  assert.deepEqual((await send(file)).json.unchanged, { Encounter: 1, Patient: 1 });
+});
+
+test('every media type, plain and gzip; encounters alone are entered in the log too', async () => {
+  const someone = patient();
+  const one = lines([someone]);
+  for (const type of [
+    'application/fhir+json',
+    'application/json; charset=utf-8',
+    'application/fhir+ndjson',
+    'application/x-ndjson',
+    'application/gzip',
+  ])
+    for (const [body, headers] of [
+      [one, {}],
+      [gzipSync(one), {}],
+      [gzipSync(one), { 'content-encoding': 'gzip' }],
+    ] as const)
+      assert.deepEqual((await send(body, { type, headers })).json.resources, { Patient: 1 }, type);
+  const before = (await logOf(someone)).length;
+  await send(encounter(`Patient/${String(someone.id)}`));
+  assert.equal((await logOf(someone)).length, before + 1);
+});
+
+test('what is rejected is listed, and the answer is 200', async () => {
+  const good = patient();
+  const answer = await send(lines([patient({ gender: 'x' }), good]), { type: 'application/fhir+ndjson' });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json.resources, { Patient: 1 });
+  assert.deepEqual(answer.json.rejected, [
+    {
+      file: 'body',
+      entry: 1,
+      resourceType: 'Patient',
+      reason: 'Patient.gender is not one of male, female, other, unknown',
+    },
+  ]);
+  assert.equal((await logOf(good)).length, 1);
+});
+
+test('a body that is no FHIR at all is 400', async () => {
+  for (const [body, message] of [
+    ['', 'The body is not valid JSON.'],
+    ['<Bundle/>', 'The body is not valid JSON.'],
+    ['{"a":1}', 'The body is not FHIR: resourceType is missing or names no FHIR resource.'],
+    [gzipSync('{}').subarray(0, 12), 'The body is broken gzip.'],
+    [Buffer.from([0x7b, 0xff, 0x7d]), 'The body is not valid UTF-8.'],
+  ] as const) {
+    const answer = await send(body);
+    assert.deepEqual(answer.json, { statusCode: 400, message, error: 'Bad Request' });
+  }
+});
+
+test('other media types and encodings are 415', async () => {
+  for (const [type, headers] of [
+    ['text/plain', {}],
+    ['application/fhir+xml', {}],
+    ['application/json', { 'content-encoding': 'br' }],
+  ] as const) {
+    const answer = await send('{}', { type, headers });
+    assert.deepEqual([answer.status, answer.json.error], [415, 'Unsupported Media Type']);
+  }
+});
+
+test('a body past the limit is 413, also when it does not say its length', async () => {
+  const large = `{"resourceType":"Patient","text":"${'x'.repeat(LIMIT)}"}`;
+  assert.equal((await send(large)).status, 413);
+  assert.equal(await sendChunked(large), 413);
+  // The limit is on what is sent: a small gzip body may hold more.
+  const { someone, file } = visits();
+  const padded = gzipSync(JSON.stringify({ ...file, meta: { tag: [{ display: 'x'.repeat(LIMIT) }] } }));
+  assert.equal((await send(padded)).status, 200);
+  assert.equal((await logOf(someone)).length, 1);
+});
+
+async function sendChunked(body: string): Promise<number | undefined> {
+  const call = request(`${t.baseUrl}/imports/fhir`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${account.token}`,
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    },
+  });
+  call.on('error', () => undefined);
+  for (let at = 0; at < body.length; at += 10_000) call.write(body.slice(at, at + 10_000));
+  call.end();
+  const [response] = await once(call, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+test('the permission and the module are needed, and records go to the facility of the call', async () => {
+  const { file } = visits();
+  const without = await t.createAccount(account, { permissions: ['patients.patients.write'] });
+  assert.equal((await send(file, { token: without.token })).status, 403);
+  const off = await t.createAccount(await t.createTenant({ modules: ['encounters'] }), {
+    permissions: ['records.import'],
+  });
+  assert.equal((await send(file, { token: off.token })).status, 403);
+  assert.equal((await t.call('/imports/fhir', { method: 'POST', body: file })).status, 401);
+  const other = await t.createFacility(account.organisationId);
+  const both = await t.createAccount(account, {
+    permissions: ['records.import'],
+    facilityIds: [account.facilityId, other],
+  });
+  const { someone, file: another } = visits();
+  assert.equal((await send(another, { token: both.token, headers: { 'x-facility-id': other } })).status, 200);
+  const { rows } = await t.database.pool.query('select facility_id from encounter where patient_id = $1', [
+    someone.id,
+  ]);
+  assert.deepEqual(rows, [{ facility_id: other }]);
+});
+
+test('reasons and logs carry no values', async () => {
+  const answer = await send(
+    lines([patient({ gender: 'SECRET', name: [{ family: 'Unheard' }] }), encounter('Patient/SECRET')]),
+  );
+  assert.equal(answer.json.rejectedCount, 2);
+  assert.doesNotMatch(answer.text, /SECRET|Unheard/);
+  assert.doesNotMatch(t.logs(), /SECRET|Unheard/);
+});
+
+test('a caller that goes away in the middle of its body leaves nothing behind', async () => {
+  const { someone, file } = visits();
+  const call = request(`${t.baseUrl}/imports/fhir`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${account.token}`,
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    },
+  });
+  call.on('error', () => undefined);
+  call.write(JSON.stringify(file).slice(0, -20));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  call.destroy();
+  assert.equal((await send(patient())).status, 200);
+  const { rows } = await t.database.pool.query('select id from patient where id = $1', [someone.id]);
+  assert.deepEqual(rows, []);
+});
