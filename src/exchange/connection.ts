@@ -1,7 +1,7 @@
 /** A connection to an exchange: its settings, and what they may be (design 3.6). */
+import { parseOutboundAddress } from '../platform/http/outbound-address.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { SecretDirection } from './connection-secret.ts';
-import { parseDeliveryAddress } from './delivery-address.ts';
 
 export interface ConnectionSettings {
   name: string;
@@ -93,7 +93,7 @@ function checkHeader(header: string): void {
 function checkAddress(address: string): void {
   require(address.length <= 2_000, 'The address must be at most 2000 characters.');
   try {
-    parseDeliveryAddress(address);
+    parseOutboundAddress(address);
   } catch (error) {
     throw new ConnectionSettingError((error as Error).message, { cause: error });
   }

@@ -38,11 +38,3 @@ export function retryDelay(
   const spread = delay * (1 + settings.jitter * (2 * random - 1));
   return Math.round(Math.max(spread, Math.min(retryAfterMs ?? 0, settings.maxRetryAfterMs)));
 }
-
-/** `retry-after` as milliseconds from `now` (RFC 9110 section 10.2.3); undefined when it is neither form. */
-export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
-  const at = /[A-Za-z]{3}/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
-}

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
-import { guardedLookup, parseDeliveryAddress } from './delivery-address.ts';
-import { parseRetryAfter } from './retry.ts';
+import { guardedLookup, parseOutboundAddress } from '../platform/http/outbound-address.ts';
+import { parseRetryAfter } from '../platform/http/retry-after.ts';
 
 /** What came of a request. */
 export type Answer =
@@ -24,7 +24,7 @@ const MAX_RESPONSE_BYTES = 1_048_576;
 
 /** Throws AddressRefusedError for an address that must not be used. */
 export function createSender(address: string, limits: { maxInFlight: number; timeoutMs: number }): Sender {
-  const url = parseDeliveryAddress(address);
+  const url = parseOutboundAddress(address);
   const secure = url.protocol === 'https:';
   const Agent = secure ? https.Agent : http.Agent;
   const agent = new Agent({

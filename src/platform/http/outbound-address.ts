@@ -1,4 +1,4 @@
-/** Which addresses deliveries may go to (design/threats: server-side request forgery). */
+/** Which addresses this service may send to (docs/security.md: server-side request forgery). */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -29,11 +29,11 @@ REFUSED.addAddress('fd00:ec2::254', 'ipv6');
  * The address as a URL. Throws AddressRefusedError unless it is https (or http to loopback), has no user, no
  * fragment, and does not name a link-local address.
  */
-export function parseDeliveryAddress(text: string): URL {
+export function parseOutboundAddress(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !['https:', 'http:'].includes(url.protocol))
     throw new AddressRefusedError(
-      'The address must be an https URL, such as https://hie.example.org/patients.',
+      'The address must be an https URL, such as https://exchange.example.org/path.',
     );
   if (url.username !== '' || url.password !== '' || url.hash !== '')
     throw new AddressRefusedError('The address must have no user, password or fragment.');
@@ -84,5 +84,5 @@ function unmapped(address: string): string {
 }
 
 function plainText(): AddressRefusedError {
-  return new AddressRefusedError('Outside this machine deliveries need TLS: use an https address.');
+  return new AddressRefusedError('Outside this machine TLS is needed: use an https address.');
 }
