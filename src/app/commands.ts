@@ -1,5 +1,6 @@
 /** The commands of `interchange`, in the order of their help (design section 5). */
 import { Command, CommanderError } from 'commander';
+import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
@@ -78,6 +79,7 @@ export function buildProgram(): Command {
       listKeysCommand(environment),
     ]),
   );
+  program.addCommand(group('patient', 'Patients', [setPrivacyCommand(environment)]));
   program.addCommand(importCommand(environment));
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
   program.addCommand(

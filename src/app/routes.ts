@@ -11,6 +11,7 @@ import { listLabOrdersRoute } from '../investigations/lab/list-lab-orders.route.
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
+import { setPrivacyRoute } from '../patients/set-privacy.route.ts';
 import { readAccessLogRoute } from '../privacy/read-access-log.route.ts';
 import { importRecordsRoute } from '../records/import/import-records.route.ts';
 import { changePasswordRoute } from '../sign-in/change-password.route.ts';
@@ -60,6 +61,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/patients/base/:patientId', readPatientRoute(features)),
     at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),
     at('GET', '/patients/base/:patientId/access-log', readAccessLogRoute(features)),
+    at('PUT', '/patients/base/:patientId/privacy', setPrivacyRoute(features)),
     at('POST', '/imports/fhir', importRecordsRoute(features)),
     at('GET', '/terminology/maps', listMapsRoute(features)),
     at('PUT', '/terminology/maps', putMapRoute(features)),

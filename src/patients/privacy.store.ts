@@ -1,0 +1,30 @@
+/** SQL of a patient's privacy setting. */
+import type { Queryable } from '../platform/db/database.ts';
+import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
+
+export interface PrivacyScope {
+  readonly organisationId: string;
+  readonly facilityId: string;
+}
+
+/** Make `refusedPurposes` the refused ones. False: no such patient is registered at the facility. */
+export async function replaceRefusedPurposes(
+  db: Queryable,
+  scope: PrivacyScope,
+  setting: { patientId: string; refusedPurposes: readonly PurposeOfUse[] },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'patient-privacy-replace',
+    text: `
+      update patient p
+      set refused_purposes = $4
+      from patient_registration g
+      where p.organisation_id = $1
+        and p.id = $3
+        and g.organisation_id = $1
+        and g.facility_id = $2
+        and g.patient_id = $3`,
+    values: [scope.organisationId, scope.facilityId, setting.patientId, setting.refusedPurposes],
+  });
+  return rowCount === 1;
+}

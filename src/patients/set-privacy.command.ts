@@ -1,0 +1,51 @@
+/** `interchange patient privacy` */
+import { Command } from 'commander';
+import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import { splitList } from '../tenancy/create-facility.command.ts';
+import { requireFacility } from '../tenancy/facilities.ts';
+import { replaceRefusedPurposes } from './privacy.store.ts';
+
+interface Options {
+  organisation: string;
+  facility: string;
+  patient: string;
+  refuse: string[];
+}
+
+export function setPrivacyCommand(environment: CommandEnvironment): Command {
+  return new Command('privacy')
+    .description('choose the purposes of use that a patient refuses; takes effect with the next call')
+    .requiredOption('--organisation <id>', 'organisation')
+    .requiredOption('--facility <id>', 'facility that the patient is registered at')
+    .requiredOption('--patient <id>', 'patient')
+    .requiredOption(
+      '--refuse <list>',
+      `refused purposes, of ${PURPOSES_OF_USE.join(',')}; none for none`,
+      splitList,
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange patient privacy --organisation 7f0c… --facility 91aa… --patient 32b1… --refuse RESEARCH,PAYMENT',
+    )
+    .action(async ({ organisation, facility, patient, refuse }: Options) => {
+      const refusedPurposes = checkedPurposes(refuse);
+      if (!isUuid(patient)) throw new UsageError('--patient must be a UUID.');
+      await environment.withSession(async ({ db }) => {
+        await requireFacility(db, organisation, facility);
+        const scope = { organisationId: organisation, facilityId: facility };
+        if (!(await replaceRefusedPurposes(db, scope, { patientId: patient.toLowerCase(), refusedPurposes })))
+          throw new CommandError(`There is no patient ${patient} at this facility.`);
+      });
+      environment.print({ id: patient, refusedPurposes }, `Refused: ${refusedPurposes.join(', ') || 'none'}`);
+    });
+}
+
+function checkedPurposes(given: readonly string[]): PurposeOfUse[] {
+  const names = given.filter((name) => name !== 'none');
+  const unknown = names.find((name) => !(PURPOSES_OF_USE as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`Unknown purpose of use ${unknown}. They are ${PURPOSES_OF_USE.join(', ')}.`);
+  return PURPOSES_OF_USE.filter((purpose) => names.includes(purpose));
+}

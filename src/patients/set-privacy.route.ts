@@ -1,0 +1,42 @@
+/** PUT /patients/base/<id>/privacy (design section 4). */
+import Type from 'typebox';
+import type { Queryable } from '../platform/db/database.ts';
+import type { Route } from '../platform/http/route.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
+import { type Access, facilityRoute } from '../tenancy/access.ts';
+import { setPrivacy } from './set-privacy.ts';
+
+const PrivacySchema = Type.Object(
+  {
+    refusedPurposes: Type.Array(Type.Unsafe<PurposeOfUse>({ type: 'string', enum: [...PURPOSES_OF_USE] }), {
+      maxItems: 16,
+      description: 'Purposes of use that are refused; an empty list refuses none.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export function setPrivacyRoute(deps: { db: Queryable; accessLog: AccessLog }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['patients.privacy.manage'], module: 'patients', purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'setPatientPrivacy',
+        summary: 'Change the purposes of use that a patient refuses',
+        description: 'Replaces the setting. It holds from the next call on, on every node.',
+        tag: 'Patients',
+      },
+      params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
+      body: PrivacySchema,
+      responses: { 200: { description: 'The setting as it is now.', schema: PrivacySchema } },
+      handle: async ({ params, body }, context) => ({
+        body: await setPrivacy(
+          deps,
+          { patientId: params.patientId, refusedPurposes: body.refusedPurposes },
+          { ...context, purposeOfUse: 'OPS' },
+        ),
+      }),
+    },
+  );
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startTestApi, type TestAccount, type TestApi, type TestNode } from '../../test-support/api.ts';
+import { PURPOSES_OF_USE } from '../privacy/purpose-of-use.ts';
+
+let api: TestApi;
+let other: TestNode;
+let account: TestAccount;
+const patientId: string = randomUUID();
+
+before(async () => {
+  api = await startTestApi();
+  other = await api.addNode();
+  account = await api.createAccount(await api.createTenant());
+  const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });
+  await run(`insert into patient (organisation_id, id, content_digest) values ($1, $2, '')`, [
+    account.organisationId,
+    patientId,
+  ]);
+  await run(
+    'insert into patient_registration (organisation_id, facility_id, patient_id) values ($1, $2, $3)',
+    [account.organisationId, account.facilityId, patientId],
+  );
+});
+after(async () => api?.close());
+
+const path = (id = patientId) => `/patients/base/${id}/privacy`;
+const put = (body: unknown, { token = account.token, id = patientId } = {}) =>
+  api.call(path(id), { method: 'PUT', token, body });
+
+test('a refused purpose is 403 and the others are 200, at once on another node', async () => {
+  for (const refused of PURPOSES_OF_USE) {
+    const answer = await put({ refusedPurposes: [refused] });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.json, { refusedPurposes: [refused] });
+    for (const purpose of PURPOSES_OF_USE) {
+      const read = await other.call(`/patients/base/${patientId}?purposeOfUse=${purpose}`, {
+        token: account.token,
+      });
+      assert.equal(read.status, purpose === refused ? 403 : 200);
+    }
+  }
+});
+
+test('an empty list refuses none', async () => {
+  await put({ refusedPurposes: [...PURPOSES_OF_USE] });
+  assert.equal((await put({ refusedPurposes: [] })).status, 200);
+  assert.equal((await api.call(`/patients/base/${patientId}`, { token: account.token })).status, 200);
+});
+
+test("the change stands in the patient's access log", async () => {
+  await put({ refusedPurposes: [] });
+  const log = await api.call(`/patients/base/${patientId}/access-log?action=patient.privacy-change`, {
+    token: account.token,
+  });
+  assert.equal(log.json.items?.[0]?.accountId, account.userId);
+  assert.equal(log.json.items?.[0]?.outcome, 'allowed');
+});
+
+test('what is refused: unknown purposes, other shapes, no permission, other places', async () => {
+  for (const body of [
+    { refusedPurposes: ['FUN'] },
+    { refusedPurposes: 'RESEARCH' },
+    {},
+    { refusedPurposes: [], x: 1 },
+  ])
+    assert.equal((await put(body)).status, 400);
+  const reader = await api.createAccount(account, { permissions: ['patients.patients.get'] });
+  assert.equal((await put({ refusedPurposes: [] }, { token: reader.token })).status, 403);
+  assert.equal((await put({ refusedPurposes: [] }, { id: randomUUID() })).status, 404);
+  assert.equal((await put({ refusedPurposes: [] }, { id: 'nobody' })).status, 404);
+  const elsewhere = { ...account, facilityId: await api.createFacility(account.organisationId) };
+  const neighbour = await api.createAccount(elsewhere);
+  assert.equal((await put({ refusedPurposes: [] }, { token: neighbour.token })).status, 404);
+  const stranger = await api.createAccount(await api.createTenant());
+  assert.equal((await put({ refusedPurposes: [] }, { token: stranger.token })).status, 404);
+  assert.equal((await api.call(path(), { method: 'PUT', body: { refusedPurposes: [] } })).status, 401);
+});
