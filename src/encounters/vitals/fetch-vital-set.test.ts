@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  type Json,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+import { importClinical } from '../../../test-support/import-files.ts';
+
+const PATIENT = '7d000000-0000-4000-8000-000000000001';
+const ENCOUNTER = '7d000000-0000-4000-8000-000000000003';
+
+/** A JSON list as a list. */
+const list = (json: Json | undefined): Json[] => json ?? [];
+
+describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let account: TestAccount;
+  let vitalSetId: string;
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant();
+    account = await api.createAccount(tenant, { permissions: ['encounters.vitals.read'] });
+    await importClinical(api.database.pool, tenant, 'vital-signs.json');
+    const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
+    vitalSetId = json.items[1]?.vitalSetId ?? '';
+  });
+  after(() => api.close());
+
+  const fetchSet = async (): Promise<Json> =>
+    (await api.call(`/encounters/vitals/${vitalSetId}/clinical/fhir`, { token: account.token })).json;
+  const sign = async (end: string): Promise<Json> =>
+    list((await fetchSet()).observations).find(({ localId }) => localId.endsWith(end))?.resource as Json;
+
+  test('the signs of one encounter and instant are one set, whatever zone they were written in', async () => {
+    const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
+    assert.deepEqual(
+      list(json.items).map(({ vitalSetId: _, ...item }) => item),
+      [
+        { patientId: PATIENT, encounterId: ENCOUNTER, takenAt: '2024-05-02T00:00:00Z', vitalSigns: 1 },
+        { patientId: PATIENT, encounterId: ENCOUNTER, takenAt: '2024-05-01T21:05:00Z', vitalSigns: 6 },
+      ],
+    );
+    assert.equal(json.nextCursor, null);
+  });
+
+  test('answers one Observation per vital sign in a collection', async () => {
+    const json = await fetchSet();
+    assert.deepEqual(Object.keys(json), ['vitalSetId', 'bundle', 'observations']);
+    assert.equal(json.vitalSetId, vitalSetId);
+    assert.equal(json.bundle.type, 'collection');
+    assert.deepEqual(
+      list(json.bundle.entry).map(({ resource }) => resource),
+      list(json.observations).map(({ resource }) => resource),
+    );
+    assert.deepEqual(
+      list(json.observations).map(({ code, occurredAt }) => [code, occurredAt]),
+      ['85354-9', '8867-4', '8310-5', '8302-2', '2708-6', 'RR'].map((code) => [
+        code,
+        '2024-05-01T21:05:00.000Z',
+      ]),
+    );
+  });
+
+  test('blood pressure is one Observation with both components, the missing one with a reason', async () => {
+    const { component, valueQuantity } = await sign('11');
+    assert.equal(valueQuantity, undefined);
+    assert.deepEqual(component, [
+      {
+        code: {
+          coding: [{ system: 'http://loinc.org', code: '8480-6', display: 'Systolic blood pressure' }],
+        },
+        valueQuantity: { value: 118, unit: 'mmHg', system: 'http://unitsofmeasure.org', code: 'mm[Hg]' },
+      },
+      {
+        code: {
+          coding: [{ system: 'http://loinc.org', code: '8462-4', display: 'Diastolic blood pressure' }],
+        },
+        dataAbsentReason: {
+          coding: [
+            {
+              system: 'http://terminology.hl7.org/CodeSystem/data-absent-reason',
+              code: 'unknown',
+              display: 'Unknown',
+            },
+          ],
+        },
+      },
+    ]);
+  });
+
+  test('spelled units become UCUM with their text kept; allowed ones stay; others are converted', async () => {
+    const ucum = { system: 'http://unitsofmeasure.org' };
+    assert.deepEqual((await sign('12')).valueQuantity, { value: 72, unit: 'bpm', ...ucum, code: '/min' });
+    assert.deepEqual((await sign('13')).valueQuantity, { value: 101.3, unit: '°F', ...ucum, code: '[degF]' });
+    assert.deepEqual((await sign('14')).valueQuantity, {
+      extension: [
+        {
+          url: 'http://hl7.org/fhir/StructureDefinition/iso21090-PQ-translation',
+          valueQuantity: { value: 1.72, unit: 'm', ...ucum, code: 'm' },
+        },
+      ],
+      value: 172,
+      unit: 'cm',
+      ...ucum,
+      code: 'cm',
+    });
+  });
+
+  test('a unit that fits no such sign gives a reason and a note, never a wrong value', async () => {
+    const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
+    const other = await api.call(`/encounters/vitals/${json.items[0]?.vitalSetId}/clinical/fhir`, {
+      token: account.token,
+    });
+    const { valueQuantity, dataAbsentReason, note } = list(other.json.observations)[0]?.resource ?? {};
+    assert.equal(valueQuantity, undefined);
+    assert.equal(dataAbsentReason?.coding?.[0]?.code, 'unsupported');
+    assert.deepEqual(note, [{ text: 'Reported as 64 furlong' }]);
+  });
+
+  test('pulse oximetry carries the code that its profile fixes', async () => {
+    const { code } = await sign('15');
+    assert.deepEqual(
+      list(code?.coding).map((coding) => coding.code),
+      ['2708-6', '59408-5'],
+    );
+  });
+
+  test('401, 403, 400 and 404', async () => {
+    const path = `/encounters/vitals/${vitalSetId}/clinical/fhir`;
+    assert.equal((await api.call(path)).status, 401);
+    const lab = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });
+    assert.equal((await api.call(path, { token: lab.token })).status, 403);
+    assert.equal((await api.call(`${path}?purposeOfUse=none`, { token: account.token })).status, 400);
+    const other = await api.createAccount(await api.createTenant());
+    assert.equal((await api.call(path, { token: other.token })).status, 404);
+    assert.equal(
+      (await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: other.token })).status,
+      404,
+    );
+    assert.equal(
+      (await api.call('/encounters/vitals/x/clinical/fhir', { token: account.token })).status,
+      404,
+    );
+  });
+});

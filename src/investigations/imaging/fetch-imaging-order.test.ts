@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  type Json,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+import { importClinical } from '../../../test-support/import-files.ts';
+
+const PATIENT = '7c000000-0000-4000-8000-000000000001';
+const ORDER = '7c000000-0000-4000-8000-000000000010';
+const PATH = `/investigations/imaging/orders/${ORDER}/clinical/fhir`;
+
+/** A JSON list as a list. */
+const list = (json: Json | undefined): Json[] => json ?? [];
+
+describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let account: TestAccount;
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant();
+    account = await api.createAccount(tenant, { permissions: ['investigations.imaging.list'] });
+    await importClinical(api.database.pool, tenant, 'imaging.json', 'laboratory.json');
+  });
+  after(() => api.close());
+
+  test('answers the order and its report; the study is in the bundle', async () => {
+    const { status, json } = await api.call(PATH, { token: account.token });
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(json), ['orderId', 'bundle', 'orders', 'reports']);
+    assert.equal(json.orderId, ORDER);
+    assert.equal(json.bundle.type, 'collection');
+    assert.deepEqual(
+      list(json.bundle.entry).map(({ resource }) => resource.resourceType),
+      ['ServiceRequest', 'ImagingStudy', 'DiagnosticReport'],
+    );
+    const [order] = json.orders;
+    assert.equal(order?.status, 'active');
+    assert.equal(order?.code, '24627-2');
+    const [report] = json.reports;
+    assert.equal(report?.conclusion, 'No consolidation.');
+    assert.deepEqual(report?.resource?.basedOn, [{ reference: `ServiceRequest/${ORDER}` }]);
+    assert.deepEqual(report?.resource?.imagingStudy, [
+      { reference: 'ImagingStudy/7c000000-0000-4000-8000-000000000020' },
+    ]);
+  });
+
+  test('a study without order and report is listed under an order made up for it', async () => {
+    const { status, json } = await api.call(`/investigations/imaging/orders?patient=${PATIENT}`, {
+      token: account.token,
+    });
+    assert.equal(status, 200);
+    assert.deepEqual(
+      list(json.items).map(({ orderId: _, ...item }) => item),
+      [
+        {
+          patientId: PATIENT,
+          encounterId: null,
+          status: 'active',
+          code: '24627-2',
+          orderedAt: '2024-02-01T00:00:00Z',
+        },
+        {
+          patientId: PATIENT,
+          encounterId: null,
+          status: 'active',
+          code: 'XR-WRIST',
+          orderedAt: '2023-10-01T08:30:00Z',
+        },
+      ],
+    );
+    const fetched = await api.call(`/investigations/imaging/orders/${json.items[1]?.orderId}/clinical/fhir`, {
+      token: account.token,
+    });
+    assert.deepEqual(fetched.json.reports, []);
+    assert.equal(fetched.json.bundle.entry[1]?.resource?.id, '7c000000-0000-4000-8000-000000000040');
+  });
+
+  test('401, 403 and 404', async () => {
+    assert.equal((await api.call(PATH)).status, 401);
+    const lab = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });
+    assert.equal((await api.call(PATH, { token: lab.token })).status, 403);
+    assert.equal(
+      (await api.call(PATH, { token: (await api.createAccount(await api.createTenant())).token })).status,
+      404,
+    );
+    const laboratory = '7b000000-0000-4000-8000-000000000010';
+    const answer = await api.call(`/investigations/imaging/orders/${laboratory}/clinical/fhir`, {
+      token: account.token,
+    });
+    assert.equal(answer.status, 404);
+  });
+});
