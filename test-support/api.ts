@@ -58,6 +58,8 @@ export interface TestNode {
 }
 
 export interface TestApi extends TestNode {
+  /** Has a process of the command line work on the same database, with the same keys. */
+  env: Record<string, string>;
   database: TestDatabase;
   keys: KeyRing;
   /** The clock of every node; set it to move time. */
@@ -88,20 +90,17 @@ export interface TestApiOptions {
 /** Start it in `before`, close it in `after`; closing removes the database. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = await createTestDatabase();
-  const keys = createKeyRing(randomBytes(32));
+  const masterKey = randomBytes(32);
+  const keys = createKeyRing(masterKey);
   const clock = { now: options.now ?? new Date() };
-  const config = loadConfig({
-    DATABASE_URL: database.url,
-    MASTER_KEY: randomBytes(32).toString('hex'),
-    LOG_LEVEL: 'debug',
-    PORT: '0',
-    ...options.env,
-  });
+  const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
+  const config = loadConfig({ ...env, LOG_LEVEL: 'debug', PORT: '0', ...options.env });
   const shared = { config, keys, clock, url: database.url };
   const first = await startNode(shared);
   const others: TestNode[] = [];
   return {
     ...first,
+    env,
     database,
     keys,
     clock,

@@ -1,6 +1,6 @@
 /** What runs in the background of a process: housekeeping, and the deliveries. */
 import { errorFields } from '../platform/log/log.ts';
-import { makePartitions } from '../privacy/access-log.store.ts';
+import { makePartitions } from '../privacy/access-log-partition.store.ts';
 import type { Runtime } from './build-runtime.ts';
 
 const HOUSEKEEPING_MS = 60_000;

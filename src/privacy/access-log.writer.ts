@@ -100,6 +100,9 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
       writerId: started.writerId,
       fromSequence: started.sequence,
       to: { sequence, hash, seal },
+    }).catch((error: Error) => {
+      if (isRolledBack(error)) chain = started;
+      throw error;
     });
     if (!written) throw new Error('the head of the access log chain was moved by someone else');
     chain = { writerId: started.writerId, sequence, hash };
@@ -136,6 +139,12 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
       while (running !== undefined) await running;
     },
   };
+}
+
+/** PostgreSQL refused the statement, so nothing of it was written, and the chain can go on where it was. */
+function isRolledBack(error: Error): boolean {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return severity === 'ERROR' && !/^(?:08|57|58|XX)/.test(String(code));
 }
 
 function notWritten(cause: unknown): Error {

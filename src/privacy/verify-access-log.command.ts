@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
-import { type NotedHead, type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
+import {
+  type NotedHead,
+  REGISTRATION_CHANGED,
+  type VerificationResult,
+  verifyAccessLog,
+} from './verify-access-log.ts';
 
 export function verifyAccessLogCommand(environment: CommandEnvironment): Command {
   return new Command('verify')
@@ -36,14 +41,31 @@ function summary({ ok, entries, writers, faults }: VerificationResult): string {
     ({ writerId, sequence, reason }) =>
       `  chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}: ${reason}`,
   );
-  return `The access log is NOT whole:\n${lines.join('\n')}`;
+  const allRegistrations =
+    faults.length === writers && faults.every(({ reason }) => reason === REGISTRATION_CHANGED);
+  const hint = allRegistrations
+    ? '\nEvery registration differs. Is the master key the one that the log was written with?'
+    : '';
+  return `The access log is NOT whole:\n${lines.join('\n')}${hint}`;
 }
 
 async function readHeads(path: string): Promise<NotedHead[]> {
-  try {
-    const { heads } = JSON.parse(await readFile(path, 'utf8')) as { heads: NotedHead[] };
-    return heads.map(({ writerId, sequence, hash }) => ({ writerId, sequence, hash }));
-  } catch {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const heads = parseHeads(text);
+  if (heads === undefined)
     throw new UsageError('--heads must name a file with the output of: interchange access-log verify --json');
+  return heads;
+}
+
+function parseHeads(text: string): NotedHead[] | undefined {
+  try {
+    const { heads } = JSON.parse(text) as { heads: NotedHead[] };
+    return heads.every(isHead) ? heads : undefined;
+  } catch {
+    return undefined;
   }
+}
+
+function isHead({ writerId, sequence, hash }: NotedHead): boolean {
+  return typeof writerId === 'string' && Number.isInteger(sequence) && typeof hash === 'string';
 }

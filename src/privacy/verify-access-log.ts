@@ -1,9 +1,17 @@
 /** Proves that nothing in the access log was changed or removed (design section 4). */
 import type { Queryable } from '../platform/db/database.ts';
-import { listWriters, readChain, unregisteredWriters, type WriterRow } from './access-log.store.ts';
+import type { HashedEntry, WriterRow } from './access-log.store.ts';
+import {
+  listWriters,
+  readChain,
+  readTotals,
+  unregisteredWriters,
+  type WriterTotals,
+} from './access-log-chain.store.ts';
 import { entryHash, genesisHash, headSeal } from './hash-chain.ts';
 
 const PAGE = 5_000;
+export const REGISTRATION_CHANGED = 'the registration was changed';
 
 /** One fault. `sequence` is the entry at which the chain stops being good. */
 export interface ChainFault {
@@ -88,40 +96,82 @@ interface Walk {
   onEntries: (entries: number) => void;
 }
 
+/** Thrown inside a walk: where the chain stops being good, and why. */
+class BrokenChain extends Error {
+  readonly sequence: number | null;
+
+  constructor(sequence: number | null, reason: string) {
+    super(reason);
+    this.sequence = sequence;
+  }
+}
+
 async function walkChain(
   db: Queryable,
   key: Uint8Array,
-  { writer, noted, onEntries }: Walk,
+  walk: Walk,
 ): Promise<{ entries: number; fault?: ChainFault }> {
-  const fault = (sequence: number | null, reason: string) => ({ writerId: writer.id, sequence, reason });
-  let hash = genesisHash(key, writer.id, writer.number, writer.startedAt);
-  if (!hash.equals(writer.genesisHash))
-    return { entries: 0, fault: fault(null, 'the registration was changed') };
-  const meet = (sequence: number) => {
-    const position = `${writer.id}/${sequence}`;
-    if (noted.get(position) === hash.toString('hex')) noted.delete(position);
-  };
-  let sequence = 0;
-  meet(0);
-  while (sequence < writer.lastSequence) {
-    const page = await readChain(db, writer.id, { sequence, limit: PAGE });
-    if (page.length === 0) break;
-    for (const entry of page) {
-      if (entry.sequence > writer.lastSequence) break;
-      if (entry.sequence !== sequence + 1)
-        return { entries: sequence, fault: fault(sequence + 1, 'an entry was removed') };
-      hash = entryHash(key, hash, entry);
-      if (!hash.equals(entry.hash))
-        return { entries: sequence, fault: fault(entry.sequence, 'an entry was changed') };
-      sequence = entry.sequence;
-      meet(sequence);
+  const { writer, onEntries } = walk;
+  let entries = 0;
+  try {
+    let link = startOf(key, walk);
+    while (link.sequence < writer.lastSequence) {
+      const page = await readChain(db, writer.id, { sequence: link.sequence, limit: PAGE });
+      const known = page.filter(({ sequence }) => sequence <= writer.lastSequence);
+      if (known.length === 0) throw new BrokenChain(link.sequence + 1, 'entries at the end were removed');
+      for (const entry of known) link = nextLink(key, link, { entry, walk });
+      entries = link.sequence;
+      onEntries(entries);
     }
-    onEntries(sequence);
+    checkHead(key, link, writer);
+    checkTotals(await readTotals(db, writer.id));
+    return { entries };
+  } catch (error) {
+    if (!(error instanceof BrokenChain)) throw error;
+    return { entries, fault: { writerId: writer.id, sequence: error.sequence, reason: error.message } };
   }
-  if (sequence !== writer.lastSequence)
-    return { entries: sequence, fault: fault(sequence + 1, 'entries at the end were removed') };
+}
+
+/** How far a walk has come, and the hash there. */
+interface Link {
+  sequence: number;
+  hash: Buffer;
+}
+
+function startOf(key: Uint8Array, walk: Walk): Link {
+  const { writer } = walk;
+  const hash = genesisHash(key, writer.id, writer.number, writer.startedAt);
+  if (!hash.equals(writer.genesisHash)) throw new BrokenChain(null, REGISTRATION_CHANGED);
+  return meet(walk, { sequence: 0, hash });
+}
+
+function nextLink(key: Uint8Array, link: Link, { entry, walk }: { entry: HashedEntry; walk: Walk }): Link {
+  const { sequence } = entry;
+  if (sequence === link.sequence) throw new BrokenChain(sequence, 'an entry was inserted');
+  if (sequence !== link.sequence + 1) throw new BrokenChain(link.sequence + 1, 'an entry was removed');
+  const hash = entryHash(key, link.hash, entry);
+  if (!hash.equals(entry.hash) || !link.hash.equals(entry.previousHash))
+    throw new BrokenChain(sequence, 'an entry was changed');
+  return meet(walk, { sequence, hash });
+}
+
+/** A head that was noted earlier is found where it was. */
+function meet({ writer, noted }: Walk, link: Link): Link {
+  const position = `${writer.id}/${link.sequence}`;
+  if (noted.get(position) === link.hash.toString('hex')) noted.delete(position);
+  return link;
+}
+
+function checkHead(key: Uint8Array, { sequence, hash }: Link, writer: WriterRow): void {
   const sealed = headSeal(key, writer.id, sequence, hash);
   if (!hash.equals(writer.lastHash) || !sealed.equals(writer.headSeal))
-    return { entries: sequence, fault: fault(sequence, 'the head of the chain was changed') };
-  return { entries: sequence };
+    throw new BrokenChain(sequence, 'the head of the chain was changed');
+}
+
+/** The walk sees the entries that follow one another; there must be no others. */
+function checkTotals(totals: WriterTotals | undefined): void {
+  if (totals === undefined) throw new BrokenChain(null, 'the registration was removed');
+  if (totals.entries !== totals.lastSequence)
+    throw new BrokenChain(null, 'there are entries that are not part of the chain');
+  if (totals.finerTimes) throw new BrokenChain(null, 'a time was changed');
 }

@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { runCommand } from '../../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { createKeyRing } from '../platform/crypto/key-ring.ts';
+import { createPool, type Pool } from '../platform/db/database.ts';
+import { createAccessLogWriter } from './access-log.writer.ts';
+import { makePartitions } from './access-log-partition.store.ts';
+import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
+
+const MASTER_KEY = randomBytes(32);
+const KEY = createKeyRing(MASTER_KEY).derive('access-log');
+const ENTRIES = 8;
+
+describe('access-log verify', () => {
+  let database: TestDatabase;
+  let owner: Pool;
+  let writers: string[];
+
+  before(async () => {
+    database = await createTestDatabase();
+    // One connection, so that begin and rollback are on the same.
+    owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+    await makePartitions(owner, new Date(), 2);
+    for (let writer = 0; writer < 3; writer += 1) await writeChain(database, ENTRIES);
+    const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
+    writers = rows.map(({ id }) => id);
+  });
+  after(async () => {
+    await owner.end();
+    await database.drop();
+  });
+
+  /** What verification says after `tamper`, which is undone again. `$1` is the id of the middle writer. */
+  async function afterTampering(
+    tamper: string | ((run: (text: string, ...values: unknown[]) => Promise<unknown>) => Promise<unknown>),
+    options?: Parameters<typeof verifyAccessLog>[2],
+  ): Promise<VerificationResult> {
+    await owner.query('begin');
+    try {
+      if (typeof tamper !== 'string') await tamper((text, ...values) => owner.query(text, values));
+      else await owner.query(tamper, tamper.includes('$1') ? [writers[1]] : []);
+      return await verifyAccessLog(owner, KEY, options);
+    } finally {
+      await owner.query('rollback');
+    }
+  }
+
+  function blames(result: VerificationResult, writerId: string | undefined, sequence?: number | null): void {
+    assert.equal(result.ok, false);
+    assert.equal(result.faults.length, 1, JSON.stringify(result.faults));
+    assert.equal(result.faults[0]?.writerId, writerId);
+    if (sequence !== undefined) assert.equal(result.faults[0]?.sequence, sequence);
+  }
+
+  it('finds nothing where nothing was done', async () => {
+    const result = await verifyAccessLog(database.pool, KEY);
+    assert.deepEqual(result.faults, []);
+    assert.deepEqual([result.ok, result.writers, result.entries], [true, 3, 3 * ENTRIES]);
+    assert.deepEqual(
+      result.heads.map(({ writerId, number, sequence }) => ({ writerId, number, sequence })),
+      writers.map((writerId, index) => ({ writerId, number: index + 1, sequence: ENTRIES })),
+    );
+  });
+
+  it('finds each field that was changed', async () => {
+    const changes = {
+      organisation_id: `'${randomUUID()}'`,
+      facility_id: `'${randomUUID()}'`,
+      patient_id: `'${randomUUID()}'`,
+      account_id: `'${randomUUID()}'`,
+      action: "'encounter.search'",
+      resource_type: "'Patient'",
+      resource_id: 'null',
+      purpose_of_use: "'PAYMENT'",
+      outcome: "'refused'",
+      correlation_id: "correlation_id || 'x'",
+      previous_hash: "'\\x00'",
+      hash: "'\\x00'",
+    };
+    for (const [column, value] of Object.entries(changes)) {
+      const tampered = `update access_log set ${column} = ${value} where writer_id = $1 and sequence = 4`;
+      blames(await afterTampering(tampered), writers[1], 4);
+    }
+    for (const step of ['1 millisecond', '-1 hour', '1 microsecond'])
+      blames(
+        await afterTampering(
+          `update access_log set occurred_at = occurred_at + interval '${step}' where writer_id = $1 and sequence = 4`,
+        ),
+        writers[1],
+      );
+    blames(
+      await afterTampering(`update access_log set sequence = 400 where writer_id = $1 and sequence = 4`),
+      writers[1],
+    );
+    const moved = `update access_log set writer_id = '${writers[2]}', sequence = 9 where writer_id = $1 and sequence = 8`;
+    assert.equal((await afterTampering(moved)).ok, false);
+  });
+
+  it('finds entries that were exchanged for one another', async () => {
+    const swapped = await afterTampering(async (run) => {
+      await run('update access_log set sequence = 100 where writer_id = $1 and sequence = 3', writers[1]);
+      await run('update access_log set sequence = 3 where writer_id = $1 and sequence = 4', writers[1]);
+      await run('update access_log set sequence = 4 where writer_id = $1 and sequence = 100', writers[1]);
+    });
+    blames(swapped, writers[1], 3);
+  });
+
+  it('finds an entry that was removed: the first, one between, the last, all', async () => {
+    for (const sequence of [1, 4, ENTRIES])
+      blames(
+        await afterTampering(`delete from access_log where writer_id = $1 and sequence = ${sequence}`),
+        writers[1],
+        sequence,
+      );
+    blames(await afterTampering('delete from access_log where writer_id = $1'), writers[1], 1);
+  });
+
+  it('finds the last entry removed although the head was put back too', async () => {
+    const cut = await afterTampering(async (run) => {
+      await run('delete from access_log where writer_id = $1 and sequence = $2', writers[1], ENTRIES);
+      await run(
+        `update access_log_writer w set last_sequence = l.sequence, last_hash = l.hash
+         from access_log l where w.id = $1 and l.writer_id = $1 and l.sequence = $2`,
+        writers[1],
+        ENTRIES - 1,
+      );
+    });
+    blames(cut, writers[1], ENTRIES - 1);
+  });
+
+  it('finds an entry that was inserted: between, behind, before, twice', async () => {
+    const copy = (sequence: string, occurredAt = 'occurred_at') => `
+      insert into access_log
+      select organisation_id, ${occurredAt}, writer_id, ${sequence}, facility_id, patient_id, account_id, action,
+        resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
+      from access_log where writer_id = $1 and sequence = 4`;
+    const later = "occurred_at + interval '1 second'";
+    for (const text of [copy('9'), copy('0'), copy('-1'), copy('400'), copy('4', later)])
+      blames(await afterTampering(text), writers[1]);
+  });
+
+  it('finds a copy that stands where a page of the walk ends', async () => {
+    const own = await createTestDatabase();
+    try {
+      await writeChain(own, 5_001);
+      const client = new pg.Client({ connectionString: own.adminUrl });
+      await client.connect();
+      assert.equal((await verifyAccessLog(own.pool, KEY)).entries, 5_001);
+      await client.query(`
+        insert into access_log
+        select organisation_id, occurred_at + interval '1 second', writer_id, sequence, facility_id, patient_id,
+          account_id, action, resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
+        from access_log where sequence = 5000`);
+      assert.equal((await verifyAccessLog(own.pool, KEY)).ok, false);
+      await client.end();
+    } finally {
+      await own.drop();
+    }
+  });
+
+  it('finds a chain that someone without the key went on with', async () => {
+    const forged = await afterTampering(async (run) => {
+      await run(
+        `insert into access_log
+         select organisation_id, occurred_at, writer_id, 9, facility_id, patient_id, account_id, action,
+           resource_type, resource_id, purpose_of_use, outcome, correlation_id, hash, $2
+         from access_log where writer_id = $1 and sequence = 8`,
+        writers[1],
+        randomBytes(32),
+      );
+      await run(
+        `update access_log_writer set last_sequence = 9, last_hash = $2, head_seal = $3 where id = $1`,
+        writers[1],
+        randomBytes(32),
+        randomBytes(32),
+      );
+    });
+    blames(forged, writers[1], 9);
+  });
+
+  it('finds a changed head, seal, beginning or number', async () => {
+    const changes = [
+      "last_hash = '\\x00'",
+      "head_seal = '\\x00'",
+      'last_sequence = 7',
+      'last_sequence = 9',
+      "genesis_hash = '\\x00'",
+      "started_at = started_at - interval '1 day'",
+      "started_at = started_at + interval '1 microsecond'",
+    ];
+    for (const change of changes)
+      blames(await afterTampering(`update access_log_writer set ${change} where id = $1`), writers[1]);
+    const renumbered = await afterTampering('update access_log_writer set number = 40 where id = $1');
+    assert.equal(renumbered.ok, false);
+  });
+
+  it('finds a writer that was removed, with its entries or without', async () => {
+    for (const index of [0, 1]) {
+      const removed = await afterTampering(async (run) => {
+        await run('delete from access_log where writer_id = $1', writers[index]);
+        await run('delete from access_log_writer where id = $1', writers[index]);
+      });
+      blames(removed, writers[index + 1], null);
+    }
+    for (const id of writers) {
+      const { ok, faults } = await afterTampering((run) =>
+        run('delete from access_log_writer where id = $1', id),
+      );
+      assert.equal(ok, false);
+      assert.ok(faults.some(({ writerId }) => writerId === id));
+    }
+  });
+
+  it('finds everything changed when the key is another', async () => {
+    const { ok, faults } = await verifyAccessLog(database.pool, randomBytes(32));
+    assert.equal(ok, false);
+    assert.equal(faults.length, 3);
+  });
+
+  it('tells a database that was put back to an older state, by heads noted before', async () => {
+    const older = await verifyAccessLog(database.pool, KEY);
+    await writeChain(database, 2);
+    const noted = (await verifyAccessLog(database.pool, KEY)).heads;
+    assert.equal((await verifyAccessLog(database.pool, KEY, { noted })).ok, true);
+    assert.equal((await verifyAccessLog(database.pool, KEY, { noted: older.heads })).ok, true);
+    const last = noted.at(-1)?.writerId;
+    const putBack = async (run: (text: string, ...values: unknown[]) => Promise<unknown>) => {
+      await run('delete from access_log where writer_id = $1', last);
+      await run('delete from access_log_writer where id = $1', last);
+    };
+    assert.equal((await afterTampering(putBack)).ok, true, 'without the heads it cannot be told');
+    blames(await afterTampering(putBack, { noted }), last, 2);
+    const other = [{ writerId: String(writers[0]), sequence: 3, hash: '00'.repeat(32) }];
+    blames(await verifyAccessLog(database.pool, KEY, { noted: other }), writers[0], 3);
+  });
+
+  it('is not misled by entries that are written while it reads', async () => {
+    let verifying = true;
+    const writing = (async () => {
+      while (verifying) await writeChain(database, 5);
+    })();
+    for (let round = 0; round < 10; round += 1)
+      assert.deepEqual((await verifyAccessLog(database.pool, KEY)).faults, []);
+    verifying = false;
+    await writing;
+  });
+
+  describe('as a command', () => {
+    let folder: string;
+    let env: Record<string, string>;
+    const verify = (...args: string[]) => runCommand(['access-log', 'verify', ...args], { env });
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'interchange-heads-'));
+      env = { DATABASE_URL: database.url, MASTER_KEY: MASTER_KEY.toString('hex') };
+    });
+    after(() => rm(folder, { recursive: true }));
+
+    it('ends with 0 and says so when the log is whole', async () => {
+      const text = await verify();
+      assert.equal(text.code, 0, text.stderr);
+      assert.match(text.stdout, /whole: \d+ entries in \d+ chains/);
+      const json = await verify('--json');
+      assert.equal(json.code, 0);
+      const document = JSON.parse(json.stdout) as VerificationResult;
+      assert.deepEqual([document.ok, document.faults], [true, []]);
+      assert.equal(document.heads.length, document.writers);
+    });
+
+    it('ends with 1 and names the entry when it is not', async () => {
+      await owner.query("update access_log set outcome = 'refused' where writer_id = $1 and sequence = 2", [
+        writers[0],
+      ]);
+      try {
+        const text = await verify();
+        assert.equal(text.code, 1);
+        assert.match(text.stdout, new RegExp(`NOT whole[^]*${writers[0]}, entry 2: an entry was changed`));
+        const json = await verify('--json');
+        assert.equal(json.code, 1);
+        assert.equal((JSON.parse(json.stdout) as VerificationResult).faults[0]?.sequence, 2);
+      } finally {
+        await owner.query("update access_log set outcome = 'allowed' where writer_id = $1 and sequence = 2", [
+          writers[0],
+        ]);
+      }
+    });
+
+    it('takes its own output as heads, and refuses other files', async () => {
+      const heads = join(folder, 'heads.json');
+      const { stdout } = await verify('--json');
+      await writeFile(heads, stdout);
+      assert.equal((await verify('--heads', heads)).code, 0);
+      const document = JSON.parse(stdout) as VerificationResult;
+      for (const head of document.heads) head.hash = '00'.repeat(32);
+      await writeFile(heads, JSON.stringify(document));
+      const changed = await verify('--heads', heads);
+      assert.equal(changed.code, 1);
+      assert.match(changed.stdout, /noted earlier/);
+      for (const content of ['nonsense', '{"heads":[{}]}']) {
+        await writeFile(heads, content);
+        const refused = await verify('--heads', heads);
+        assert.equal(refused.code, 2, `${content}: ${refused.stdout}${refused.stderr}`);
+        assert.match(refused.stderr, /--heads must name a file/);
+      }
+      assert.equal((await verify('--heads', join(folder, 'missing.json'))).code, 2);
+    });
+
+    it('asks for the right key when nothing fits', async () => {
+      env = { ...env, MASTER_KEY: randomBytes(32).toString('hex') };
+      const result = await verify();
+      assert.equal(result.code, 1);
+      assert.match(result.stdout + result.stderr, /master key/i);
+    });
+  });
+});
+
+/** A writer's chain of `entries` entries. */
+async function writeChain({ pool }: TestDatabase, entries: number): Promise<void> {
+  const writer = createAccessLogWriter({
+    pool,
+    key: KEY,
+    now: () => new Date(),
+    onError: (error) => assert.fail(error),
+  });
+  const [organisationId, facilityId] = [randomUUID(), randomUUID()];
+  await writer.record(
+    Array.from({ length: entries }, () => ({
+      organisationId,
+      facilityId,
+      patientId: randomUUID(),
+      accountId: randomUUID(),
+      action: 'encounter.read',
+      resourceType: 'Encounter',
+      resourceId: randomUUID(),
+      purposeOfUse: 'TREATMENT' as const,
+      outcome: 'allowed' as const,
+      correlationId: randomUUID(),
+    })),
+  );
+  await writer.close();
+}

@@ -1,0 +1,77 @@
+/** The command line as a real process. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const ENTRY = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
+
+export interface CommandResult {
+  /** Null when a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CommandOptions {
+  /** The whole environment, but for PATH and HOME. */
+  env?: Record<string, string>;
+  stdin?: string;
+  cwd?: string;
+}
+
+/** Run `interchange <args>` to its end. */
+export async function runCommand(
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const started = startCommand(args, options);
+  started.child.stdin.end(options.stdin ?? '');
+  return started.ended;
+}
+
+export interface StartedCommand {
+  child: ChildProcessWithoutNullStreams;
+  ended: Promise<CommandResult>;
+  /** What it printed so far. */
+  output(): { stdout: string; stderr: string };
+  /** Resolves once stdout matches; rejects when the process ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Start it; end it with a signal to `child`. */
+export function startCommand(
+  args: readonly string[],
+  { env = {}, cwd }: CommandOptions = {},
+): StartedCommand {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    env: { PATH, HOME, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  child.stdin.on('error', () => undefined);
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
+  return {
+    child,
+    ended,
+    output: () => ({ stdout, stderr }),
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(stdout);
+          if (match === null) return;
+          child.stdout.off('data', look);
+          resolve(match);
+        };
+        child.stdout.on('data', look);
+        void ended.then(() => reject(new Error(`ended without printing ${pattern}:\n${stdout}\n${stderr}`)));
+        look();
+      }),
+  };
+}

@@ -1,0 +1,121 @@
+/** No trace, no data: every route that shows patient data writes the access log first (design section 4). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
+import { verifyAccessLog } from '../src/privacy/verify-access-log.ts';
+import {
+  type Answer,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../test-support/api.ts';
+import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
+import { MARKS, type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+
+describe('the access log of every route that shows patient data', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let seeds: SeededRecords;
+  let account: TestAccount;
+  let owner: pg.Client;
+
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant();
+    seeds = await seedRecords(api.database.pool, tenant);
+    account = await api.createAccount(tenant);
+    owner = new pg.Client({ connectionString: api.database.adminUrl });
+    await owner.connect();
+  });
+  after(async () => {
+    await owner.end();
+    await api.close();
+  });
+
+  const shown = () =>
+    api.api.routes.filter(
+      ({ method, route: { access, schemas } }) =>
+        (method === 'GET' || schemas.bodyMode === 'form') &&
+        access.kind === 'facility' &&
+        access.purposeOfUse !== 'none',
+    );
+
+  function call(entry: RegisteredRoute, correlationId: string): Promise<Answer> {
+    const sample = sampleRequest(entry, seeds);
+    return api.call(api.origin + addressOf(sample), {
+      method: sample.method,
+      token: account.token,
+      headers: { ...sample.headers, 'x-correlation-id': correlationId },
+      ...(sample.body === undefined ? {} : { body: sample.body }),
+    });
+  }
+
+  async function entries(correlationId: string) {
+    const { rows } = await api.database.pool.query(
+      'select * from access_log where organisation_id = $1 and correlation_id = $2',
+      [tenant.organisationId, correlationId],
+    );
+    return rows;
+  }
+
+  it('has who, where, whom, why and what, once the answer is there', async () => {
+    assert.ok(shown().length > 0);
+    for (const entry of shown()) {
+      const correlationId = `trace-${randomUUID()}`;
+      const { status, text, headers } = await call(entry, correlationId);
+      assert.equal(status, 200, `${entry.path}: ${text}`);
+      assert.equal(headers.get('x-correlation-id'), correlationId);
+      const rows = await entries(correlationId);
+      assert.ok(rows.length >= 1, `${entry.method} ${entry.path} left no trace`);
+      for (const row of rows) {
+        assert.equal(row.facility_id, tenant.facilityId);
+        assert.equal(row.account_id, account.userId);
+        assert.equal(row.patient_id, seeds.patientId);
+        assert.equal(row.purpose_of_use, 'TREATMENT');
+        assert.equal(row.outcome, 'allowed');
+        assert.match(row.action, /^[a-z-]+(\.[a-z-]+)+$/);
+      }
+    }
+  });
+
+  it('cannot be written: 503, and nothing of the patient leaves', async () => {
+    await owner.query(`revoke insert on access_log from ${SERVICE_ROLE}`);
+    try {
+      for (const entry of shown()) {
+        const correlationId = `lost-${randomUUID()}`;
+        const { status, text, headers, json } = await call(entry, correlationId);
+        assert.equal(status, 503, `${entry.path}: ${text}`);
+        assert.ok(Number(headers.get('retry-after')) > 0);
+        assert.deepEqual(Object.keys(json), ['statusCode', 'message', 'error']);
+        for (const secret of [...Object.values(MARKS), ...Object.values(seeds)])
+          assert.ok(!text.includes(secret));
+        assert.deepEqual(await entries(correlationId), []);
+      }
+    } finally {
+      await owner.query(`grant insert on access_log to ${SERVICE_ROLE}`);
+    }
+    for (const entry of shown()) assert.equal((await call(entry, randomUUID())).status, 200);
+  });
+
+  it('shares statements between concurrent calls', async () => {
+    const read = shown().find(({ path }) => path.endsWith('/Encounter/:encounterId'));
+    assert.ok(read);
+    const { accessLogEntries, accessLogGroups } = api.runtime.metrics;
+    const total = async (counter: typeof accessLogGroups) => (await counter.get()).values[0]?.value ?? 0;
+    const [entriesBefore, groupsBefore] = [await total(accessLogEntries), await total(accessLogGroups)];
+    const answers = await Promise.all(Array.from({ length: 200 }, () => call(read, randomUUID())));
+    assert.ok(answers.every(({ status }) => status === 200));
+    const written = (await total(accessLogEntries)) - entriesBefore;
+    const groups = (await total(accessLogGroups)) - groupsBefore;
+    assert.equal(written, 200);
+    assert.ok(groups <= 100, `${groups} statements for 200 calls`);
+  });
+
+  it('is whole after all of this', async () => {
+    const result = await verifyAccessLog(api.database.pool, api.keys.derive('access-log'));
+    assert.deepEqual(result.faults, []);
+  });
+});
