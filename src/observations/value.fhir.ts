@@ -1,4 +1,5 @@
 /** Values and reference ranges as FHIR R4 elements (https://hl7.org/fhir/R4/observation.html). Pure. */
+import { normaliseUnit } from '../terminology/ucum.ts';
 import type { EmitContext } from './fhir-resource.ts';
 import type { ObservedValue, Quantity, ReferenceRangeRecord } from './observation.ts';
 
@@ -57,7 +58,7 @@ function bound(
   return value === undefined ? undefined : quantity(value, unit, system, code);
 }
 
-/** A Quantity with a code has a system (R4 invariant qty-3): a code without one is written as the unit. */
+/** A Quantity with a code has a system (R4 invariant qty-3). Units are UCUM where they can be (docs/terminology.md). */
 function quantity(
   value: Quantity['value'],
   unit: string | undefined,
@@ -65,13 +66,12 @@ function quantity(
   code: string | undefined,
   { comparator }: { comparator?: string | undefined } = {},
 ): Quantity {
-  const coded = code !== undefined && system !== undefined;
-  const shown = unit ?? (coded ? undefined : code);
+  const normal = normaliseUnit({ unit, system, code });
   return {
     ...(value === undefined ? {} : { value }),
     ...(comparator === undefined ? {} : { comparator }),
-    ...(shown === undefined ? {} : { unit: shown }),
-    ...(system === undefined ? {} : { system }),
-    ...(coded ? { code } : {}),
+    ...(normal.unit === undefined ? {} : { unit: normal.unit }),
+    ...(normal.system === undefined ? {} : { system: normal.system }),
+    ...(normal.code === undefined ? {} : { code: normal.code }),
   };
 }

@@ -11,7 +11,6 @@ import {
   upsertEntries,
 } from './map.store.ts';
 import { checkEntry, type GivenEntry } from './map-entry.ts';
-import { loadUcum } from './ucum.ts';
 
 /** Make this the entry of its key. 400 when it is not valid. */
 export async function putMapEntry(
@@ -19,7 +18,7 @@ export async function putMapEntry(
   scope: MapScope,
   { given, change }: { given: GivenEntry; change: MapChange },
 ): Promise<{ entry: StoredEntry; created: boolean }> {
-  const checked = checkEntry(given, await loadUcum());
+  const checked = checkEntry(given);
   if ('fault' in checked) throw badRequest(`The entry is refused: ${checked.fault}.`, 'bad_map_entry');
   return transaction(db, async (client) => {
     await lockMaps(client, scope);

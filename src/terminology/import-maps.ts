@@ -4,7 +4,6 @@ import { type Client, type Pool, transaction } from '../platform/db/database.ts'
 import { type ImportRow, MapFileError, type Place } from './import-row.ts';
 import { lockMaps, type MapChange, type MapScope, upsertEntries } from './map.store.ts';
 import { checkEntry, type MapEntry } from './map-entry.ts';
-import { loadUcum, type Ucum } from './ucum.ts';
 
 const ROWS_IN_STATEMENT = 1_000;
 /** The places of all keys are remembered while a file is read, at about 150 bytes each. */
@@ -36,22 +35,16 @@ export interface ImportRequest {
  * again changes nothing. Of several rows with one key the first is kept. Throws {@link MapFileError}.
  */
 export async function importMaps(db: Pool, scope: MapScope, request: ImportRequest): Promise<ImportReport> {
-  const ucum = await loadUcum();
   return transaction(db, async (client) => {
     await lockMaps(client, scope);
     await client.query('savepoint before_import');
-    const report = await takeRows(client, scope, request, ucum);
+    const report = await takeRows(client, scope, request);
     if (request.dryRun) await client.query('rollback to savepoint before_import');
     return report;
   });
 }
 
-async function takeRows(
-  client: Client,
-  scope: MapScope,
-  request: ImportRequest,
-  ucum: Ucum,
-): Promise<ImportReport> {
+async function takeRows(client: Client, scope: MapScope, request: ImportRequest): Promise<ImportReport> {
   const report: ImportReport = {
     read: 0,
     created: 0,
@@ -60,7 +53,7 @@ async function takeRows(
     rejectedCount: 0,
     rejected: [],
   };
-  const accept = createRowCheck(ucum);
+  const accept = createRowCheck();
   let batch: MapEntry[] = [];
   const write = async () => {
     if (batch.length === 0) return;
@@ -84,11 +77,11 @@ async function takeRows(
 }
 
 /** Checks rows one by one, each against those before it. */
-function createRowCheck(ucum: Ucum): (row: ImportRow) => { entry: MapEntry } | { fault: string } {
+function createRowCheck(): (row: ImportRow) => { entry: MapEntry } | { fault: string } {
   const seen = new Map<string, Place>();
   return (row) => {
     if (row.fault !== undefined) return { fault: row.fault };
-    const checked = checkEntry(row.given, ucum);
+    const checked = checkEntry(row.given);
     if ('fault' in checked) return checked;
     const key = keyDigest(checked.entry);
     const first = seen.get(key);

@@ -1,6 +1,6 @@
 /** One entry of a terminology map, and what is checked before it is kept. */
 import { LOINC, loincFault, SNOMED_CT, UCUM } from './code-systems.ts';
-import type { Ucum } from './ucum.ts';
+import { isUcum } from './ucum.ts';
 
 /** How a target relates to the local code (R4 concept-map-equivalence). */
 export const EQUIVALENCES = [
@@ -55,7 +55,7 @@ const OTHER_WRITINGS: Readonly<Record<string, string>> = {
 };
 
 /** Check what was given. The first fault that is found is told. */
-export function checkEntry(given: GivenEntry, ucum: Ucum): CheckedEntry {
+export function checkEntry(given: GivenEntry): CheckedEntry {
   const entry: MapEntry = {
     localSystem: text(given.localSystem) ?? '',
     localCode: text(given.localCode) ?? '',
@@ -66,7 +66,7 @@ export function checkEntry(given: GivenEntry, ucum: Ucum): CheckedEntry {
     equivalence: (text(given.equivalence) ?? 'equivalent') as Equivalence,
     comment: text(given.comment),
   };
-  const fault = localFault(entry) ?? targetFault(entry, ucum) ?? relationFault(entry) ?? textFault(entry);
+  const fault = localFault(entry) ?? targetFault(entry) ?? relationFault(entry) ?? textFault(entry);
   return fault === undefined ? { entry } : { fault };
 }
 
@@ -84,7 +84,7 @@ function localFault({ localSystem, localCode }: MapEntry): string | undefined {
   return undefined;
 }
 
-function targetFault({ targetSystem, targetCode, equivalence }: MapEntry, ucum: Ucum): string | undefined {
+function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): string | undefined {
   if (targetSystem === '') return 'has no target system';
   const meant = OTHER_WRITINGS[targetSystem.toLowerCase()];
   if (meant !== undefined && meant !== targetSystem) return `target system must be written ${meant}`;
@@ -92,8 +92,7 @@ function targetFault({ targetSystem, targetCode, equivalence }: MapEntry, ucum: 
   if (equivalence === 'unmatched') return undefined;
   if (targetCode === null) return 'has no target code';
   if (targetSystem === LOINC) return prefixed('target code', loincFault(targetCode));
-  if (targetSystem === UCUM)
-    return ucum.isValid(targetCode) ? undefined : 'target code is not a valid UCUM unit';
+  if (targetSystem === UCUM) return isUcum(targetCode) ? undefined : 'target code is not a valid UCUM unit';
   return isCode(targetCode) ? undefined : `target code is not a FHIR code: at most ${MAX_CODE} characters`;
 }
 

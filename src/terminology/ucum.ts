@@ -1,4 +1,5 @@
 /** UCUM codes: whether a text is one, by the library of the National Library of Medicine (docs/adr/0031). */
+import library from '@lhncbc/ucum-lhc';
 import { LRUCache } from 'lru-cache';
 import { UCUM } from './code-systems.ts';
 
@@ -7,53 +8,36 @@ const MAX_LENGTH = 100;
 
 /** The unit of a quantity, as a source gave it or as it is kept. */
 export interface Unit {
-  unit?: string;
-  system?: string;
-  code?: string;
+  unit?: string | undefined;
+  system?: string | undefined;
+  code?: string | undefined;
 }
 
-export interface Ucum {
-  /** True for a valid, case-sensitive UCUM code. */
-  isValid(code: string): boolean;
-  /**
-   * The unit of a laboratory quantity with its UCUM code where the source's code or its unit text is one;
-   * a code of another system stays; anything else keeps its text only.
-   */
-  normalise(source: Unit): Unit;
+const checker = library.UcumLhcUtils.getInstance();
+/** A pure function of the text, remembered because the same few units come again and again. */
+const known = new LRUCache<string, boolean>({ max: REMEMBERED_TEXTS });
+
+/** True for a valid, case-sensitive UCUM code. */
+export function isUcum(code: string): boolean {
+  if (!hasShapeOfCode(code)) return false;
+  const remembered = known.get(code);
+  if (remembered !== undefined) return remembered;
+  const valid = checker.validateUnitString(code).status === 'valid';
+  known.set(code, valid);
+  return valid;
 }
 
-let loading: Promise<Ucum> | undefined;
-
-/** The one checker of this process. Its tables (about 30 ms, 4 MB) are loaded by the first call. */
-export function loadUcum(): Promise<Ucum> {
-  loading ??= import('@lhncbc/ucum-lhc').then(({ default: library }) => {
-    const checker = library.UcumLhcUtils.getInstance();
-    return createUcum((code) => checker.validateUnitString(code).status === 'valid');
-  });
-  return loading;
-}
-
-function createUcum(check: (code: string) => boolean): Ucum {
-  const known = new LRUCache<string, boolean>({ max: REMEMBERED_TEXTS });
-  function isValid(code: string): boolean {
-    if (!hasShapeOfCode(code)) return false;
-    const remembered = known.get(code);
-    if (remembered !== undefined) return remembered;
-    const valid = check(code);
-    known.set(code, valid);
-    return valid;
-  }
-  return { isValid, normalise: (source) => normalise(source, isValid) };
-}
-
-function normalise(source: Unit, isValid: (code: string) => boolean): Unit {
+/**
+ * The unit of a quantity with its UCUM code where the source's code or its unit text is one; a code of another
+ * system stays; anything else keeps its text only.
+ */
+export function normaliseUnit(source: Unit): Unit {
   const { unit, system, code } = source;
-  if (code !== undefined && system !== undefined && system !== UCUM) return source;
-  if (code !== undefined && isValid(code) && (system === UCUM || isPlain(code)))
-    return { unit: unit ?? code, system: UCUM, code };
-  if (unit !== undefined && isPlain(unit) && isValid(unit)) return { unit, system: UCUM, code: unit };
-  const text = unit ?? code;
-  return text === undefined ? {} : { unit: text };
+  if (system !== undefined && system !== UCUM) return source;
+  if (code !== undefined && isUcum(code) && (system === UCUM || isPlain(code)))
+    return { unit, system: UCUM, code };
+  if (unit !== undefined && isPlain(unit) && isUcum(unit)) return { unit, system: UCUM, code: unit };
+  return { unit: unit ?? code };
 }
 
 /** Keeps from the library what it would print on the console about: its parser throws on these. */

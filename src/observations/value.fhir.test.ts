@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ObservedValue } from './observation.ts';
+import { referenceRangeElements, valueQuantityOf } from './value.fhir.ts';
+
+const UCUM = 'http://unitsofmeasure.org';
+const quantityOf = (value: Omit<ObservedValue, 'valueType'>) =>
+  JSON.parse(JSON.stringify(valueQuantityOf({ valueType: 'Quantity', ...value } as ObservedValue)));
+
+test('a unit text that is a UCUM code becomes one', () => {
+  assert.deepEqual(quantityOf({ valueUnit: 'mmol/L' }), { unit: 'mmol/L', system: UCUM, code: 'mmol/L' });
+});
+
+test('a unit text that UCUM does not know, or knows as something else, stays text', () => {
+  assert.deepEqual(quantityOf({ valueUnit: 'IU/L' }), { unit: 'IU/L' });
+  assert.deepEqual(quantityOf({ valueUnit: 'K/uL' }), { unit: 'K/uL' });
+});
+
+test('a coded unit stays as it came', () => {
+  const coded = { unit: 'thousand', system: UCUM, code: '10*3/uL' };
+  assert.deepEqual(
+    quantityOf({ valueUnit: 'thousand', valueUnitSystem: UCUM, valueUnitCode: '10*3/uL' }),
+    coded,
+  );
+  const local = { valueUnit: 'g/L', valueUnitSystem: 'urn:oid:1.2', valueUnitCode: 'GL' };
+  assert.deepEqual(quantityOf(local), { unit: 'g/L', system: 'urn:oid:1.2', code: 'GL' });
+});
+
+test('a code that is not UCUM is never sent as UCUM, and never without a system (R4 qty-3)', () => {
+  assert.deepEqual(quantityOf({ valueUnitSystem: UCUM, valueUnitCode: 'mmHg' }), { unit: 'mmHg' });
+  assert.deepEqual(quantityOf({ valueUnitCode: 'mmHg' }), { unit: 'mmHg' });
+});
+
+test('the bounds of a reference range have the same units as a value', () => {
+  const elements = referenceRangeElements([{ lowNumber: 3, lowUnit: 'mmol/L', text: 'adults' }]);
+  assert.deepEqual(JSON.parse(JSON.stringify(elements)), [
+    { low: { value: 3, unit: 'mmol/L', system: UCUM, code: 'mmol/L' }, text: 'adults' },
+  ]);
+});
