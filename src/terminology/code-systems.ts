@@ -3,10 +3,6 @@
 export const LOINC = 'http://loinc.org';
 export const SNOMED_CT = 'http://snomed.info/sct';
 export const UCUM = 'http://unitsofmeasure.org';
-export const V3_ACT_CODE = 'http://terminology.hl7.org/CodeSystem/v3-ActCode';
-export const V3_PARTICIPATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
-export const V3_OBSERVATION_INTERPRETATION =
-  'http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation';
 export const V2_DIAGNOSTIC_SERVICE = 'http://terminology.hl7.org/CodeSystem/v2-0074';
 export const OBSERVATION_CATEGORY = 'http://terminology.hl7.org/CodeSystem/observation-category';
 export const DATA_ABSENT_REASON = 'http://terminology.hl7.org/CodeSystem/data-absent-reason';
