@@ -33,7 +33,7 @@ export function listMapsCommand(environment: CommandEnvironment): Command {
       const more = nextCursor === null ? [] : [`more: --cursor ${nextCursor}`];
       environment.print(
         { items: entries.map(mapItem), nextCursor },
-        [...entries.map(lineOf), ...more].join('\n'),
+        [...entries.map(lineOf), ...more].join('\n') || 'No entries.',
       );
     });
 }
