@@ -19,12 +19,18 @@ export interface Load {
 }
 
 export async function measure(load: Load): Promise<Measurement> {
+  let sent = 0;
+  const nextPath = () => {
+    sent += 1;
+    return load.paths[sent % load.paths.length] ?? '/';
+  };
   const result = await autocannon({
     url: load.url,
     connections: load.connections,
     duration: load.seconds,
     headers: load.headers ?? {},
-    requests: load.paths.map((path) => ({ method: 'GET', path })),
+    // One request that changes its path: a list would be prepared anew for each connection.
+    requests: [{ method: 'GET', setupRequest: (request) => ({ ...request, path: nextPath() }) }],
   });
   return {
     requestsPerSecond: Math.round(result.requests.average),
