@@ -35,6 +35,8 @@ export async function openDatabase(config: Config, log: Log): Promise<OpenDataba
 
 export interface Runtime {
   config: Config;
+  /** URL of the owner of the schema. */
+  url: string;
   log: Log;
   now: () => Date;
   metrics: Metrics;
@@ -90,6 +92,7 @@ export async function buildRuntime({ config, log, now, url, keys }: RuntimeOptio
   });
   return {
     config,
+    url,
     log,
     now,
     metrics,

@@ -1,6 +1,7 @@
 /** What runs in the background of a process: housekeeping, and the deliveries. */
 import { errorFields } from '../platform/log/log.ts';
 import { makePartitions } from '../privacy/access-log-partition.store.ts';
+import { buildDeliveries } from './build-deliveries.ts';
 import type { Runtime } from './build-runtime.ts';
 
 const HOUSEKEEPING_MS = 60_000;
@@ -14,6 +15,7 @@ export interface Worker {
 
 /** Each step runs on its own; one that fails is logged and tried again the next minute. */
 export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]): Worker {
+  const deliveries = buildDeliveries(runtime);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
@@ -39,11 +41,12 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
   return {
     start() {
       timer = setTimeout(tick, 0).unref();
+      deliveries.start();
     },
     async stop() {
       clearTimeout(timer);
       timer = undefined;
-      await running;
+      await Promise.all([running, deliveries.stop()]);
     },
   };
 }

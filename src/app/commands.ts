@@ -1,5 +1,21 @@
 /** The commands of `interchange`, in the order of their help (design section 5). */
 import { Command, CommanderError } from 'commander';
+import {
+  createConnectionCommand,
+  listConnectionsCommand,
+  rotateSecretCommand,
+  showConnectionCommand,
+  switchConnectionCommand,
+  updateConnectionCommand,
+} from '../exchange/connection.command.ts';
+import {
+  countDeliveriesCommand,
+  listDeliveriesCommand,
+  replayDeliveriesCommand,
+  showDeliveryCommand,
+  skipDeliveriesCommand,
+} from '../exchange/delivery.command.ts';
+import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
@@ -80,7 +96,27 @@ export function buildProgram(): Command {
     ]),
   );
   program.addCommand(group('patient', 'Patients', [setPrivacyCommand(environment)]));
-  program.addCommand(importCommand(environment));
+  program.addCommand(importCommand(environment, onPatientsChanged));
+  program.addCommand(
+    group('connection', 'Connections to exchanges', [
+      createConnectionCommand(environment),
+      rotateSecretCommand(environment),
+      listConnectionsCommand(environment),
+      showConnectionCommand(environment),
+      updateConnectionCommand(environment),
+      switchConnectionCommand(environment, 'enable'),
+      switchConnectionCommand(environment, 'disable'),
+    ]),
+  );
+  program.addCommand(
+    group('delivery', 'Deliveries to exchanges, and those held for review', [
+      listDeliveriesCommand(environment),
+      showDeliveryCommand(environment),
+      countDeliveriesCommand(environment),
+      replayDeliveriesCommand(environment),
+      skipDeliveriesCommand(environment),
+    ]),
+  );
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
   program.addCommand(
     group('terminology', 'Maps from local to standard codes', [

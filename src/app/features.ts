@@ -1,4 +1,6 @@
 /** The parts that routes, workers and commands of features share, built once for a process. */
+import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
+import { registerQueueGauges } from '../exchange/exchange-metrics.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
@@ -11,6 +13,8 @@ import type { HousekeepingStep } from './build-worker.ts';
 /** What the route table hands to routes; each takes what it needs of it. */
 export interface Features extends Runtime, SignIn {
   publicBaseUrl: string;
+  /** Queues deliveries of changed patients, in the transaction of the change. */
+  onPatientsChanged: typeof onPatientsChanged;
   cursors: CursorCodec;
   translator: Translator;
   /** Flushed by its own timer, and when the API closes. */
@@ -18,8 +22,10 @@ export interface Features extends Runtime, SignIn {
 }
 
 export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Promise<Features> {
+  registerQueueGauges(runtime.metrics.registry, runtime.db);
   return {
     ...runtime,
+    onPatientsChanged,
     ...createSignIn({ ...runtime, settings: runtime.config.signIn }),
     publicBaseUrl,
     cursors: createCursorCodec(runtime.keys.derive('cursor')),

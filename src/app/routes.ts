@@ -4,6 +4,19 @@ import { readEncounterRoute } from '../encounters/read-encounter.route.ts';
 import { searchEncountersFormRoute, searchEncountersRoute } from '../encounters/search-encounters.route.ts';
 import { fetchVitalSetRoute } from '../encounters/vitals/fetch-vital-set.route.ts';
 import { listVitalSetsRoute } from '../encounters/vitals/list-vital-sets.route.ts';
+import { callbackRoute } from '../exchange/callback.route.ts';
+import {
+  changeConnectionRoute,
+  createConnectionRoute,
+  listConnectionsRoute,
+  readConnectionRoute,
+  rotateSecretRoute,
+  switchConnectionRoute,
+} from '../exchange/connections.route.ts';
+import { listCallbacksRoute } from '../exchange/list-callbacks.route.ts';
+import { listDeliveriesRoute } from '../exchange/list-deliveries.route.ts';
+import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/read-delivery.route.ts';
+import { replayDeliveriesRoute, skipDeliveriesRoute } from '../exchange/review-deliveries.route.ts';
 import { fetchImagingOrderRoute } from '../investigations/imaging/fetch-imaging-order.route.ts';
 import { listImagingOrdersRoute } from '../investigations/imaging/list-imaging-orders.route.ts';
 import { fetchLabOrderRoute } from '../investigations/lab/fetch-lab-order.route.ts';
@@ -62,6 +75,20 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),
     at('GET', '/patients/base/:patientId/access-log', readAccessLogRoute(features)),
     at('PUT', '/patients/base/:patientId/privacy', setPrivacyRoute(features)),
+    at('GET', '/exchange/connections', listConnectionsRoute(features)),
+    at('POST', '/exchange/connections', createConnectionRoute(features)),
+    at('GET', '/exchange/connections/:connectionId', readConnectionRoute(features)),
+    at('PATCH', '/exchange/connections/:connectionId', changeConnectionRoute(features)),
+    at('POST', '/exchange/connections/:connectionId/rotate-secret', rotateSecretRoute(features)),
+    at('POST', '/exchange/connections/:connectionId/enable', switchConnectionRoute(features, 'enable')),
+    at('POST', '/exchange/connections/:connectionId/disable', switchConnectionRoute(features, 'disable')),
+    at('POST', '/exchange/connections/:connectionId/callback', callbackRoute(features)),
+    at('GET', '/exchange/deliveries', listDeliveriesRoute(features)),
+    at('POST', '/exchange/deliveries/replay', replayDeliveriesRoute(features)),
+    at('POST', '/exchange/deliveries/skip', skipDeliveriesRoute(features)),
+    at('GET', '/exchange/deliveries/:deliveryId', readDeliveryRoute(features)),
+    at('GET', '/exchange/deliveries/:deliveryId/payload', readDeliveryPayloadRoute(features)),
+    at('GET', '/exchange/callbacks', listCallbacksRoute(features)),
     at('POST', '/imports/fhir', importRecordsRoute(features)),
     at('GET', '/terminology/maps', listMapsRoute(features)),
     at('PUT', '/terminology/maps', putMapRoute(features)),

@@ -1,6 +1,8 @@
 /** POST /exchange/connections/<id>/callback: an exchange confirms a delivery (specification, "Signed callbacks"). */
+import type { Registry } from 'prom-client';
 import Type, { type Static } from 'typebox';
 import Schema from 'typebox/schema';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { parseJson } from '../platform/http/body.ts';
 import { badRequest, HttpError } from '../platform/http/errors.ts';
@@ -8,9 +10,10 @@ import { refuseUnusableText } from '../platform/http/input.ts';
 import type { Route } from '../platform/http/route.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { type Access, openRoute } from '../tenancy/access.ts';
-import type { AuthenticateCallback, Authenticated } from './authenticate-callback.ts';
+import { type Authenticated, createAuthenticateCallback } from './authenticate-callback.ts';
 import { confirmDelivery } from './confirm-delivery.ts';
 import { noteSecretUse } from './connection-secret.store.ts';
+import { callbackAnswers } from './exchange-metrics.ts';
 
 const BODY_LIMIT_BYTES = 262_144;
 
@@ -36,12 +39,13 @@ const ConfirmedBody = Type.Object({
 export interface CallbackDependencies {
   db: Pool;
   log: Log;
-  authenticateCallback: AuthenticateCallback;
-  /** Told of every callback that is refused, by status. */
-  onCallback: (status: number) => void;
+  keys: KeyRing;
+  metrics: { registry: Registry };
 }
 
 export function callbackRoute(deps: CallbackDependencies): Route<Access> {
+  const authenticate = createAuthenticateCallback(deps);
+  const answers = callbackAnswers(deps.metrics.registry);
   return openRoute({
     docs: {
       operationId: 'confirmDelivery',
@@ -62,15 +66,15 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
     handle: async ({ params, body }, context) => {
       const bytes = body as unknown as Uint8Array;
       try {
-        const from = await deps.authenticateCallback({ ...params, ...context, body: bytes });
+        const from = await authenticate({ ...params, ...context, body: bytes });
         requireJson(context.headers['content-type']);
         const confirmation = parseConfirmation(bytes);
         await noteUse(deps, from, { deliveryId: confirmation.deliveryId, now: context.now });
         const confirmed = await confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes });
-        deps.onCallback(200);
+        answers.inc({ status: 200 });
         return { body: confirmed };
       } catch (error) {
-        if (error instanceof HttpError) deps.onCallback(error.statusCode);
+        if (error instanceof HttpError) answers.inc({ status: error.statusCode });
         throw error;
       }
     },

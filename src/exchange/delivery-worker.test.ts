@@ -406,15 +406,15 @@ describe('delivery', () => {
     await rename(database.pool, place, [second], '1');
     await allDelivered();
     assert.equal(exchange.arrivals.at(-1)?.verdict, 'valid');
-    const { rows } = await database.pool.query(
-      `select last_used_at, last_used_for from exchange_secret
-       where organisation_id = $1 and direction = 'outbound' order by created_at`,
-      [place.organisationId],
-    );
-    for (const row of rows) {
-      assert.ok(row['last_used_at'] instanceof Date);
-      assert.match(String(row['last_used_for']), /^delivery [0-9a-f-]{36}$/);
-    }
+    const uses = async () => {
+      const { rows } = await database.pool.query<{ last_used_at: Date | null; last_used_for: string | null }>(
+        `select last_used_at, last_used_for from exchange_secret where organisation_id = $1 and direction = 'outbound'`,
+        [place.organisationId],
+      );
+      return rows;
+    };
+    await until('both uses are noted', async () => (await uses()).every((use) => use.last_used_at !== null));
+    for (const use of await uses()) assert.match(String(use.last_used_for), /^delivery [0-9a-f-]{36}$/);
   });
 
   it('stops when the connection is disabled and goes on when it is enabled', async () => {

@@ -95,3 +95,8 @@ async function match(
     }).filter((candidate) => candidate !== undefined),
   );
 }
+
+/** {@link enqueuePatientChanges} for those who need no number. */
+export async function onPatientsChanged(...change: Parameters<typeof enqueuePatientChanges>): Promise<void> {
+  await enqueuePatientChanges(...change);
+}

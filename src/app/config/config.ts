@@ -1,6 +1,8 @@
 /** The configuration of a process: typed, complete, read once. `docs/environment.md` documents each variable. */
 import { resolve } from 'node:path';
+import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
 import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
+import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
@@ -25,6 +27,7 @@ export interface Config {
   /** Numbers of the sign-in rules (design 3.2). */
   signIn: SignInSettings;
   importMaxBytes: number;
+  delivery: DeliverySettings;
 }
 
 /** Read the configuration. Throws {@link ConfigError} with every fault at once. */
@@ -60,6 +63,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       hashQueue: reader.integer('PASSWORD_HASH_QUEUE', { min: 0, max: 10_000, fallback: 32 }),
     },
     importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
+    delivery: deliverySettings(reader),
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return config;

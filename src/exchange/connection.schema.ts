@@ -1,0 +1,103 @@
+/** How connections look over HTTP and with `--json`. */
+import Type, { type Static } from 'typebox';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
+import type { Connection } from './connection.ts';
+import { callbackUrl } from './create-connection.ts';
+
+const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Purpose = Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE });
+
+/** What may be set; the rules are in connection.ts. */
+const settable = {
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  address: Type.String({
+    maxLength: 2_000,
+    description: 'Where deliveries are posted: https, or http to loopback.',
+  }),
+  clientId: Type.String({ minLength: 1, maxLength: 200, description: 'Names us to the exchange.' }),
+  callbackHeader: Type.String({ maxLength: 100, description: 'Carries the signature of callbacks.' }),
+  identifierSystem: Type.String({
+    maxLength: 500,
+    description: 'system of the identifiers that the exchange assigns.',
+  }),
+  purposeOfUse: Purpose,
+  maxInFlight: Type.Integer({
+    minimum: 1,
+    maximum: 256,
+    description: 'Requests under way, of one worker process.',
+  }),
+  timeoutMs: Type.Integer({ minimum: 100, maximum: 120_000 }),
+};
+const facilityIds = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: 1_000,
+  description: 'Facilities covered.',
+});
+
+export const NewConnectionBody = Type.Object({
+  ...Type.Partial(Type.Object(settable)).properties,
+  name: settable.name,
+  address: settable.address,
+  clientId: settable.clientId,
+  facilityIds: Type.Optional(facilityIds),
+});
+export const ConnectionChangesBody = Type.Partial(Type.Object({ ...settable, facilityIds }));
+
+export const ConnectionSchema = Type.Object({
+  id: Type.String(),
+  organisationId: Type.String(),
+  ...settable,
+  callbackUrl: Type.String(),
+  facilityIds: Nullable(Type.Array(Type.String())),
+  enabled: Type.Boolean(),
+  createdAt: Type.String(),
+  circuitOpenSince: Nullable(Type.String({ description: 'Set while the exchange is taken for down.' })),
+  secrets: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
+      createdAt: Type.String(),
+      goodUntil: Nullable(Type.String()),
+      lastUsedAt: Nullable(Type.String()),
+      lastUsedFor: Nullable(Type.String()),
+    }),
+  ),
+});
+export const CreatedConnectionSchema = Type.Object({
+  id: Type.String(),
+  outboundSecret: Type.String({ description: 'Shown once.' }),
+  callbackSecret: Type.String({ description: 'Shown once.' }),
+  callbackUrl: Type.String(),
+});
+export const RotationBody = Type.Object({
+  direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
+  overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7_776_000, default: 86_400 })),
+});
+export const RotatedSchema = Type.Object({
+  id: Type.String(),
+  outboundSecret: Type.Optional(Type.String()),
+  callbackSecret: Type.Optional(Type.String()),
+  oldGoodUntil: Type.String(),
+});
+export const ConnectionParams = Type.Object({
+  connectionId: Type.String({ description: 'UUID of the connection.' }),
+});
+
+export function connectionView(
+  connection: Connection,
+  publicBaseUrl: string,
+): Static<typeof ConnectionSchema> {
+  const { createdAt, circuitOpenSince, secrets, ...rest } = connection;
+  return {
+    ...rest,
+    callbackUrl: callbackUrl(publicBaseUrl, connection.id),
+    createdAt: createdAt.toISOString(),
+    circuitOpenSince: circuitOpenSince?.toISOString() ?? null,
+    secrets: secrets.map((secret) => ({
+      ...secret,
+      createdAt: secret.createdAt.toISOString(),
+      goodUntil: secret.goodUntil?.toISOString() ?? null,
+      lastUsedAt: secret.lastUsedAt?.toISOString() ?? null,
+    })),
+  };
+}

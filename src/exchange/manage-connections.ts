@@ -1,0 +1,126 @@
+/** Connections as an administrator of facilities sees and changes them (permission `exchange.connections.manage`). */
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import { type Pool, transaction } from '../platform/db/database.ts';
+import { badRequest, forbidden, notFound } from '../platform/http/errors.ts';
+import type { FacilityContext } from '../tenancy/access.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import { hasOtherFacilities, listConnections, updateConnection } from './connection.store.ts';
+import {
+  type Connection,
+  ConnectionSettingError,
+  type ConnectionSettings,
+  checkSettings,
+} from './connection.ts';
+import { type CreatedConnection, createConnection, type NewConnection } from './create-connection.ts';
+import {
+  DEFAULT_OVERLAP_SECONDS,
+  type RotatedSecrets,
+  type Rotation,
+  rotateSecret,
+} from './rotate-secret.ts';
+
+export interface ManageDependencies {
+  db: Pool;
+  keys: KeyRing;
+  publicBaseUrl: string;
+}
+
+type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now'>;
+
+/** Connections that cover the facility of the call. */
+export function listCovering({ db }: ManageDependencies, { scope }: Context): Promise<Connection[]> {
+  return listConnections(db, scope, { facilityId: scope.facilityId });
+}
+
+/** One of them; 404 otherwise. */
+export async function readCovering(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+): Promise<Connection> {
+  const { scope } = context;
+  const [found] = isUuid(id)
+    ? await listConnections(deps.db, scope, { facilityId: scope.facilityId, connectionId: id })
+    : [];
+  if (found === undefined) throw notFound('The connection');
+  return found;
+}
+
+/** Without facilities named, it covers the facility of the call. */
+export async function createCovering(
+  deps: ManageDependencies,
+  { scope, caller, now }: Context,
+  input: Omit<NewConnection, 'facilityIds'> & { facilityIds?: string[] },
+): Promise<CreatedConnection> {
+  const facilityIds = input.facilityIds ?? [scope.facilityId];
+  requireFacilities(caller, facilityIds);
+  return settingErrorsAs400(() =>
+    createConnection({ ...deps, now }, scope, { ...input, facilityIds: unique(facilityIds) }),
+  );
+}
+
+/** Change settings, or enable and disable. Returns the connection as it is then. */
+export async function changeConnection(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+  changes: Partial<ConnectionSettings> & { disabled?: boolean },
+): Promise<Connection> {
+  const key = await manageable(deps, context, id);
+  const { facilityIds, ...rest } = changes;
+  if (facilityIds != null) requireFacilities(context.caller, facilityIds);
+  await settingErrorsAs400(async () => checkSettings(rest));
+  const all = facilityIds == null ? rest : { ...rest, facilityIds: unique(facilityIds) };
+  await transaction(deps.db, (client) => updateConnection(client, key, all));
+  const [changed] = await listConnections(deps.db, key, { connectionId: key.connectionId });
+  if (changed === undefined) throw notFound('The connection');
+  return changed;
+}
+
+export async function rotateManaged(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+  { direction, overlapSeconds = DEFAULT_OVERLAP_SECONDS }: Partial<Rotation>,
+): Promise<RotatedSecrets> {
+  const key = await manageable(deps, context, id);
+  const rotation = { overlapSeconds, ...(direction === undefined ? {} : { direction }) };
+  const rotated = await rotateSecret({ ...deps, now: context.now }, key, rotation);
+  if (rotated === undefined) throw notFound('The connection');
+  return rotated;
+}
+
+/** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */
+async function manageable(deps: ManageDependencies, context: Context, id: string) {
+  const connection = await readCovering(deps, context, id);
+  const { organisationId, facilityIds } = connection;
+  if (facilityIds !== null) requireFacilities(context.caller, facilityIds);
+  else if (await hasOtherFacilities(deps.db, { organisationId }, [...context.caller.facilities.keys()]))
+    throw facilityRefused();
+  return { organisationId, connectionId: connection.id };
+}
+
+function requireFacilities({ facilities }: Context['caller'], ids: readonly string[]): void {
+  if (!ids.every(isUuid)) throw badRequest('facilityIds must be UUIDs.');
+  if (!ids.every((id) => facilities.has(id.toLowerCase()))) throw facilityRefused();
+}
+
+function facilityRefused() {
+  return forbidden(
+    'This account may not use every facility of the connection. Ask the operator, or leave those facilities out.',
+    'tenancy_refused',
+  );
+}
+
+async function settingErrorsAs400<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ConnectionSettingError) throw badRequest(error.message, 'bad_connection_setting');
+    throw error;
+  }
+}
+
+function unique(ids: readonly string[]): string[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
+}

@@ -1,0 +1,50 @@
+/** SQL of how much waits, by connection. Reads the heads of lanes, never the history. */
+import type { Queryable } from '../platform/db/database.ts';
+
+export interface QueueState {
+  connectionId: string;
+  organisationId: string;
+  queued: number;
+  held: number;
+  oldestSeconds: number;
+  circuitOpen: boolean;
+}
+
+/** Of every connection, or of one organisation's. */
+export async function queueStates(db: Queryable, organisationId?: string): Promise<QueueState[]> {
+  const { rows } = await db.query<{
+    id: string;
+    organisation_id: string;
+    queued: number;
+    held: number;
+    oldest_seconds: number;
+    circuit_open: boolean;
+  }>({
+    name: 'exchange-queue-states',
+    text: `
+      select c.organisation_id, c.id, k.opened_at is not null as circuit_open,
+        coalesce(sum(h.last_sequence - h.sequence + case when h.held_at is null then 1 else 0 end), 0)::bigint as queued,
+        count(h.held_at) as held,
+        coalesce(extract(epoch from now() - min(h.queued_at) filter (where h.held_at is null)), 0)::double precision
+          as oldest_seconds
+      from exchange_connection c
+      join exchange_circuit k
+        on k.organisation_id = c.organisation_id
+        and k.connection_id = c.id
+      left join exchange_head h
+        on h.organisation_id = c.organisation_id
+        and h.connection_id = c.id
+      where $1::uuid is null
+        or c.organisation_id = $1
+      group by c.organisation_id, c.id, k.opened_at`,
+    values: [organisationId],
+  });
+  return rows.map((row) => ({
+    organisationId: row.organisation_id,
+    connectionId: row.id,
+    queued: row.queued,
+    held: row.held,
+    oldestSeconds: Math.max(0, row.oldest_seconds),
+    circuitOpen: row.circuit_open,
+  }));
+}
