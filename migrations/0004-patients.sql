@@ -108,7 +108,9 @@ create table patient_search_key (
   primary key (organisation_id, patient_id, kind, key),
   foreign key (organisation_id, patient_id) references patient (organisation_id, id)
 );
-create index patient_search_key_by_key on patient_search_key (organisation_id, kind, key text_pattern_ops, patient_id);
+-- The patient is no key column, so that the planner never takes this index for the keys of one patient.
+create index patient_search_key_by_key on patient_search_key (organisation_id, kind, key text_pattern_ops)
+  include (patient_id);
 
 create table practitioner (
   organisation_id uuid not null references organisation (id),

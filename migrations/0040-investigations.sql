@@ -61,7 +61,9 @@ create table investigation_order (
     references encounter (organisation_id, facility_id, id)
 );
 create index investigation_order_by_patient
-  on investigation_order (organisation_id, facility_id, patient_id, discipline, sort_at desc, id desc);
+  on investigation_order (organisation_id, facility_id, patient_id, discipline, sort_at desc, id desc)
+  -- Always true: keeps the planner from taking this index for a look-up by id (see encounter_by_patient).
+  where patient_id is not null;
 
 create index investigation_order_by_identifier on investigation_order using gin (identifier jsonb_path_ops)
   where identifier is not null;

@@ -20,7 +20,9 @@ create table vital_set (
     references encounter (organisation_id, facility_id, id)
 );
 create index vital_set_by_patient
-  on vital_set (organisation_id, facility_id, patient_id, taken_at desc, id desc);
+  on vital_set (organisation_id, facility_id, patient_id, taken_at desc, id desc)
+  -- Always true: keeps the planner from taking this index for a look-up by id (see encounter_by_patient).
+  where patient_id is not null;
 
 create table observation (
   organisation_id uuid not null,

@@ -83,6 +83,7 @@ function candidates(condition: string): string {
       and r.facility_id = $2
       and r.patient_id = p.id
     where p.organisation_id = $1
+      and p.sort_name >= ''
       and not $3 = any(p.refused_purposes)
       ${condition}
     order by p.sort_name, p.id

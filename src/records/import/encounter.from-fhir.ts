@@ -107,5 +107,5 @@ function periodTexts(parent: ElementReader, { scope }: MapContext) {
 function distinctIdentifiers(identifiers: readonly Identifier[]): Record<string, unknown>[] {
   const complete = identifiers.filter(({ system, value }) => system !== undefined && value !== undefined);
   const distinct = new Map(complete.map(({ system, value }) => [`${system}|${value}`, { system, value }]));
-  return [...distinct.values()];
+  return [...distinct.values()].map((key, position) => ({ position, ...key }));
 }

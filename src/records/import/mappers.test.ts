@@ -131,7 +131,7 @@ test('Encounter, every element that the model has', () => {
       encounter_location: [
         { position: 0, location_id: TARGET, display: 'Ward', status: 'completed', period_start: '2024' },
       ],
-      encounter_identifier: [{ system: 'urn:v', value: '7' }],
+      encounter_identifier: [{ position: 0, system: 'urn:v', value: '7' }],
     },
   });
 });

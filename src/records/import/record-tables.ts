@@ -161,6 +161,7 @@ export const ENCOUNTER: RecordTable = {
       name: 'encounter_identifier',
       parent: 'encounter_id',
       columns: [
+        ['position', 'smallint'],
         ['system', 'text'],
         ['value', 'text'],
       ],
