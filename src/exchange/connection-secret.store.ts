@@ -65,12 +65,12 @@ export async function noteSecretUse(
     name: 'exchange-secret-use',
     text: `
       update exchange_secret
-      set last_used_at = $4,
+      set last_used_at = $4::timestamptz,
           last_used_for = $5
       where organisation_id = $1
         and connection_id = $2
         and id = $3
-        and (last_used_at is null or last_used_at < $4 - interval '10 seconds')`,
+        and (last_used_at is null or last_used_at < $4::timestamptz - interval '10 seconds')`,
     values: [key.organisationId, key.connectionId, use.secretId, use.at, use.purpose],
   });
 }

@@ -1,0 +1,391 @@
+/** Connections and the review of deliveries, over HTTP (design 3.6). */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
+
+let api: TestApi;
+let tenant: Tenant;
+let account: TestAccount;
+
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api.close());
+beforeEach(async () => {
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant);
+});
+const pool = () => api.database.pool;
+const get = (path: string, token = account.token) => api.call(path, { token });
+const post = (path: string, body?: unknown, token = account.token) =>
+  api.call(path, { token, method: 'POST', body });
+const address = 'https://hie.example.org/patients';
+
+describe('/exchange/connections', () => {
+  const create = (more: object = {}, token?: string) =>
+    post('/exchange/connections', { name: 'HIE', address, clientId: 'clinic', ...more }, token);
+
+  it('creates one, shows the secrets once, and lists it for the facility', async () => {
+    const created = await create();
+    assert.equal(created.status, 201, created.text);
+    assert.deepEqual(Object.keys(created.json).sort(), [
+      'callbackSecret',
+      'callbackUrl',
+      'id',
+      'outboundSecret',
+    ]);
+    const { id, outboundSecret, callbackSecret, callbackUrl } = created.json;
+    assert.equal(callbackUrl, `${api.baseUrl}/exchange/connections/${id}/callback`);
+    assert.notEqual(outboundSecret, callbackSecret);
+    const listed = await get('/exchange/connections');
+    assert.equal(listed.json.items.length, 1);
+    assert.ok(!listed.text.includes(outboundSecret) && !listed.text.includes(callbackSecret));
+    const { secrets, createdAt, ...view } = listed.json.items[0];
+    assert.deepEqual(view, {
+      id,
+      organisationId: tenant.organisationId,
+      name: 'HIE',
+      address,
+      clientId: 'clinic',
+      callbackHeader: 'x-signature',
+      callbackUrl,
+      identifierSystem: `urn:uuid:${id}`,
+      purposeOfUse: 'OPS',
+      maxInFlight: 16,
+      timeoutMs: 10_000,
+      facilityIds: [tenant.facilityId],
+      enabled: true,
+      circuitOpenSince: null,
+    });
+    assert.deepEqual(
+      secrets.map((secret: { direction: string; goodUntil: null; lastUsedAt: null }) => [
+        secret.direction,
+        secret.goodUntil,
+        secret.lastUsedAt,
+      ]),
+      [
+        ['outbound', null, null],
+        ['callback', null, null],
+      ],
+    );
+    assert.ok(!api.logs().includes(outboundSecret) && !api.logs().includes(callbackSecret));
+    const { rows } = await pool().query<{ sealed: Buffer }>(
+      'select sealed from exchange_secret where connection_id = $1',
+      [id],
+    );
+    for (const { sealed } of rows)
+      assert.ok(!sealed.includes(outboundSecret) && !sealed.includes(callbackSecret), 'sealed at rest');
+    assert.ok(createdAt);
+  });
+
+  it('refuses settings that cannot be', async () => {
+    const bad: object[] = [
+      { address: 'http://hie.example.org/in' },
+      { address: 'http://10.0.0.8/in' },
+      { address: 'https://169.254.169.254/latest' },
+      { address: 'https://[fe80::1]/in' },
+      { address: 'https://[::ffff:169.254.1.1]/in' },
+      { address: 'https://0xa9fea9fe/in' },
+      { address: 'https://0.0.0.0/in' },
+      { address: 'https://user:secret@hie.example.org/in' },
+      { address: 'https://hie.example.org/in#x' },
+      { address: 'ftp://hie.example.org/in' },
+      { address: 'hie.example.org' },
+      { clientId: 'two words' },
+      { clientId: 'line\nbreak' },
+      { callbackHeader: 'content-type' },
+      { callbackHeader: 'Bad Header' },
+      { callbackHeader: 'authorization' },
+      { identifierSystem: 'not a uri' },
+      { name: '' },
+      { maxInFlight: 0 },
+      { maxInFlight: 1.5 },
+      { timeoutMs: 5 },
+      { purposeOfUse: 'CURIOSITY' },
+      { facilityIds: ['nonsense'] },
+      { facilityIds: [] },
+    ];
+    for (const more of bad) {
+      const answer = await create(more);
+      assert.equal(answer.status, 400, JSON.stringify(more));
+      assert.equal(answer.json.error, 'Bad Request');
+    }
+    assert.equal(
+      (await create({ address: 'http://127.0.0.1:9999/in' })).status,
+      201,
+      'loopback needs no TLS',
+    );
+    assert.equal(
+      (await create({ address: 'https://10.0.0.8/in' })).status,
+      201,
+      'a private network is no secret',
+    );
+  });
+
+  it('changes, disables, enables and rotates', async () => {
+    const { id, callbackSecret } = (await create()).json;
+    const changed = await api.call(`/exchange/connections/${id}`, {
+      token: account.token,
+      method: 'PATCH',
+      body: { name: 'Other', timeoutMs: 5_000, address: 'https://hie.example.org/v2' },
+    });
+    assert.deepEqual(
+      [changed.json.name, changed.json.timeoutMs, changed.json.address, changed.json.clientId],
+      ['Other', 5_000, 'https://hie.example.org/v2', 'clinic'],
+    );
+    assert.equal((await post(`/exchange/connections/${id}/disable`)).json.enabled, false);
+    assert.equal((await post(`/exchange/connections/${id}/enable`)).json.enabled, true);
+    const rotated = await post(`/exchange/connections/${id}/rotate-secret`, {
+      direction: 'callback',
+      overlapSeconds: 60,
+    });
+    assert.deepEqual(Object.keys(rotated.json).sort(), ['callbackSecret', 'id', 'oldGoodUntil']);
+    assert.notEqual(rotated.json.callbackSecret, callbackSecret);
+    assert.equal(rotated.json.oldGoodUntil, new Date(api.clock.now.getTime() + 60_000).toISOString());
+    const both = await post(`/exchange/connections/${id}/rotate-secret`, {});
+    assert.ok(both.json.outboundSecret && both.json.callbackSecret);
+    assert.equal((await get(`/exchange/connections/${id}`)).json.secrets.length, 5);
+  });
+
+  it('hides connections of other facilities and tenants', async () => {
+    const { id } = (await create()).json;
+    const elsewhere = await api.createTenant();
+    const stranger = await api.createAccount(elsewhere);
+    const facilityId = await api.createFacility(tenant.organisationId);
+    const neighbour = await api.createAccount({ ...tenant, facilityId }, { facilityIds: [facilityId] });
+    for (const token of [stranger.token, neighbour.token]) {
+      for (const path of [`/exchange/connections/${id}`]) assert.equal((await get(path, token)).status, 404);
+      assert.equal((await post(`/exchange/connections/${id}/disable`, undefined, token)).status, 404);
+      assert.equal((await post(`/exchange/connections/${id}/rotate-secret`, {}, token)).status, 404);
+      assert.equal(
+        (await api.call(`/exchange/connections/${id}`, { token, method: 'PATCH', body: { name: 'x' } }))
+          .status,
+        404,
+      );
+      assert.deepEqual((await get('/exchange/connections', token)).json.items, []);
+    }
+    assert.equal((await create({ facilityIds: [facilityId] })).status, 403, 'not a facility of the account');
+    assert.equal((await get(`/exchange/connections/nonsense`)).status, 404);
+  });
+
+  it('leaves a connection of every facility to those who may use every facility', async () => {
+    const whole = await connect({ pool: pool(), keys: api.keys }, tenant, { address });
+    await api.createFacility(tenant.organisationId);
+    assert.equal((await get(`/exchange/connections/${whole.id}`)).status, 200);
+    assert.equal((await post(`/exchange/connections/${whole.id}/disable`)).status, 403);
+  });
+
+  it('needs its permission and the exchange module', async () => {
+    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    assert.equal((await get('/exchange/connections', reader.token)).status, 403);
+    assert.equal((await create({}, reader.token)).status, 403);
+    const without = await api.createTenant({ modules: ['patients'] });
+    const off = await api.createAccount(without);
+    assert.equal((await get('/exchange/connections', off.token)).status, 403);
+    assert.equal((await get('/exchange/deliveries', off.token)).status, 403);
+  });
+});
+
+describe('/exchange/deliveries', () => {
+  let connectionId: string;
+  let patients: string[];
+
+  /** Five patients with three deliveries each; the heads of the first two are held. */
+  beforeEach(async () => {
+    ({ id: connectionId } = await connect({ pool: pool(), keys: api.keys }, tenant, { address }));
+    patients = await insertPatients(pool(), tenant, 5);
+    await queue(pool(), tenant, patients);
+    await rename(pool(), tenant, patients, 'a');
+    await rename(pool(), tenant, patients, 'b');
+    for (const [index, reason] of ['retries_exhausted', 'refused_422'].entries())
+      await hold(patients[index] ?? '', reason);
+  });
+  const hold = (patientId: string, reason: string) =>
+    pool().query(
+      `update exchange_head set held_at = now(), held_reason = $3, due_at = null, attempts = 9
+       where organisation_id = $1 and patient_id = $2`,
+      [tenant.organisationId, patientId, reason],
+    );
+  const list = async (query = '', token?: string) => (await get(`/exchange/deliveries${query}`, token)).json;
+  const heldIds = async () => (await list('?status=held')).items.map(({ id }: { id: string }) => id);
+
+  it('lists by status, connection, patient and time', async () => {
+    assert.equal((await list()).items.length, 15);
+    assert.equal((await list('?status=held')).items.length, 2);
+    assert.equal((await list('?status=queued')).items.length, 13);
+    assert.equal((await list('?status=delivered')).items.length, 0);
+    assert.equal((await list(`?patient=${patients[0]}`)).items.length, 3);
+    assert.equal((await list(`?connection=${connectionId}&status=held`)).items.length, 2);
+    assert.equal((await list(`?connection=${crypto.randomUUID()}`)).items.length, 0);
+    assert.equal((await list('?since=2100-01-01')).items.length, 0);
+    assert.equal((await list('?since=2020-01-01&until=2100-01-01')).items.length, 15);
+    assert.equal((await list('?until=2020-01-01')).items.length, 0);
+    const [held] = (await list(`?status=held&patient=${patients[0]}`)).items;
+    assert.deepEqual(
+      [held.sequence, held.event, held.status, held.heldReason, held.nextAttemptAt],
+      [1, 'patient.created', 'held', 'retries_exhausted', null],
+    );
+    for (const bad of [
+      '?status=lost',
+      '?connection=x',
+      '?patient=x',
+      '?since=yesterday',
+      '?limit=0',
+      '?limit=101',
+      '?cursor=x',
+    ])
+      assert.equal((await get(`/exchange/deliveries${bad}`)).status, 400, bad);
+  });
+
+  it('pages without losing or repeating any', async () => {
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: { items: { id: string }[]; nextCursor: string | null } = await list(
+        `?limit=4${cursor === null ? '' : `&cursor=${cursor}`}`,
+      );
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    assert.equal(new Set(seen).size, 15);
+    assert.deepEqual(seen, seen.toSorted().reverse(), 'newest first');
+    const foreign = (await list('?limit=4')).nextCursor;
+    assert.equal((await get(`/exchange/deliveries?limit=4&status=held&cursor=${foreign}`)).status, 400);
+  });
+
+  it('reads one with its attempts and decisions, and its payload only with the permission, logged', async () => {
+    const [id = ''] = await heldIds();
+    const patientId = (await get(`/exchange/deliveries/${id}`)).json.patientId;
+    const nonce = crypto.randomUUID();
+    await pool().query(
+      `insert into exchange_attempt (organisation_id, connection_id, patient_id, sequence, nonce, started_at,
+         duration_ms, outcome, status, response_hash, counted)
+       values ($1, $2, $3, 1, $4, '2026-03-01T10:00:00Z', 12, 'failed', 503, '\\xab', true)`,
+      [tenant.organisationId, connectionId, patientId, nonce],
+    );
+    await post('/exchange/deliveries/replay', { deliveryIds: [id] });
+    const { attempts, reviews, lastAttempt } = (await get(`/exchange/deliveries/${id}`)).json;
+    assert.deepEqual(attempts, [
+      {
+        nonce,
+        startedAt: '2026-03-01T10:00:00.000Z',
+        durationMs: 12,
+        outcome: 'failed',
+        status: 503,
+        failure: null,
+        responseHash: 'ab',
+        counted: true,
+      },
+    ]);
+    assert.deepEqual(lastAttempt, { startedAt: '2026-03-01T10:00:00.000Z', outcome: 'failed', status: 503 });
+    assert.deepEqual([reviews[0].action, reviews[0].accountId], ['replay', account.userId]);
+    assert.ok(!(await get(`/exchange/deliveries/${id}`)).text.includes('Zoë'), 'no payload');
+
+    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    assert.equal((await get(`/exchange/deliveries/${id}/payload`, reader.token)).status, 403);
+    const payload = await get(`/exchange/deliveries/${id}/payload`);
+    assert.equal(payload.json.resource.id, patientId);
+    const { rows } = await pool().query<{ body: string }>(
+      'select body from exchange_delivery where id = $1',
+      [id],
+    );
+    assert.equal(payload.text, rows[0]?.body, 'byte for byte');
+    const log = await pool().query(
+      'select action, outcome from access_log where organisation_id = $1 and patient_id = $2',
+      [tenant.organisationId, patientId],
+    );
+    assert.deepEqual(log.rows, [{ action: 'patient.delivery-payload.read', outcome: 'allowed' }]);
+    await pool().query(
+      `update patient set refused_purposes = '{RESEARCH}' where organisation_id = $1 and id = $2`,
+      [tenant.organisationId, patientId],
+    );
+    assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=RESEARCH`)).status, 403);
+    assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=NONSENSE`)).status, 400);
+  });
+
+  it('replays by id and by filter, in place, and only says so with dryRun', async () => {
+    const dry = await post('/exchange/deliveries/replay', { dryRun: true });
+    assert.deepEqual([dry.json.dryRun, dry.json.count, dry.json.deliveryIds.length], [true, 2, 2]);
+    assert.equal((await heldIds()).length, 2);
+    const filtered = await post('/exchange/deliveries/replay', { heldReason: 'refused_422' });
+    assert.deepEqual([filtered.json.dryRun, filtered.json.count], [false, 1]);
+    const [id = ''] = await heldIds();
+    assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: [id] })).json.count, 1);
+    const { rows } = await pool().query(
+      'select sequence, attempts, held_at, due_at <= now() as due from exchange_head where organisation_id = $1',
+      [tenant.organisationId],
+    );
+    assert.ok(
+      rows.every(
+        (row) => row['sequence'] === 1 && row['attempts'] === 0 && row['held_at'] === null && row['due'],
+      ),
+    );
+    assert.equal(
+      (await post('/exchange/deliveries/replay', { deliveryIds: [id] })).status,
+      409,
+      'not held any more',
+    );
+  });
+
+  it('skips with a reason, and what is behind goes on', async () => {
+    assert.equal((await post('/exchange/deliveries/skip', {})).status, 400, 'a reason is needed');
+    const [id = ''] = await heldIds();
+    const skipped = await post('/exchange/deliveries/skip', { deliveryIds: [id], reason: 'entered twice' });
+    assert.equal(skipped.json.count, 1);
+    const read = (await get(`/exchange/deliveries/${id}`)).json;
+    assert.equal(read.status, 'skipped');
+    assert.deepEqual([read.reviews[0].action, read.reviews[0].reason], ['skip', 'entered twice']);
+    const { rows } = await pool().query(
+      'select sequence, due_at <= now() as due from exchange_head where organisation_id = $1 and patient_id = $2',
+      [tenant.organisationId, read.patientId],
+    );
+    assert.deepEqual(rows, [{ sequence: 2, due: true }]);
+    assert.equal((await list('?status=skipped')).items.length, 1);
+    for (let rest = 0; rest < 2; rest += 1) {
+      await hold(read.patientId, 'refused_400');
+      await post('/exchange/deliveries/skip', { patientId: read.patientId, reason: 'all of them' });
+    }
+    const left = await pool().query(
+      'select from exchange_head where organisation_id = $1 and patient_id = $2',
+      [tenant.organisationId, read.patientId],
+    );
+    assert.equal(left.rowCount, 0);
+    assert.equal(await rename(pool(), tenant, [read.patientId], 'later'), 1, 'the lane goes on');
+  });
+
+  it('shows and decides nothing of other facilities and tenants', async () => {
+    const [id = ''] = await heldIds();
+    const stranger = await api.createAccount(await api.createTenant());
+    const facilityId = await api.createFacility(tenant.organisationId);
+    const neighbour = await api.createAccount({ ...tenant, facilityId }, { facilityIds: [facilityId] });
+    for (const { token } of [stranger, neighbour]) {
+      assert.deepEqual((await list('', token)).items, []);
+      assert.equal((await get(`/exchange/deliveries/${id}`, token)).status, 404);
+      assert.equal((await get(`/exchange/deliveries/${id}/payload`, token)).status, 404);
+      assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: [id] }, token)).status, 404);
+      assert.equal(
+        (await post('/exchange/deliveries/skip', { deliveryIds: [id], reason: 'x' }, token)).status,
+        404,
+      );
+      assert.equal((await post('/exchange/deliveries/replay', {}, token)).json.count, 0);
+    }
+    assert.equal((await heldIds()).length, 2);
+    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    assert.equal((await post('/exchange/deliveries/replay', {}, reader.token)).status, 403);
+    assert.equal((await get('/exchange/deliveries/nonsense')).status, 404);
+    assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: ['nonsense'] })).status, 404);
+    assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: [] })).status, 400);
+    assert.equal((await post('/exchange/deliveries/replay', { since: 'yesterday' })).status, 400);
+  });
+
+  it('tells Prometheus what waits and what is held', async () => {
+    const text = await api.runtime.metrics.registry.metrics();
+    const value = (name: string) =>
+      Number(new RegExp(`^${name}\\{connection="${connectionId}"\\} (\\S+)`, 'm').exec(text)?.[1]);
+    assert.equal(value('interchange_exchange_held'), 2);
+    assert.equal(value('interchange_exchange_queued'), 13);
+    assert.equal(value('interchange_exchange_circuit_open'), 0);
+    assert.ok(value('interchange_exchange_oldest_waiting_seconds') >= 0);
+  });
+});
