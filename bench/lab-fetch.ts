@@ -1,8 +1,9 @@
 /**
  * Fetch of a laboratory order with 40 results and a report, beside the floor. Two loads: orders that are
- * fetched again and again (answers are kept while they are current), and orders that are never fetched twice
- * in a row of thousands (each is loaded and written anew).
+ * fetched again and again (answers are kept while they are current), and thousands of orders once each, more
+ * than are kept (each is loaded and written anew).
  */
+import { Agent, get } from 'node:http';
 import pg from 'pg';
 import { type Measurement, measure } from './measure.ts';
 
@@ -30,8 +31,8 @@ export interface LabFetchResult {
   floor: Measurement[];
   /** Orders that were fetched before and have not changed. */
   again: Measurement[];
-  /** Orders that are loaded and written anew. */
-  anew: Measurement[];
+  /** Orders that are loaded and written anew, a second. */
+  anewPerSecond: number[];
   /** Medians of the ratios to the floor of the same round. */
   ratios: { again: number; anew: number };
   /** Size of one answer. */
@@ -43,29 +44,72 @@ export async function benchLabFetch(bench: LabFetchBench): Promise<LabFetchResul
   const headers = { authorization: `Bearer ${bench.token}` };
   const paths = Array.from({ length: ORDERS }, (_, index) => pathOf(1 + index));
   const loads = {
-    floor: { url: bench.floorUrl, paths: bench.floorPaths },
-    again: { url: bench.serviceUrl, headers, paths: paths.slice(0, WARM_ORDERS) },
-    anew: { url: bench.serviceUrl, headers, paths },
+    floor: { url: bench.floorUrl, paths: bench.floorPaths, seconds: bench.seconds, connections: CONNECTIONS },
+    again: {
+      url: bench.serviceUrl,
+      headers,
+      paths: paths.slice(0, WARM_ORDERS),
+      seconds: bench.seconds,
+      connections: CONNECTIONS,
+    },
   };
-  const first = await fetch(`${bench.serviceUrl}${pathOf(1)}`, { headers });
-  const answer = await first.text();
-  if (first.status !== 200) throw new Error(`the fetch answered ${first.status}`);
-  const results = { floor: [] as Measurement[], again: [] as Measurement[], anew: [] as Measurement[] };
-  for (const load of Object.values(loads)) await measure({ ...load, seconds: 2, connections: CONNECTIONS });
-  for (let round = 0; round < bench.rounds; round += 1)
-    for (const name of ['floor', 'again', 'anew'] as const)
-      results[name].push(await measure({ ...loads[name], seconds: bench.seconds, connections: CONNECTIONS }));
-  return {
-    ...results,
-    ratios: { again: ratio(results.again, results.floor), anew: ratio(results.anew, results.floor) },
-    answerBytes: Buffer.byteLength(answer),
+  const answerBytes = await fetchOne(`${bench.serviceUrl}${pathOf(1)}`, headers, new Agent());
+  for (const load of Object.values(loads)) await measure({ ...load, seconds: 2 });
+  const floor: Measurement[] = [];
+  const again: Measurement[] = [];
+  const anewPerSecond: number[] = [];
+  for (let round = 0; round < bench.rounds; round += 1) {
+    floor.push(await measure(loads.floor));
+    again.push(await measure(loads.again));
+    anewPerSecond.push(await fetchEach(bench.serviceUrl, headers, paths));
+  }
+  const ratios = {
+    again: ratio(
+      again.map(({ requestsPerSecond }) => requestsPerSecond),
+      floor,
+    ),
+    anew: ratio(anewPerSecond, floor),
   };
+  return { floor, again, anewPerSecond, ratios, answerBytes };
 }
 
-function ratio(measured: readonly Measurement[], floor: readonly Measurement[]): number {
-  const ratios = measured.map(({ requestsPerSecond }, round) => {
-    return requestsPerSecond / (floor[round]?.requestsPerSecond ?? Number.NaN);
+/** Every path once, each connection its own share; answers a second. */
+async function fetchEach(
+  url: string,
+  headers: Record<string, string>,
+  paths: readonly string[],
+): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const start = performance.now();
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async (_, connection) => {
+      for (let index = connection; index < paths.length; index += CONNECTIONS)
+        await fetchOne(`${url}${paths[index]}`, headers, agent);
+    }),
+  );
+  agent.destroy();
+  return Math.round((paths.length * 1_000) / (performance.now() - start));
+}
+
+/** Bytes of the answer; throws when it is none. */
+function fetchOne(url: string, headers: Record<string, string>, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { headers, agent }, (response) => {
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      response.on('end', () =>
+        response.statusCode === 200 ? resolve(bytes) : reject(new Error(`answered ${response.statusCode}`)),
+      );
+    });
+    request.on('error', reject);
   });
+}
+
+/** The median of the ratios to the floor of the same round. */
+function ratio(rates: readonly number[], floor: readonly Measurement[]): number {
+  const ratios = rates.map((rate, round) => rate / (floor[round]?.requestsPerSecond ?? Number.NaN));
   return ratios.sort((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? 0;
 }
 

@@ -15,13 +15,14 @@ import type { FacilityContext } from '../tenancy/access.ts';
 import { isUuid } from '../tenancy/check-access.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translations } from '../terminology/apply-map.ts';
+import { LOINC } from '../terminology/code-systems.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../terminology/record-unmapped.ts';
 import type { Translator } from '../terminology/translate.ts';
 import type { UnmappedCode } from './coded-content.ts';
 import type { Loaded, RecordKey } from './loaded.ts';
 
-/** Characters of written answers that one kind of fetch keeps at most. */
-const KEPT_CHARACTERS = 64 * 1024 * 1024;
+/** Bytes of written answers that one kind of fetch keeps at most. */
+const KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface FetchDependencies {
   accessLog: AccessLog;
@@ -50,49 +51,70 @@ export interface ClinicalSource<RecordType> {
   placeOf: (resourceType: string) => UnmappedPlace;
 }
 
-interface Written<RecordType> {
+/** An answer that is kept: good while the record has this version and the maps say the same. */
+interface Kept {
   version: number;
-  record: RecordType;
-  codings: Coding[];
+  codings: readonly Coding[];
   /** What the maps said when it was written. */
-  translations: string;
-  answer: WrittenAnswer;
+  said: string;
+  bytes: Buffer;
+  unmapped: readonly UnmappedCode[];
 }
 
-/** 404 outside the scope; 403 when the purpose is refused. Answers JSON text. */
+/** 404 outside the scope; 403 when the purpose is refused. Answers the bytes of JSON. */
 export function createClinicalFetch<RecordType extends object>(
   { accessLog, translator, unmapped }: FetchDependencies,
   source: ClinicalSource<RecordType>,
-): (id: string, context: FacilityContext) => Promise<string> {
-  const kept = new LRUCache<string, Written<RecordType>>({
-    maxSize: KEPT_CHARACTERS,
-    sizeCalculation: ({ answer }) => 2 * answer.text.length,
+): (id: string, context: FacilityContext) => Promise<Buffer> {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ bytes }) => bytes.length + 1,
   });
+
+  /** Write the current record; `loaded` may lack it, when what was kept has its version. */
+  async function write(key: RecordKey, loaded: Loaded<RecordType>): Promise<Kept | undefined> {
+    const whole = loaded.record === undefined ? await source.load({ ...key, heldVersion: null }) : loaded;
+    if (whole?.record === undefined) return undefined;
+    const { scope } = key;
+    const codings = source.codings(whole.record).filter(isLookedUp);
+    const translations = await translator.translate(scope, codings);
+    const { text, unmapped: local } = source.write(whole.record, translations, scope);
+    const said = textOf(translations);
+    return { version: whole.version, codings, said, bytes: Buffer.from(text), unmapped: local };
+  }
 
   return async (givenId, context) => {
     if (!isUuid(givenId)) throw notFound(source.name);
     const { scope } = context;
     const id = givenId.toLowerCase();
-    const key = `${scope.organisationId}/${scope.facilityId}/${id}`;
-    const held = kept.get(key);
-    const loaded = await source.load({ scope, id, heldVersion: held?.version ?? null });
+    const name = `${scope.organisationId}/${scope.facilityId}/${scope.timeZone}/${id}`;
+    const held = kept.get(name);
+    const key = { scope, id, heldVersion: held?.version ?? null };
+    const loaded = await source.load(key);
     if (loaded === undefined) throw notFound(source.name);
     const { patientId, refusedPurposes } = loaded;
     const trace = { patientId, action: source.action, resourceType: source.resourceType, resourceId: id };
-    const current = currentRecord(loaded, held);
-    const codings = current === held?.record ? held.codings : source.codings(current);
-    const [translations] = await Promise.all([
-      translator.translate(scope, codings),
+    const [said] = await Promise.all([
+      held === undefined ? undefined : translator.translate(scope, held.codings).then(textOf),
       authoriseAccess(accessLog, context, { ...trace, refusedPurposes }),
     ]);
-    const said = JSON.stringify([...translations]);
-    const same = held !== undefined && current === held.record && said === held.translations;
-    const answer = same ? held.answer : source.write(current, translations, scope);
-    if (!same)
-      kept.set(key, { version: loaded.version, record: current, codings, translations: said, answer });
-    for (const code of answer.unmapped) unmapped.met(scope, source.placeOf(code.resourceType), [plain(code)]);
-    return answer.text;
+    const same = held !== undefined && loaded.record === undefined && said === held.said;
+    const current = same ? held : await write(key, loaded);
+    if (current === undefined) throw notFound(source.name);
+    if (!same) kept.set(name, current);
+    for (const code of current.unmapped)
+      unmapped.met(scope, source.placeOf(code.resourceType), [plain(code)]);
+    return current.bytes;
   };
+}
+
+/** HL7's own codes (interpretations, categories) are what maps lead to, never what they start from. */
+function isLookedUp({ system }: Coding): boolean {
+  return system !== LOINC && system?.startsWith('http://terminology.hl7.org/CodeSystem/') !== true;
+}
+
+function textOf(translations: Translations): string {
+  return translations.size === 0 ? '' : JSON.stringify([...translations]);
 }
 
 function plain({ system, code, display }: UnmappedCode): Coding {
@@ -101,13 +123,4 @@ function plain({ system, code, display }: UnmappedCode): Coding {
     ...(system === undefined ? {} : { system }),
     ...(display === undefined ? {} : { display }),
   };
-}
-
-function currentRecord<RecordType>(
-  { record }: Loaded<RecordType>,
-  held: Written<RecordType> | undefined,
-): RecordType {
-  const current = record ?? held?.record;
-  if (current === undefined) throw new Error('a load without a held version answered no record');
-  return current;
 }

@@ -29,7 +29,7 @@ export function createFetchVitalSet({
   db,
   publicBaseUrl,
   ...deps
-}: FetchVitalSetDependencies): (id: string, context: FacilityContext) => Promise<string> {
+}: FetchVitalSetDependencies): (id: string, context: FacilityContext) => Promise<Buffer> {
   return createClinicalFetch(deps, {
     name: NAME,
     action: 'vital-set.read',

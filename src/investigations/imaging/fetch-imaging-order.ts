@@ -22,7 +22,7 @@ export function createFetchImagingOrder({
   db,
   publicBaseUrl,
   ...deps
-}: FetchImagingOrderDependencies): (id: string, context: FacilityContext) => Promise<string> {
+}: FetchImagingOrderDependencies): (id: string, context: FacilityContext) => Promise<Buffer> {
   const load = createInvestigationLoader(db);
   return createClinicalFetch(deps, {
     name: 'The imaging order',

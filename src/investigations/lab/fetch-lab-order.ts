@@ -24,7 +24,7 @@ export function createFetchLabOrder({
   db,
   publicBaseUrl,
   ...deps
-}: FetchLabOrderDependencies): (id: string, context: FacilityContext) => Promise<string> {
+}: FetchLabOrderDependencies): (id: string, context: FacilityContext) => Promise<Buffer> {
   const load = createInvestigationLoader(db);
   return createClinicalFetch(deps, {
     name: 'The laboratory order',
