@@ -16,6 +16,7 @@ import {
   skipDeliveriesCommand,
 } from '../exchange/delivery.command.ts';
 import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
+import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulator.command.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
@@ -117,6 +118,7 @@ export function buildProgram(): Command {
       skipDeliveriesCommand(environment),
     ]),
   );
+  program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
   program.addCommand(
     group('terminology', 'Maps from local to standard codes', [
