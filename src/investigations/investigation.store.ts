@@ -1,8 +1,7 @@
 /** SQL that reads orders with their results, reports and studies. */
-import { parseFhirJson } from '../fhir/json.ts';
-import { camelColumns } from '../observations/document.ts';
+import { columns, exactJson, type Field, parts, readRow, rowSql } from '../observations/document.ts';
 import type { Loaded, RecordKey } from '../observations/loaded.ts';
-import { OBSERVATION_DOCUMENT } from '../observations/observation.store.ts';
+import { OBSERVATION_FIELDS } from '../observations/observation.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
 import type { Discipline, InvestigationRecord } from './investigation.ts';
@@ -12,218 +11,231 @@ export interface InvestigationKey extends RecordKey {
   discipline: Discipline;
 }
 
-const ORDER_COLUMNS = [
-  'id',
-  'patient_id',
-  'encounter_id',
-  'encounter_display',
-  'discipline',
-  'made_up',
-  'status',
-  'intent',
-  'priority',
-  'do_not_perform',
-  'identifier',
-  'requisition',
-  'category',
-  'code',
-  'order_detail',
-  'based_on',
-  'replaces',
-  'occurrence_type',
-  'occurrence_start',
-  'occurrence_end',
-  'occurrence_timing',
-  'as_needed',
-  'as_needed_for',
-  'authored_source>authored',
-  'requester',
-  'performer_type',
-  'performer',
-  'location_code',
-  'location',
-  'reason_code',
-  'reason_reference',
-  'body_site',
-  'specimen',
-  'note',
-  'patient_instruction',
+const ORDER_FIELDS: readonly Field[] = [
+  ...columns('o', [
+    'id',
+    'patient_id',
+    'encounter_id',
+    'encounter_display',
+    'discipline',
+    'made_up',
+    'status',
+    'intent',
+    'priority',
+    'do_not_perform',
+    'identifier',
+    'requisition',
+    'category',
+    'code',
+    'order_detail',
+    'based_on',
+    'replaces',
+    'occurrence_type',
+    'occurrence_start',
+    'occurrence_end',
+  ]),
+  ...exactJson('o', ['occurrence_timing']),
+  ...columns('o', [
+    'as_needed',
+    'as_needed_for',
+    'authored_source>authored',
+    'requester',
+    'performer_type',
+    'performer',
+    'location_code',
+    'location',
+    'reason_code',
+    'reason_reference',
+    'body_site',
+    'specimen',
+    'note',
+    'patient_instruction',
+  ]),
 ];
-
-const REPORT_COLUMNS = [
-  'id',
-  'patient_id',
-  'encounter_id',
-  'encounter_display',
-  'discipline',
-  'status',
-  'identifier',
-  'based_on',
-  'category',
-  'code',
-  'effective_type',
-  'effective_start',
-  'effective_end',
-  'issued_source>issued',
-  'performer',
-  'results_interpreter',
-  'specimen',
-  'imaging_study',
-  'conclusion',
-  'conclusion_code',
-];
-
-const STUDY_COLUMNS = [
-  'id',
-  'patient_id',
-  'encounter_id',
-  'encounter_display',
-  'status',
-  'identifier',
-  'based_on',
-  'modality',
-  'started_source>started',
-  'referrer',
-  'interpreter',
-  'procedure_reference',
-  'procedure_code',
-  'location',
-  'reason_code',
-  'reason_reference',
-  'note',
-  'description',
-  'number_of_series',
-  'number_of_instances',
-];
-
-const SERIES_COLUMNS = [
-  'uid',
-  'number',
-  'modality',
-  'description',
-  'number_of_instances',
-  'body_site',
-  'laterality',
-  'specimen',
-  'started_source>started',
-  'performer',
-];
-
-const DOCUMENT_COLUMNS = [
-  'media_type',
-  'language',
-  'title',
-  'created_source>created',
-  'url',
-  'size_bytes',
-  'sha1',
-];
-
-/** Rows of `table` aliased `alias` that belong to `owner`, as a JSON list in their order. */
-function parts(table: string, alias: string, columns: string, condition: string): string {
-  return `(
-    select json_agg(row_to_json(part))
-    from (
-      select ${columns}
-      from ${table} ${alias}
-      where ${alias}.organisation_id = $1
-        and ${alias}.facility_id = o.facility_id
-        and ${condition}
-      order by ${alias}.position
-    ) part
-  )`;
-}
 
 const RESULTS = parts(
-  'investigation_report_result',
-  'e',
-  camelColumns('e', ['observation_id', 'display']),
-  'e.report_id = r.id',
-);
-// encode() breaks base64 into lines; FHIR wants none.
-const DOCUMENTS = parts(
-  'investigation_document',
-  'd',
-  `${camelColumns('d', DOCUMENT_COLUMNS)}, translate(encode(d.content, 'base64'), E'\\n', '') as "content"`,
-  'd.report_id = r.id',
-);
-const INSTANCES = parts(
-  'imaging_instance',
-  'i',
-  camelColumns('i', ['uid', 'sop_class', 'number', 'title']),
-  'i.study_id = s.id and i.series_position = t.position',
-);
-const SERIES = parts(
-  'imaging_series',
-  't',
-  `${camelColumns('t', SERIES_COLUMNS)}, ${INSTANCES} as "instances"`,
-  't.study_id = s.id',
+  'results',
+  columns('e', ['observation_id', 'display']),
+  `from investigation_report_result e
+      where e.organisation_id = $1
+        and e.facility_id = r.facility_id
+        and e.report_id = r.id`,
+  'e.position',
 );
 
-/** An order aliased `o` with everything that belongs to it. Results are in the order in which reports list them. */
-const INVESTIGATION_DOCUMENT = `json_strip_nulls(json_build_object(
-  'order', (select row_to_json(part) from (select ${camelColumns('o', ORDER_COLUMNS)}) part),
-  'observations', coalesce((
-    select json_agg(row_to_json(part))
-    from (
-      select ${OBSERVATION_DOCUMENT}
+const DOCUMENTS = parts(
+  'documents',
+  [
+    ...columns('d', [
+      'media_type',
+      'language',
+      'title',
+      'created_source>created',
+      'url',
+      'size_bytes',
+      'sha1',
+    ]),
+    // encode() breaks base64 into lines; FHIR wants none.
+    { name: 'content', sql: `translate(encode(d.content, 'base64'), E'\\n', '')` },
+  ],
+  `from investigation_document d
+      where d.organisation_id = $1
+        and d.facility_id = r.facility_id
+        and d.report_id = r.id`,
+  'd.position',
+);
+
+const REPORTS = parts(
+  'reports',
+  [
+    ...columns('r', [
+      'id',
+      'patient_id',
+      'encounter_id',
+      'encounter_display',
+      'discipline',
+      'status',
+      'identifier',
+      'based_on',
+      'category',
+      'code',
+      'effective_type',
+      'effective_start',
+      'effective_end',
+      'issued_source>issued',
+      'performer',
+      'results_interpreter',
+      'specimen',
+      'imaging_study',
+      'conclusion',
+      'conclusion_code',
+    ]),
+    RESULTS,
+    DOCUMENTS,
+  ],
+  `from investigation_report r
+    where r.organisation_id = $1
+      and r.facility_id = o.facility_id
+      and r.order_id = o.id`,
+  'r.issued_at, r.id',
+);
+
+const INSTANCES = parts(
+  'instances',
+  columns('i', ['uid', 'sop_class', 'number', 'title']),
+  `from imaging_instance i
+          where i.organisation_id = $1
+            and i.facility_id = t.facility_id
+            and i.study_id = t.study_id
+            and i.series_position = t.position`,
+  'i.position',
+);
+
+const SERIES = parts(
+  'series',
+  [
+    ...columns('t', [
+      'uid',
+      'number',
+      'modality',
+      'description',
+      'number_of_instances',
+      'body_site',
+      'laterality',
+      'specimen',
+      'started_source>started',
+      'performer',
+    ]),
+    INSTANCES,
+  ],
+  `from imaging_series t
+      where t.organisation_id = $1
+        and t.facility_id = s.facility_id
+        and t.study_id = s.id`,
+  't.position',
+);
+
+const STUDIES = parts(
+  'studies',
+  [
+    ...columns('s', [
+      'id',
+      'patient_id',
+      'encounter_id',
+      'encounter_display',
+      'status',
+      'identifier',
+      'based_on',
+      'modality',
+      'started_source>started',
+      'referrer',
+      'interpreter',
+      'procedure_reference',
+      'procedure_code',
+      'location',
+      'reason_code',
+      'reason_reference',
+      'note',
+      'description',
+      'number_of_series',
+      'number_of_instances',
+    ]),
+    SERIES,
+  ],
+  `from imaging_study s
+    where s.organisation_id = $1
+      and s.facility_id = o.facility_id
+      and s.order_id = o.id`,
+  's.started_at, s.id',
+);
+
+// What the reports of the order list, in their order, and then what else belongs to it.
+const OBSERVATIONS = parts(
+  'observations',
+  OBSERVATION_FIELDS,
+  `from (
+      select member.id, min(member.place) as place
       from (
-        select member.id, min(member.place) as place
-        from (
-          select e.observation_id as id, e.position as place
-          from investigation_report r
-          join investigation_report_result e
-            on e.organisation_id = $1
-            and e.facility_id = r.facility_id
-            and e.report_id = r.id
-          where r.organisation_id = $1
-            and r.facility_id = o.facility_id
-            and r.order_id = o.id
-          union all
-          select own.id, null
-          from observation own
-          where own.organisation_id = $1
-            and own.facility_id = o.facility_id
-            and own.order_id = o.id
-        ) member
-        group by member.id
-      ) listed
-      join observation b
-        on b.organisation_id = $1
-        and b.facility_id = o.facility_id
-        and b.id = listed.id
-      order by listed.place nulls last, b.effective_at, b.id
-    ) part
-  ), '[]'),
-  'reports', coalesce((
-    select json_agg(row_to_json(part))
-    from (
-      select ${camelColumns('r', REPORT_COLUMNS)}, ${RESULTS} as "results", ${DOCUMENTS} as "documents"
-      from investigation_report r
-      where r.organisation_id = $1
-        and r.facility_id = o.facility_id
-        and r.order_id = o.id
-      order by r.issued_at, r.id
-    ) part
-  ), '[]'),
-  'studies', coalesce((
-    select json_agg(row_to_json(part))
-    from (
-      select ${camelColumns('s', STUDY_COLUMNS)}, ${SERIES} as "series"
-      from imaging_study s
-      where s.organisation_id = $1
-        and s.facility_id = o.facility_id
-        and s.order_id = o.id
-      order by s.started_at, s.id
-    ) part
-  ), '[]')
-))`;
+        select e.observation_id as id, e.position as place
+        from investigation_report r
+        join investigation_report_result e
+          on e.organisation_id = $1
+          and e.facility_id = r.facility_id
+          and e.report_id = r.id
+        where r.organisation_id = $1
+          and r.facility_id = o.facility_id
+          and r.order_id = o.id
+        union all
+        select own.id, null
+        from observation own
+        where own.organisation_id = $1
+          and own.facility_id = o.facility_id
+          and own.order_id = o.id
+      ) member
+      group by member.id
+    ) listed
+    join observation b
+      on b.organisation_id = $1
+      and b.facility_id = o.facility_id
+      and b.id = listed.id`,
+  'listed.place nulls last, b.effective_at, b.id',
+);
+
+/** An order aliased `o` with everything that belongs to it. */
+const PARTS: readonly Field[] = [
+  {
+    name: 'order',
+    sql: rowSql(ORDER_FIELDS),
+    read: (row: unknown[]) => readRow(ORDER_FIELDS, row),
+  },
+  OBSERVATIONS,
+  REPORTS,
+  STUDIES,
+];
 
 const LOAD = `
   select asked.place::int as place, o.patient_id, p.refused_purposes, o.version,
-    case when o.version is distinct from asked.held_version
-      then ${INVESTIGATION_DOCUMENT}::text
-    end as document
+    case when o.version is distinct from asked.held_version then ${rowSql(PARTS)} end as document
   from unnest($2::uuid[], $3::text[], $4::uuid[], $5::bigint[])
     with ordinality as asked (facility_id, discipline, id, held_version, place)
   join investigation_order o
@@ -244,7 +256,7 @@ interface InvestigationRow {
   patient_id: string;
   refused_purposes: string[];
   version: number;
-  document: string | null;
+  document: unknown[] | null;
 }
 
 /**
@@ -287,6 +299,11 @@ function toLoaded(row: InvestigationRow): Loaded<InvestigationRecord> {
     patientId: row.patient_id,
     refusedPurposes: row.refused_purposes,
     version: row.version,
-    record: row.document === null ? undefined : (parseFhirJson(row.document) as InvestigationRecord),
+    record: row.document === null ? undefined : toRecord(row.document),
   };
+}
+
+function toRecord(document: unknown[]): InvestigationRecord {
+  const none = { observations: [], reports: [], studies: [] };
+  return { ...none, ...readRow(PARTS, document) } as unknown as InvestigationRecord;
 }

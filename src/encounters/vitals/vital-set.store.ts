@@ -1,7 +1,7 @@
 /** SQL that reads vital sets with their vital signs. */
-import { parseFhirJson } from '../../fhir/json.ts';
+import { columns, parts, readRow, rowSql } from '../../observations/document.ts';
 import type { Loaded, RecordKey } from '../../observations/loaded.ts';
-import { OBSERVATION_DOCUMENT } from '../../observations/observation.store.ts';
+import { OBSERVATION_FIELDS } from '../../observations/observation.store.ts';
 import type { ObservationRecord } from '../../observations/observation.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisation-batch.ts';
@@ -12,24 +12,20 @@ export interface VitalSetRecord {
   observations: ObservationRecord[];
 }
 
+const OBSERVATIONS = parts(
+  'observations',
+  OBSERVATION_FIELDS,
+  `from observation b
+      where b.organisation_id = $1
+        and b.facility_id = v.facility_id
+        and b.vital_set_id = v.id`,
+  'b.effective_at, b.issued_at, b.id',
+);
+const FIELDS = [...columns('v', ['id']), OBSERVATIONS];
+
 const LOAD = `
   select asked.place::int as place, v.patient_id, p.refused_purposes, v.version,
-    case when v.version is distinct from asked.held_version
-      then json_strip_nulls(json_build_object(
-        'id', v.id,
-        'observations', coalesce((
-          select json_agg(row_to_json(part))
-          from (
-            select ${OBSERVATION_DOCUMENT}
-            from observation b
-            where b.organisation_id = $1
-              and b.facility_id = v.facility_id
-              and b.vital_set_id = v.id
-            order by b.effective_at, b.issued_at, b.id
-          ) part
-        ), '[]')
-      ))::text
-    end as document
+    case when v.version is distinct from asked.held_version then ${rowSql(FIELDS)} end as document
   from unnest($2::uuid[], $3::uuid[], $4::bigint[])
     with ordinality as asked (facility_id, id, held_version, place)
   join vital_set v
@@ -49,7 +45,7 @@ interface VitalSetRow {
   patient_id: string;
   refused_purposes: string[];
   version: number;
-  document: string | null;
+  document: unknown[] | null;
 }
 
 /** Loads by id; those that arrive together share a round trip. Undefined: no such set in the scope. */
@@ -84,7 +80,11 @@ async function loadVitalSets(
       patientId: row.patient_id,
       refusedPurposes: row.refused_purposes,
       version: row.version,
-      record: row.document === null ? undefined : (parseFhirJson(row.document) as VitalSetRecord),
+      record: row.document === null ? undefined : toRecord(row.document),
     };
   return loaded;
+}
+
+function toRecord(document: unknown[]): VitalSetRecord {
+  return { observations: [], ...readRow(FIELDS, document) } as unknown as VitalSetRecord;
 }
