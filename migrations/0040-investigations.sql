@@ -112,7 +112,8 @@ create table investigation_report (
   foreign key (organisation_id, facility_id, encounter_id)
     references encounter (organisation_id, facility_id, id)
 );
-create index investigation_report_by_order on investigation_report (organisation_id, facility_id, order_id);
+create index investigation_report_by_order on investigation_report (organisation_id, facility_id, order_id)
+  where order_id is not null;
 create index investigation_report_by_study on investigation_report using gin (imaging_study_ids);
 
 create index investigation_report_by_identifier on investigation_report using gin (identifier jsonb_path_ops)
@@ -191,7 +192,8 @@ create table imaging_study (
   foreign key (organisation_id, facility_id, encounter_id)
     references encounter (organisation_id, facility_id, id)
 );
-create index imaging_study_by_order on imaging_study (organisation_id, facility_id, order_id);
+create index imaging_study_by_order on imaging_study (organisation_id, facility_id, order_id)
+  where order_id is not null;
 
 create index imaging_study_by_identifier on imaging_study using gin (identifier jsonb_path_ops)
   where identifier is not null;
