@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { createServer as createNetServer } from 'node:net';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';
 import { buildApi } from './build-api.ts';
-import { buildRuntime, openDatabase } from './build-runtime.ts';
+import { buildRuntime, openDatabase, type Runtime } from './build-runtime.ts';
 import { buildWorker } from './build-worker.ts';
 import { requireSchema } from './command-environment.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
 import { buildFeatures, housekeepingSteps } from './features.ts';
+import { loosenTie, sayServing, startProcesses } from './processes.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
@@ -22,6 +23,7 @@ export interface ServeOptions {
 
 /** Serve until SIGTERM or SIGINT; requests in flight are finished first. */
 export async function serve(options: ServeOptions): Promise<void> {
+  loosenTie();
   const config = await withFreePort(loadConfig(options.env));
   const log = createLog(config.logLevel);
   if (options.processes > 1 && cluster.isPrimary) return serveProcesses(options, config, log);
@@ -30,6 +32,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (!cluster.isWorker) await requireSchema(opened.url, config.database.kind === 'embedded');
     const stop = stopSignal(log);
     const running = await startParts({ ...options, config, log, url: opened.url, keys: opened.keys });
+    sayServing();
     await options.onReady?.(baseUrlOf(config));
     await stop;
     await running.stop();
@@ -45,40 +48,55 @@ interface PartOptions extends ServeOptions {
   keys: Awaited<ReturnType<typeof openDatabase>>['keys'];
 }
 
-async function startParts({ role, config, log, url, keys }: PartOptions): Promise<{ stop(): Promise<void> }> {
+/** Starts the parts of a process. When one cannot start, those that did are stopped again. */
+async function startParts(options: PartOptions): Promise<{ stop(): Promise<void> }> {
+  const { role, config, log, url, keys } = options;
   const runtime = await buildRuntime({ config, log, url, keys, now: () => new Date() });
-  const stops: (() => Promise<unknown>)[] = [];
-  if (role !== 'api') {
-    const worker = buildWorker(
-      runtime,
-      housekeepingSteps(runtime, await buildFeatures(runtime, baseUrlOf(config))),
-    );
-    worker.start();
-    stops.push(() => worker.stop());
+  const stops: (() => Promise<unknown>)[] = [() => runtime.close()];
+  const stop = async () => {
+    for (const step of stops.toReversed()) await step();
+  };
+  try {
+    if (role !== 'api') stops.push(await startWorker(runtime));
+    if (role !== 'worker') stops.push(...(await startApi(runtime)));
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  if (role !== 'worker') {
-    const { server, health } = await buildApi(runtime);
-    await server.listen({ host: config.host, port: config.port });
-    if (config.metricsPort !== undefined) {
-      const metricsServer = await health.listenMetrics(config.metricsPort);
-      stops.push(async () => metricsServer.close());
-    }
-    log.info(
-      { event: 'listening', host: config.host, port: config.port, role, pid: process.pid },
-      'listening',
-    );
-    stops.unshift(async () => {
-      health.drain();
-      await server.close();
-    });
-  } else log.info({ event: 'working', role, pid: process.pid }, 'working');
+  const fields = { role, pid: process.pid };
+  if (role === 'worker') log.info({ event: 'working', ...fields }, 'working');
+  else log.info({ event: 'listening', host: config.host, port: config.port, ...fields }, 'listening');
   return {
     async stop() {
-      for (const stop of stops) await stop();
-      await runtime.close();
+      await stop();
       log.info({ event: 'stopped', pid: process.pid }, 'stopped');
     },
   };
+}
+
+async function startWorker(runtime: Runtime): Promise<() => Promise<void>> {
+  const features = await buildFeatures(runtime, baseUrlOf(runtime.config));
+  const worker = buildWorker(runtime, housekeepingSteps(runtime, features));
+  worker.start();
+  return () => worker.stop();
+}
+
+async function startApi(runtime: Runtime): Promise<(() => Promise<unknown>)[]> {
+  const { host, port, metricsPort } = runtime.config;
+  const { server, health } = await buildApi(runtime);
+  const close = async () => {
+    health.drain();
+    await server.close();
+  };
+  try {
+    await server.listen({ host, port });
+    if (metricsPort === undefined) return [close];
+    const metrics = await health.listenMetrics(metricsPort);
+    return [async () => metrics.close(), close];
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** The primary holds the embedded database; children get its address and the key through their environment. */
@@ -86,28 +104,20 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened.url, config.database.kind === 'embedded');
-    const children = {
+    const stop = stopSignal(log);
+    const processes = startProcesses(options.processes, log, {
       DATABASE_URL: opened.url,
       HOST: config.host,
       PORT: String(config.port),
       ...(config.database.kind === 'embedded' ? { MASTER_KEY_FILE: `${config.dataDir}/master.key` } : {}),
-    };
-    let stopping = false;
-    for (let index = 0; index < options.processes; index += 1) cluster.fork(children);
-    cluster.on('exit', (worker, code, signal) => {
-      if (stopping) return;
-      log.error(
-        { event: 'process-exit', pid: worker.process.pid, status: code, signal },
-        'process ended, starting another',
-      );
-      setTimeout(() => !stopping && cluster.fork(children), 1_000);
     });
-    await once(cluster, 'listening');
-    await options.onReady?.(baseUrlOf(config));
-    await stopSignal(log);
-    stopping = true;
-    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
-    while (Object.keys(cluster.workers ?? {}).length > 0) await once(cluster, 'exit');
+    try {
+      await Promise.race([processes.started, stop]);
+      await options.onReady?.(baseUrlOf(config));
+      await stop;
+    } finally {
+      await processes.stop();
+    }
   } finally {
     await opened.release();
   }

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
+import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
+import { type StartedCommand, startCommand } from '../../test-support/command.ts';
+import { parseAnswers, requestBytes } from '../../test-support/raw-http.ts';
+
+const START_MS = 60_000;
+
+describe('serve', { timeout: 240_000 }, () => {
+  /** Keeps the database, the keys and an account; what is tested are processes beside it. */
+  let api: TestApi;
+  let tenant: Tenant;
+  let account: TestAccount;
+  let path: string;
+  let owner: pg.Client;
+  const started: StartedCommand[] = [];
+
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant();
+    account = await api.createAccount(tenant);
+    const patientId = await insertPatient(api.database.pool, tenant);
+    const encounterId = await insertEncounter(api.database.pool, tenant, { patientId });
+    path = `/api/v1/encounters/fhir/Encounter/${encounterId}?purposeOfUse=TREATMENT`;
+    owner = new pg.Client({ connectionString: api.database.adminUrl });
+    await owner.connect();
+  });
+  after(async () => {
+    for (const { child } of started) child.kill('SIGKILL');
+    await owner.end();
+    await api.close();
+  });
+
+  /** A service of its own on the test's database. */
+  async function serve(args: string[] = [], env: Record<string, string> = {}, event = 'listening') {
+    const service = startCommand(['serve', ...args], { env: { ...api.env, PORT: '0', ...env } });
+    started.push(service);
+    const line = await Promise.race([
+      service.printed(new RegExp(`.*"event":"${event}".*`)),
+      sleep(START_MS, undefined, { ref: false }).then(() => assert.fail('did not start in time')),
+    ]);
+    const { port } = JSON.parse(line[0]) as { port: number };
+    const get = (at: string, headers: Record<string, string> = {}) =>
+      fetch(`http://127.0.0.1:${port}${at}`, { headers: { connection: 'close', ...headers } });
+    const read = () => get(path, { authorization: `Bearer ${account.token}` });
+    return { ...service, port, get, read };
+  }
+
+  async function stop({ child, ended }: StartedCommand): Promise<{ code: number | null; stdout: string }> {
+    child.kill('SIGTERM');
+    return ended;
+  }
+
+  it('finishes a request in flight when it is told to stop, and says meanwhile that it is not ready', async () => {
+    const service = await serve();
+    assert.equal((await service.read()).status, 200);
+    assert.equal((await service.get('/readyz')).status, 200);
+
+    const holder = new pg.Client({ connectionString: api.database.adminUrl });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('lock table access_log in share mode');
+    const { socket, bytes } = await open(service.port);
+    const authorization = `Bearer ${account.token}`;
+    socket.write(
+      requestBytes({ method: 'GET', target: path, headers: { authorization, connection: 'keep-alive' } }),
+    );
+    await waitsForLock(owner);
+    service.child.kill('SIGTERM');
+    await service.printed(/"event":"stopping"/);
+    await refusesConnections(service.port);
+    socket.write(requestBytes({ method: 'GET', target: '/readyz', headers: {} }));
+    assert.equal(bytes().length, 0, 'not answered while the trace cannot be written');
+    await holder.query('rollback');
+    await holder.end();
+
+    await once(socket, 'close');
+    const [read, ready] = parseAnswers(bytes());
+    assert.equal(read?.status, 200);
+    assert.match(String(read?.body), /"resourceType":"Encounter"/);
+    assert.equal(ready?.status, 503);
+    assert.match(
+      String(ready?.body),
+      /^\{"statusCode":503,"message":"Not ready[^"]*","error":"Service Unavailable"\}$/,
+    );
+    const { code, stdout } = await service.ended;
+    assert.equal(code, 0);
+    assert.match(stdout, /"event":"stopped"/);
+  });
+
+  it('ends with 0 at SIGINT too, within a moment when nothing is in flight', async () => {
+    const service = await serve(['--role', 'api']);
+    const idle = await open(service.port);
+    const began = performance.now();
+    service.child.kill('SIGINT');
+    const { code } = await service.ended;
+    assert.equal(code, 0);
+    assert.ok(performance.now() - began < 10_000);
+    idle.socket.destroy();
+  });
+
+  it('works without listening as a worker', async () => {
+    const service = await serve(['--role', 'worker'], {}, 'working');
+    assert.doesNotMatch(service.output().stdout, /"event":"listening"/);
+    const { code } = await stop(service);
+    assert.equal(code, 0);
+  });
+
+  it('answers from several processes, replaces one that is killed, and stops all of them', async () => {
+    const service = await serve(['--processes', '2']);
+    const pids = await eventually(() => {
+      const found = servingPids(service);
+      return found.length === 2 ? found : undefined;
+    });
+    assert.equal((await service.read()).status, 200);
+    process.kill(pids[0] ?? 0, 'SIGKILL');
+    await eventually(() => (servingPids(service).length === 3 ? true : undefined));
+    for (let call = 0; call < 6; call += 1) assert.equal((await service.read()).status, 200);
+    const { code, stdout } = await stop(service);
+    assert.equal(code, 0);
+    assert.equal(stdout.match(/"event":"stopped"/g)?.length, 2);
+    for (const pid of servingPids(service)) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+  });
+
+  it('stops several workers, too, which listen to nothing', async () => {
+    const service = await serve(['--processes', '2', '--role', 'worker'], {}, 'working');
+    const { code } = await stop(service);
+    assert.equal(code, 0);
+  });
+
+  it('ends with 1 and the reason when its port is taken', async () => {
+    const { port } = new URL(api.origin);
+    for (const args of [[], ['--processes', '2']]) {
+      const service = startCommand(['serve', '--port', port, ...args], { env: api.env });
+      started.push(service);
+      const { code, stderr } = await service.ended;
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /EADDRINUSE|in use/);
+      assert.match(stderr, new RegExp(port));
+    }
+  });
+
+  it('answers 503 while the database is gone, and goes on when it is back', async () => {
+    const proxy = await startProxy(new URL(api.database.url));
+    const url = new URL(api.database.url);
+    url.port = String(proxy.port);
+    const service = await serve([], { DATABASE_URL: url.href });
+    assert.equal((await service.read()).status, 200);
+
+    for (const goAway of [proxy.refuse, proxy.freeze]) {
+      goAway();
+      const ready = await eventually(async () => {
+        const answer = await service.get('/readyz');
+        return answer.status === 503 ? answer : undefined;
+      });
+      assert.deepEqual(Object.keys((await ready.json()) as object), ['statusCode', 'message', 'error']);
+      assert.equal((await service.get('/healthz')).status, 200);
+      if (goAway === proxy.refuse) {
+        const refused = await service.read();
+        assert.equal(refused.status, 503);
+        assert.ok(Number(refused.headers.get('retry-after')) > 0);
+        assert.deepEqual(Object.keys((await refused.json()) as object), ['statusCode', 'message', 'error']);
+      }
+      proxy.restore();
+      await eventually(async () => ((await service.get('/readyz')).status === 200 ? true : undefined));
+      await eventually(async () => ((await service.read()).status === 200 ? true : undefined));
+    }
+    const { code } = await stop(service);
+    assert.equal(code, 0);
+    proxy.close();
+  });
+
+  it('shows metrics to this machine only', async () => {
+    const service = await serve([], { HOST: '0.0.0.0' });
+    await service.read();
+    const metrics = await service.get('/metrics');
+    assert.equal(metrics.status, 200);
+    const text = await metrics.text();
+    assert.match(
+      text,
+      /interchange_http_request_duration_seconds_count\{[^}]*route="[^"]*:encounterId"[^}]*\} 1/,
+    );
+    assert.match(text, /interchange_access_log_entries_total 1/);
+    assert.ok(!text.includes(path), 'no ids in labels');
+    for (const name of ['x-forwarded-for', 'forwarded', 'via'])
+      assert.equal((await service.get('/metrics', { [name]: '127.0.0.1' })).status, 404);
+    const outside = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal);
+    if (outside !== undefined) {
+      assert.equal((await fetch(`http://${outside.address}:${service.port}/healthz`)).status, 200);
+      assert.equal((await fetch(`http://${outside.address}:${service.port}/metrics`)).status, 404);
+    }
+    await stop(service);
+  });
+
+  it('has metrics on a port of their own where one is set', async () => {
+    const port = await freePort();
+    const service = await serve([], { METRICS_PORT: String(port) });
+    assert.equal((await service.get('/metrics')).status, 404);
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`);
+    assert.equal(metrics.status, 200);
+    assert.match(await metrics.text(), /process_cpu_user_seconds_total/);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/api/v1/patients/base`)).status, 404);
+    const { code } = await stop(service);
+    assert.equal(code, 0);
+  });
+});
+
+function servingPids({ output }: StartedCommand): number[] {
+  return Array.from(output().stdout.matchAll(/"event":"listening".*"pid":(\d+)/g), ([, pid]) => Number(pid));
+}
+
+async function open(port: number): Promise<{ socket: Socket; bytes: () => Buffer }> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return { socket, bytes: () => Buffer.concat(chunks) };
+}
+
+/** Resolves once a statement of the service waits for the lock that the test holds. */
+async function waitsForLock(owner: pg.Client): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await owner.query(
+      `select from pg_stat_activity
+       where datname = current_database() and application_name like 'interchange%' and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0 ? true : undefined;
+  });
+}
+
+async function refusesConnections(port: number): Promise<void> {
+  await eventually(async () => {
+    const socket = connect(port, '127.0.0.1');
+    const refused = await Promise.race([
+      once(socket, 'connect').then(() => undefined),
+      once(socket, 'error').then(() => true),
+    ]).catch(() => true);
+    socket.destroy();
+    return refused;
+  });
+}
+
+/** The first value that `look` gives. */
+async function eventually<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + 40_000;
+  for (;;) {
+    const value = await look();
+    if (value !== undefined) return value;
+    if (performance.now() > deadline) throw new Error('it did not happen in time');
+    await sleep(50);
+  }
+}
+
+/** Stands between the service and its database. */
+async function startProxy(target: URL) {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const listen = (server: Server, port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
+  const make = () =>
+    createServer((client) => {
+      const upstream = connect(Number(target.port), target.hostname);
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        sockets.add(from);
+        from.on('error', () => to.destroy());
+        from.on('close', () => to.destroy());
+        from.on('data', (chunk: Buffer) => {
+          if (!frozen) to.write(chunk);
+        });
+      }
+    });
+  let server = make();
+  await listen(server, 0);
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  return {
+    port,
+    refuse() {
+      server.close();
+      cut();
+    },
+    freeze() {
+      frozen = true;
+    },
+    restore() {
+      if (frozen) cut();
+      frozen = false;
+      if (server.listening) return;
+      server = make();
+      void listen(server, port);
+    },
+    close() {
+      server.close();
+      cut();
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
