@@ -102,7 +102,6 @@ class EntryMapContext implements MapContext {
   readonly scope: FacilityScope;
   readonly id: string;
   readonly entry: number;
-  readonly fullUrl: string | undefined;
   readonly unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
   pending = false;
@@ -115,7 +114,6 @@ class EntryMapContext implements MapContext {
     this.scope = request.scope;
     this.id = entry.target.id;
     this.entry = entry.number;
-    this.fullUrl = entry.fullUrl;
     this.unit = request.unit;
     this.#resolver = request.resolver;
     this.#missingTargets = request.missingTargets;

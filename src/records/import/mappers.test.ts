@@ -26,7 +26,6 @@ function context(notKept: string[] = []): MapContext {
   return {
     id: ID,
     entry: 1,
-    fullUrl: undefined,
     unit: { state: (_key, create) => create(), find: () => undefined },
     scope: { organisationId: ID, facilityId: ID, timeZone: 'Africa/Lagos' },
     requiredReference: (parent, name, types) =>

@@ -49,16 +49,20 @@ export interface UnitContext {
   find(reference: string): Target | undefined;
 }
 
-export interface IndexContext {
+/** The entry at hand. */
+export interface EntryContext {
   /** Id that this resource will be stored under. */
   readonly id: string;
   /** Number of the entry or line, from 1. */
   readonly entry: number;
-  readonly fullUrl: string | undefined;
   readonly unit: UnitContext;
 }
 
-export interface MapContext extends IndexContext {
+export interface IndexContext extends EntryContext {
+  readonly fullUrl: string | undefined;
+}
+
+export interface MapContext extends EntryContext {
   readonly scope: FacilityScope;
   /**
    * The target of `parent.<name>`, which must be there and be one of `types`: rejects the resource with a

@@ -4,8 +4,8 @@
  * their turn comes.
  */
 
-import { identifierQuery, withoutVersion } from './parse-reference.ts';
-import { identifiersOf } from './record-id.ts';
+import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
+import { identifiersOf, recordId } from './record-id.ts';
 import {
   type IdentifierKey,
   type JsonObject,
@@ -16,12 +16,13 @@ import {
 } from './resource-importer.ts';
 import type { EntryRange } from './source/read-entries.ts';
 
-/** A resource that is to be taken. */
+/** A resource that is to be taken. There may be very many: what can be read again is not held here. */
 export interface UnitEntry extends EntryRange {
   importer: ResourceImporter;
   /** Shared by everything that refers to this entry; a conditional create may give it another id. */
   target: { type: string; id: string };
-  fullUrl: string | undefined;
+  /** True when its fullUrl is `urn:uuid:` and the id. */
+  namedById: boolean;
   /** `request.ifNoneExist`, or the condition of a conditional PUT. */
   condition: { key: IdentifierKey; kind: 'create' | 'update' } | undefined;
   /** False when the record that it stands for is there already and is not to be changed. */
@@ -44,8 +45,12 @@ export class Unit implements UnitContext {
   readonly notTaken = new Map<string, number>();
   /** Entries whose resource is in the Bundle already, word for word, by type. */
   readonly repeated = new Map<string, number>();
-  readonly #targets = new Map<string, UnitEntry>();
-  readonly #identifiers = new Map<string, Set<UnitEntry>>();
+  /** By the id that each was given at first. */
+  readonly #byId = new Map<string, UnitEntry | UnitEntry[]>();
+  /** By fullUrl, where that does not follow from type and id. */
+  readonly #byUrl = new Map<string, UnitEntry>();
+  /** By value, for each resource type and system. */
+  readonly #byIdentifier = new Map<string, Map<string, UnitEntry | UnitEntry[]>>();
   readonly #others = new Set<string>();
   readonly #states = new Map<string, unknown>();
 
@@ -55,7 +60,14 @@ export class Unit implements UnitContext {
   }
 
   find(reference: string): Target | undefined {
-    return this.#targets.get(withoutVersion(reference))?.target;
+    const text = withoutVersion(reference);
+    const byUrl = this.#byUrl.get(text);
+    if (byUrl !== undefined) return byUrl.target;
+    const parsed = parseReference(text);
+    if (parsed.kind === 'uuid')
+      return several(this.#byId.get(parsed.id)).find((entry) => entry.namedById)?.target;
+    if (parsed.kind !== 'literal') return undefined;
+    return this.sameRecord(parsed.type, recordId(parsed.type, parsed.id))?.target;
   }
 
   /** True when the reference is to an entry of a type that is not taken. */
@@ -70,36 +82,60 @@ export class Unit implements UnitContext {
   }
 
   /** Distinct records of this unit that carry the identifier. */
-  findByIdentifier(type: string, key: IdentifierKey): Target[] {
-    const entries = this.#identifiers.get(identifierText(type, key)) ?? [];
-    return [...new Map([...entries].map(({ target }) => [target.id, target])).values()];
+  findByIdentifier(type: string, { system, value }: IdentifierKey): Target[] {
+    const entries = several(this.#byIdentifier.get(`${type} ${system}`)?.get(value));
+    return [...new Map(entries.map(({ target }) => [target.id, target])).values()];
   }
 
   /** The entry that is stored under the same type and id. */
   sameRecord(type: string, id: string): UnitEntry | undefined {
-    return this.#targets.get(`${type}/${id}`);
+    return several(this.#byId.get(id)).find(({ target }) => target.type === type);
   }
 
   /** Note an entry, to be stored under `id`. Throws ResourceRejected when it cannot be taken. */
   add(range: EntryRange, seen: SeenEntry, importer: ResourceImporter, id: string): UnitEntry {
     const { resource, resourceType, fullUrl } = seen;
-    const condition = conditionOf(seen);
-    const target = { type: resourceType, id };
-    const entry: UnitEntry = { ...range, importer, target, fullUrl, condition, writes: true };
+    const entry: UnitEntry = {
+      number: range.number,
+      start: range.start,
+      end: range.end,
+      importer,
+      target: { type: resourceType, id },
+      namedById: fullUrl?.toLowerCase() === `urn:uuid:${id}`,
+      condition: conditionOf(seen),
+      writes: true,
+    };
     this.entries.push(entry);
-    this.#targets.set(`${resourceType}/${id}`, entry);
-    if (typeof resource.id === 'string') this.#targets.set(`${resourceType}/${resource.id}`, entry);
-    if (fullUrl !== undefined) this.#targets.set(withoutVersion(fullUrl), entry);
-    for (const key of identifiersOf(resource)) this.#addIdentifier(identifierText(resourceType, key), entry);
+    append(this.#byId, id, entry);
+    if (fullUrl !== undefined && !entry.namedById) this.#byUrl.set(withoutVersion(fullUrl), entry);
+    for (const { system, value } of identifiersOf(resource)) {
+      const values = getOrCreate(this.#byIdentifier, `${resourceType} ${system}`, () => new Map());
+      append(values, value === id ? id : value, entry);
+    }
     importer.index?.(resource, { id, entry: range.number, fullUrl, unit: this });
     return entry;
   }
+}
 
-  #addIdentifier(text: string, entry: UnitEntry): void {
-    const entries = this.#identifiers.get(text);
-    if (entries === undefined) this.#identifiers.set(text, new Set([entry]));
-    else entries.add(entry);
-  }
+/** One entry is the usual case, and costs no list. */
+function append(map: Map<string, UnitEntry | UnitEntry[]>, name: string, entry: UnitEntry): void {
+  const before = map.get(name);
+  if (before === undefined) map.set(name, entry);
+  else if (Array.isArray(before)) before.push(entry);
+  else map.set(name, [before, entry]);
+}
+
+function several(entries: UnitEntry | UnitEntry[] | undefined): UnitEntry[] {
+  if (entries === undefined) return [];
+  return Array.isArray(entries) ? entries : [entries];
+}
+
+function getOrCreate<Key, Value>(map: Map<Key, Value>, name: Key, create: () => Value): Value {
+  const before = map.get(name);
+  if (before !== undefined) return before;
+  const value = create();
+  map.set(name, value);
+  return value;
 }
 
 /** Add `count` to the number kept for `name`. */
@@ -150,8 +186,4 @@ function asObject(value: unknown, what: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ResourceRejected(`${what} is not a JSON object`);
   return value as JsonObject;
-}
-
-function identifierText(type: string, { system, value }: IdentifierKey): string {
-  return `${type} ${system}|${value}`;
 }
