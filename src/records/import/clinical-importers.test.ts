@@ -1,0 +1,173 @@
+/** What an import of clinical records refuses, and what it counts. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Tenant } from '../../../test-support/api.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { importJson } from '../../../test-support/import-files.ts';
+import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
+
+const observation = (more: object) => ({
+  resourceType: 'Observation',
+  id: 'o1',
+  status: 'final',
+  code: { text: 'Test' },
+  subject: { reference: 'Patient/p1' },
+  ...more,
+});
+const report = (more: object) => ({
+  resourceType: 'DiagnosticReport',
+  id: 'r1',
+  status: 'final',
+  code: { text: 'Report' },
+  subject: { reference: 'Patient/p1' },
+  ...more,
+});
+
+describe('clinical records that are refused', () => {
+  let database: TestDatabase;
+  let tenant: Tenant;
+  before(async () => {
+    database = await createTestDatabase();
+    const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+    const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
+    tenant = { organisationId: organisation.id, facilityId: facility.id };
+    await importJson(database.pool, tenant, '{"resourceType":"Patient","id":"p1"}');
+  });
+  after(() => database.drop());
+
+  const reasonOf = async (resource: object): Promise<string | undefined> => {
+    const { rejected } = await importJson(database.pool, tenant, JSON.stringify(resource));
+    return rejected[0]?.reason;
+  };
+
+  for (const [name, resource, reason] of [
+    [
+      'an unknown patient',
+      observation({ subject: { reference: 'Patient/p2' } }),
+      /subject refers to a Patient that is neither/,
+    ],
+    [
+      'a group as subject',
+      observation({ subject: { reference: 'Group/g' } }),
+      /subject does not refer to a Patient/,
+    ],
+    ['no subject', observation({ subject: undefined }), /Observation\.subject is missing/],
+    ['no code', observation({ code: undefined }), /Observation\.code is missing/],
+    [
+      'a status of another resource',
+      observation({ status: 'partial' }),
+      /Observation\.status is not one of registered/,
+    ],
+    [
+      'two values',
+      observation({ valueString: 'x', valueBoolean: true }),
+      /value\[x\] is given in more than one type/,
+    ],
+    ['a value type that R4 has not', observation({ valueAttachment: {} }), /valueAttachment is of a type/],
+    [
+      'a quantity without a number',
+      observation({ valueQuantity: { unit: 'mg' } }),
+      /valueQuantity\.value is missing/,
+    ],
+    [
+      'a comparator that is none',
+      observation({ valueQuantity: { value: 1, comparator: '~' } }),
+      /comparator is not one of/,
+    ],
+    ['a number as text', observation({ valueQuantity: { value: '1' } }), /value is not a number/],
+    [
+      'a time without a zone',
+      observation({ effectiveDateTime: '2024-01-01T10:00:00' }),
+      /effectiveDateTime is not a FHIR dateTime/,
+    ],
+    ['an issued date', observation({ issued: '2024-01-01' }), /issued is not a FHIR instant/],
+    [
+      'a range without bounds',
+      observation({ referenceRange: [{ type: { text: 'x' } }] }),
+      /referenceRange has neither low nor high nor text/,
+    ],
+    [
+      'a component without a code',
+      observation({ component: [{ valueString: 'x' }] }),
+      /component\.code is missing/,
+    ],
+    [
+      'an order without intent',
+      { resourceType: 'ServiceRequest', id: 's', status: 'active', subject: { reference: 'Patient/p1' } },
+      /intent is missing/,
+    ],
+    [
+      'a document that is too large',
+      report({ presentedForm: [{ contentType: 'text/plain', data: 'AAAA'.repeat(3_500_000) }] }),
+      /presentedForm\.data is larger than 10 MiB/,
+    ],
+    [
+      'too many documents',
+      report({
+        presentedForm: Array.from({ length: 17 }, () => ({ contentType: 'text/plain', data: 'AAAA' })),
+      }),
+      /more than 16 documents/,
+    ],
+    [
+      'a document that is no base64',
+      report({ presentedForm: [{ contentType: 'application/pdf', data: '####' }] }),
+      /presentedForm\.data is not base64/,
+    ],
+    [
+      'a series without modality',
+      {
+        resourceType: 'ImagingStudy',
+        id: 'i',
+        status: 'available',
+        subject: { reference: 'Patient/p1' },
+        series: [{ uid: '1' }],
+      },
+      /series\.modality is missing/,
+    ],
+  ] as const)
+    test(`${name}: with the element and the reason, never the value`, async () => {
+      assert.match((await reasonOf(resource)) ?? 'taken', reason);
+    });
+
+  test('a document of another type is counted, and the report is taken without it', async () => {
+    const source = report({ id: 'r9', presentedForm: [{ contentType: 'image/png', data: 'AAAA' }] });
+    const { rejected, notKept } = await importJson(database.pool, tenant, JSON.stringify(source));
+    assert.deepEqual(rejected, []);
+    assert.equal(notKept['DiagnosticReport.presentedForm'], 1);
+  });
+
+  test('what has no place is counted by path; a reference that leads nowhere is counted as unresolved', async () => {
+    const source = observation({
+      id: 'o9',
+      text: { status: 'empty', div: '<div/>' },
+      extension: [{ url: 'https://x.example' }],
+      performer: [{ reference: 'Practitioner/nobody' }],
+      valueQuantity: { value: 1, unit: 'mg', extension: [{ url: 'https://x.example' }] },
+    });
+    const { notKept, unresolved } = await importJson(database.pool, tenant, JSON.stringify(source));
+    assert.deepEqual(notKept, {
+      'Observation.text': 1,
+      'Observation.extension': 1,
+      'Observation.valueQuantity.extension': 1,
+      'Observation.id': 1,
+    });
+    assert.deepEqual(unresolved, { 'Observation.performer': 1 });
+  });
+
+  test('a bad result refuses its whole Bundle; nothing of it is written', async () => {
+    const bundle = {
+      resourceType: 'Bundle',
+      type: 'batch',
+      entry: [
+        { resource: observation({ id: 'good' }) },
+        { resource: observation({ id: 'bad', status: 'x' }) },
+      ],
+    };
+    const { rejected, resources } = await importJson(database.pool, tenant, JSON.stringify(bundle));
+    assert.deepEqual(
+      rejected.map(({ entry, resourceType }) => [entry, resourceType]),
+      [[2, 'Observation']],
+    );
+    assert.deepEqual(resources, {});
+  });
+});

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Tenant } from '../../../test-support/api.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { importJson } from '../../../test-support/import-files.ts';
+import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
+import { assignOrders } from './group-investigations.ts';
+
+const part = { patientId: 'p', encounterId: null, status: 'final', code: null };
+const report = (id: string, more: object = {}) => ({
+  ...part,
+  id,
+  orderId: null,
+  basedOnId: null,
+  discipline: 'laboratory' as const,
+  studyIds: [],
+  resultIds: [],
+  ...more,
+});
+const study = (id: string, more: object = {}) => ({ ...part, id, orderId: null, basedOnId: null, ...more });
+const result = (id: string, more: object = {}) => ({
+  ...part,
+  id,
+  orderId: null,
+  basedOnId: null,
+  kind: 'laboratory',
+  memberIds: [],
+  ...more,
+});
+const orderOf = (parts: Partial<Parameters<typeof assignOrders>[0]>, id: string) =>
+  assignOrders({ reports: [], studies: [], observations: [], ...parts }).get(id)?.orderId;
+
+describe('which order a part belongs to', () => {
+  test('a report: its basedOn before everything else', () => {
+    assert.equal(orderOf({ reports: [report('r', { basedOnId: 'a', orderId: 'b' })] }, 'r'), 'a');
+  });
+
+  test('a report: the order of its study, then that of its results, then the one it has', () => {
+    const reports = [report('r', { orderId: 'old', studyIds: ['s'], resultIds: ['o'] })];
+    const observations = [result('o', { basedOnId: 'of-result' })];
+    const studies = [study('s', { basedOnId: 'of-study' })];
+    assert.equal(orderOf({ reports, observations, studies }, 'r'), 'of-study');
+    assert.equal(
+      orderOf({ reports: [report('r', { orderId: 'old', resultIds: ['o'] })], observations }, 'r'),
+      'of-result',
+    );
+    assert.equal(orderOf({ reports: [report('r', { orderId: 'old' })] }, 'r'), 'old');
+  });
+
+  test('a report and a study without order share the one made up for the study', () => {
+    const parts = { reports: [report('r', { studyIds: ['s'] })], studies: [study('s')] };
+    assert.equal(orderOf(parts, 'r'), orderOf(parts, 's'));
+  });
+
+  test('a study: the order of the report that lists it', () => {
+    const reports = [report('r', { basedOnId: 'a', studyIds: ['s'] })];
+    assert.equal(orderOf({ reports, studies: [study('s', { orderId: 'old' })] }, 's'), 'a');
+  });
+
+  test('a document that is neither laboratory nor imaging has none', () => {
+    assert.equal(orderOf({ reports: [report('r', { discipline: 'other' })] }, 'r'), null);
+  });
+
+  test('a result: that of its report, its basedOn, its panel, its own, a made-up one', () => {
+    const panel = result('panel', { memberIds: ['o'], basedOnId: 'of-panel' });
+    const reports = [report('r', { basedOnId: 'of-report', resultIds: ['o'] })];
+    const o = result('o', { basedOnId: 'own', orderId: 'old' });
+    assert.equal(orderOf({ reports, observations: [panel, o] }, 'o'), 'of-report');
+    assert.equal(orderOf({ observations: [panel, o] }, 'o'), 'own');
+    assert.equal(orderOf({ observations: [panel, result('o', { orderId: 'old' })] }, 'o'), 'of-panel');
+    assert.equal(orderOf({ observations: [result('o', { orderId: 'old' })] }, 'o'), 'old');
+    assert.match(orderOf({ observations: [result('o')] }, 'o') ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  test('panels that are members of each other end', () => {
+    const observations = [result('a', { memberIds: ['b'] }), result('b', { memberIds: ['a'] })];
+    assert.match(orderOf({ observations }, 'a') ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  test('a survey alone has none', () => {
+    assert.equal(orderOf({ observations: [result('o', { kind: 'other' })] }, 'o'), null);
+  });
+});
+
+const PATIENT = '{"resourceType":"Patient","id":"p1"}';
+const category = {
+  coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],
+};
+const base = { subject: { reference: 'Patient/p1' }, status: 'final', code: { text: 'Test' } };
+const observation = (id: string, more: object = {}) =>
+  JSON.stringify({
+    resourceType: 'Observation',
+    id,
+    ...base,
+    category: [category],
+    valueString: 'x',
+    effectiveDateTime: '2024-01-02',
+    ...more,
+  });
+const REPORT = JSON.stringify({
+  resourceType: 'DiagnosticReport',
+  id: 'r1',
+  ...base,
+  basedOn: [{ reference: 'ServiceRequest/s1' }],
+  result: [{ reference: 'Observation/o1' }, { reference: 'Observation/o2' }],
+});
+const ORDER = JSON.stringify({
+  resourceType: 'ServiceRequest',
+  id: 's1',
+  ...base,
+  status: 'active',
+  intent: 'order',
+});
+
+describe('grouping over several imports', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  async function tenant(): Promise<Tenant> {
+    const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+    const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
+    return { organisationId: organisation.id, facilityId: facility.id };
+  }
+
+  const orders = async ({ organisationId }: Tenant) =>
+    (
+      await database.pool.query({
+        text: `select made_up, discipline, status, version,
+            (select count(*)::int from observation b where b.organisation_id = $1 and b.order_id = o.id) as results,
+            (select count(*)::int from investigation_report r where r.organisation_id = $1 and r.order_id = o.id) as reports
+          from investigation_order o where organisation_id = $1 order by made_up, id`,
+        values: [organisationId],
+      })
+    ).rows;
+
+  const expected = { made_up: false, discipline: 'laboratory', status: 'active', results: 2, reports: 1 };
+  const withoutVersion = (rows: { version: number }[]) => rows.map(({ version: _, ...row }) => row);
+
+  test('results, then the order, then the report: one order in the end, and nothing made up is left', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, PATIENT, observation('o1'), observation('o2'));
+    assert.equal((await orders(here)).length, 2);
+    await importJson(database.pool, here, ORDER);
+    await importJson(database.pool, here, REPORT);
+    assert.deepEqual(withoutVersion(await orders(here)), [expected]);
+  });
+
+  test('all at once, in any order of files: the same', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, REPORT, observation('o2'), ORDER, PATIENT, observation('o1'));
+    assert.deepEqual(withoutVersion(await orders(here)), [expected]);
+  });
+
+  test('the same again changes nothing: not the version either', async () => {
+    const here = await tenant();
+    const sources = [PATIENT, ORDER, observation('o1'), observation('o2'), REPORT];
+    await importJson(database.pool, here, ...sources);
+    const before = await orders(here);
+    const { unchanged } = await importJson(database.pool, here, ...sources);
+    assert.deepEqual(await orders(here), before);
+    assert.deepEqual(unchanged, { Patient: 1, ServiceRequest: 1, Observation: 2, DiagnosticReport: 1 });
+  });
+
+  test('a changed result is a new version of its order', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, PATIENT, ORDER, observation('o1'), observation('o2'), REPORT);
+    const [before] = await orders(here);
+    await importJson(database.pool, here, observation('o1', { status: 'amended' }));
+    const [after] = await orders(here);
+    assert.equal(after?.version, before?.version + 1);
+  });
+
+  test('a made-up order follows the status of its report through its life', async () => {
+    const here = await tenant();
+    const lone = (status: string) =>
+      JSON.stringify({ resourceType: 'DiagnosticReport', id: 'r2', ...base, status });
+    await importJson(database.pool, here, PATIENT, lone('registered'));
+    for (const [status, order] of [
+      ['partial', 'active'],
+      ['preliminary', 'active'],
+      ['final', 'completed'],
+      ['amended', 'completed'],
+      ['corrected', 'completed'],
+      ['appended', 'completed'],
+      ['cancelled', 'revoked'],
+      ['entered-in-error', 'entered-in-error'],
+      ['unknown', 'unknown'],
+    ] as const) {
+      await importJson(database.pool, here, lone(status));
+      assert.deepEqual(
+        (await orders(here)).map((row) => [row.made_up, row.status]),
+        [[true, order]],
+        status,
+      );
+    }
+  });
+
+  test('vital signs that come one by one join their set; one that moves in time leaves it', async () => {
+    const here = await tenant();
+    const sign = (id: string, code: string, effectiveDateTime: string) =>
+      observation(id, {
+        category: undefined,
+        code: { coding: [{ system: 'http://loinc.org', code }] },
+        effectiveDateTime,
+      });
+    const sets = async () =>
+      (
+        await database.pool.query({
+          text: `select v.taken_at, count(b.id)::int as signs from vital_set v
+            left join observation b on b.organisation_id = v.organisation_id and b.vital_set_id = v.id
+            where v.organisation_id = $1 group by v.id, v.taken_at order by v.taken_at`,
+          values: [here.organisationId],
+        })
+      ).rows.map(({ taken_at, signs }) => [taken_at.toISOString(), signs]);
+    await importJson(database.pool, here, PATIENT, sign('v1', '8867-4', '2024-01-02T10:00:00Z'));
+    await importJson(database.pool, here, sign('v2', '9279-1', '2024-01-02T11:00:00+01:00'));
+    assert.deepEqual(await sets(), [['2024-01-02T10:00:00.000Z', 2]]);
+    await importJson(
+      database.pool,
+      here,
+      sign('v1', '8867-4', '2024-01-02T12:00:00Z'),
+      sign('v2', '9279-1', '2024-01-02T12:00:00Z'),
+    );
+    assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
+    await importJson(database.pool, here, sign('v3', '9279-1', '2024-01'));
+    assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
+  });
+});
