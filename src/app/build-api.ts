@@ -28,7 +28,10 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   const deps = { now, callers, hearing, verifyAccessToken: features.verifyAccessToken };
   const health = createHealth(runtime);
   health.register(server);
-  server.addHook('onClose', () => features.unmapped.close());
+  server.addHook('onClose', async () => {
+    features.publisher.close();
+    await features.unmapped.close();
+  });
 
   await server.register(fastifySwagger, openApiOptions(publicBaseUrl));
   const api = apiRoutes(features);

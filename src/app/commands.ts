@@ -21,6 +21,17 @@ import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
+import { createTargetCommand } from '../publish/create-target.command.ts';
+import {
+  disableTargetCommand,
+  enableTargetCommand,
+  listTargetsCommand,
+  removeTargetCommand,
+  rotateTargetSecretCommand,
+  showTargetCommand,
+  updateTargetCommand,
+} from '../publish/manage-targets.command.ts';
+import { testTargetCommand } from '../publish/test-target.command.ts';
 import { importCommand } from '../records/import/import.command.ts';
 import { createAccountCommand } from '../sign-in/create-account.command.ts';
 import {
@@ -120,6 +131,19 @@ export function buildProgram(): Command {
   );
   program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
+  program.addCommand(
+    group('target', 'FHIR servers to publish to', [
+      createTargetCommand(environment),
+      listTargetsCommand(environment),
+      showTargetCommand(environment),
+      updateTargetCommand(environment),
+      enableTargetCommand(environment),
+      disableTargetCommand(environment),
+      removeTargetCommand(environment),
+      rotateTargetSecretCommand(environment),
+      testTargetCommand(environment),
+    ]),
+  );
   program.addCommand(
     group('terminology', 'Maps from local to standard codes', [
       importMapsCommand(environment),

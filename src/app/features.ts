@@ -3,12 +3,14 @@ import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
 import { registerQueueGauges } from '../exchange/exchange-metrics.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
+import { createPublisher, type Publisher } from '../publish/publish.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
 import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sweep.ts';
 import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/record-unmapped.ts';
 import { createTranslator, type Translator } from '../terminology/translate.ts';
 import type { Runtime } from './build-runtime.ts';
 import type { HousekeepingStep } from './build-worker.ts';
+import { createLoadReferenced } from './load-referenced.ts';
 
 /** What the route table hands to routes; each takes what it needs of it. */
 export interface Features extends Runtime, SignIn {
@@ -17,12 +19,18 @@ export interface Features extends Runtime, SignIn {
   onPatientsChanged: typeof onPatientsChanged;
   cursors: CursorCodec;
   translator: Translator;
+  /** Its kept connections are let go of when the API closes. */
+  publisher: Publisher;
   /** Flushed by its own timer, and when the API closes. */
   unmapped: UnmappedRecorder;
 }
 
 export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Promise<Features> {
   registerQueueGauges(runtime.metrics.registry, runtime.db);
+  const unmapped = createUnmappedRecorder({
+    ...runtime,
+    onError: (error) => runtime.log.warn(errorFields(error), 'unmapped codes not counted yet'),
+  });
   return {
     ...runtime,
     onPatientsChanged,
@@ -30,10 +38,8 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     publicBaseUrl,
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
     translator: createTranslator(runtime),
-    unmapped: createUnmappedRecorder({
-      ...runtime,
-      onError: (error) => runtime.log.warn(errorFields(error), 'unmapped codes not counted yet'),
-    }),
+    unmapped,
+    publisher: createPublisher({ ...runtime, unmapped, loadReferenced: createLoadReferenced(runtime.db) }),
   };
 }
 

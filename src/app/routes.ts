@@ -4,6 +4,10 @@ import { readEncounterRoute } from '../encounters/read-encounter.route.ts';
 import { searchEncountersFormRoute, searchEncountersRoute } from '../encounters/search-encounters.route.ts';
 import { fetchVitalSetRoute } from '../encounters/vitals/fetch-vital-set.route.ts';
 import { listVitalSetsRoute } from '../encounters/vitals/list-vital-sets.route.ts';
+import {
+  listVitalSetPublicationsRoute,
+  publishVitalSetRoute,
+} from '../encounters/vitals/publish-vital-set.route.ts';
 import { callbackRoute } from '../exchange/callback.route.ts';
 import {
   changeConnectionRoute,
@@ -19,8 +23,16 @@ import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/read-de
 import { replayDeliveriesRoute, skipDeliveriesRoute } from '../exchange/review-deliveries.route.ts';
 import { fetchImagingOrderRoute } from '../investigations/imaging/fetch-imaging-order.route.ts';
 import { listImagingOrdersRoute } from '../investigations/imaging/list-imaging-orders.route.ts';
+import {
+  listImagingOrderPublicationsRoute,
+  publishImagingOrderRoute,
+} from '../investigations/imaging/publish-imaging-order.route.ts';
 import { fetchLabOrderRoute } from '../investigations/lab/fetch-lab-order.route.ts';
 import { listLabOrdersRoute } from '../investigations/lab/list-lab-orders.route.ts';
+import {
+  listLabOrderPublicationsRoute,
+  publishLabOrderRoute,
+} from '../investigations/lab/publish-lab-order.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
@@ -66,10 +78,32 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/encounters/fhir/Encounter/:encounterId', readEncounterRoute(features)),
     at('GET', '/encounters/vitals', listVitalSetsRoute(features)),
     at('GET', '/encounters/vitals/:vitalSetId/clinical/fhir', fetchVitalSetRoute(features)),
+    at('POST', '/encounters/vitals/:vitalSetId/clinical/publish-fhir', publishVitalSetRoute(features)),
+    at(
+      'GET',
+      '/encounters/vitals/:vitalSetId/clinical/publish-fhir',
+      listVitalSetPublicationsRoute(features),
+    ),
     at('GET', '/investigations/lab/orders', listLabOrdersRoute(features)),
     at('GET', '/investigations/lab/orders/:orderId/clinical/fhir', fetchLabOrderRoute(features)),
+    at('POST', '/investigations/lab/orders/:orderId/clinical/publish-fhir', publishLabOrderRoute(features)),
+    at(
+      'GET',
+      '/investigations/lab/orders/:orderId/clinical/publish-fhir',
+      listLabOrderPublicationsRoute(features),
+    ),
     at('GET', '/investigations/imaging/orders', listImagingOrdersRoute(features)),
     at('GET', '/investigations/imaging/orders/:orderId/clinical/fhir', fetchImagingOrderRoute(features)),
+    at(
+      'POST',
+      '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
+      publishImagingOrderRoute(features),
+    ),
+    at(
+      'GET',
+      '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
+      listImagingOrderPublicationsRoute(features),
+    ),
     at('GET', '/patients/base', searchPatientsRoute(features)),
     at('GET', '/patients/base/:patientId', readPatientRoute(features)),
     at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),

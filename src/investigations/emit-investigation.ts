@@ -112,3 +112,14 @@ async function loadOrderResources(
   const resources = [order, ...observations, ...studies, ...reports];
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
+
+/** Whether the order is no longer that version. */
+export async function orderChangedSince(
+  db: Queryable,
+  scope: FacilityScope,
+  { orderId, discipline, version }: { orderId: string; discipline: Discipline; version: number },
+): Promise<boolean> {
+  const load = createInvestigationLoader(db);
+  const loaded = await load({ scope, id: orderId, discipline, heldVersion: version });
+  return loaded?.version !== version;
+}

@@ -31,6 +31,8 @@ export interface FacilityAccess {
   permissions: readonly Permission[];
   /** The module that must be on for the facility; none for what concerns the organisation's set-up. */
   module?: Module;
+  /** Modules that must be on beside it. */
+  alsoModules?: readonly Module[];
   /**
    * `required`: 400 without `purposeOfUse`. `default`: OPS without it. `none`: the route returns no patient data.
    */

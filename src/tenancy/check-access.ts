@@ -39,15 +39,17 @@ export function resolveScope(caller: Caller, headers: Headers): FacilityScope {
   return { organisationId, facilityId, timeZone: grant.timeZone };
 }
 
-/** 403 without one of the permissions, then 403 when the module is off for the facility. */
+/** 403 without one of the permissions, then 403 when a module is off for the facility. */
 export function checkGrants(caller: Caller, scope: FacilityScope, access: FacilityAccess): void {
   if (!access.permissions.some((permission) => caller.permissions.has(permission)))
     throw forbidden(
       `This account lacks the permission ${access.permissions.join(' or ')}. Ask the facility administrator.`,
       'permission_missing',
     );
-  if (access.module !== undefined && !caller.facilities.get(scope.facilityId)?.modules.has(access.module))
-    throw forbidden(`The module ${access.module} is not enabled for this facility.`, 'module_disabled');
+  const modules = [access.module ?? [], access.alsoModules ?? []].flat();
+  const off = modules.find((module) => !caller.facilities.get(scope.facilityId)?.modules.has(module));
+  if (off !== undefined)
+    throw forbidden(`The module ${off} is not enabled for this facility.`, 'module_disabled');
 }
 
 function uuidHeader(headers: Headers, name: string): string | undefined {

@@ -80,3 +80,13 @@ export async function loadVitalSetResources(
   const resources = emitVitalSet(record, scope.organisationId, translations);
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
+
+/** Whether the vital set is no longer that version. */
+export async function vitalSetChangedSince(
+  db: Queryable,
+  scope: FacilityScope,
+  { vitalSetId, version }: { vitalSetId: string; version: number },
+): Promise<boolean> {
+  const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId, heldVersion: version });
+  return loaded?.version !== version;
+}

@@ -9,6 +9,7 @@ import {
 import { createClinicalFetch, type FetchDependencies } from '../../observations/fetch-clinical.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityContext } from '../../tenancy/access.ts';
+import type { UnmappedPlace } from '../../terminology/record-unmapped.ts';
 import { emitInvestigation, investigationCodings } from '../emit-investigation.ts';
 import { createInvestigationLoader } from '../investigation.store.ts';
 
@@ -47,6 +48,11 @@ export function createFetchImagingOrder({
         unmapped: all.flatMap(({ resource }) => unmappedCodes(resource)),
       };
     },
-    placeOf: (resourceType) => (resourceType === 'ServiceRequest' ? 'imaging.order' : 'imaging.report'),
+    placeOf: imagingPlace,
   });
+}
+
+/** Where the codes of a resource of an imaging order count as unmapped. */
+export function imagingPlace(resourceType: string): UnmappedPlace {
+  return resourceType === 'ServiceRequest' ? 'imaging.order' : 'imaging.report';
 }

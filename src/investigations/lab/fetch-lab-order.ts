@@ -52,7 +52,7 @@ export function createFetchLabOrder({
         unmapped: all.flatMap(({ resource }) => unmappedCodes(resource)),
       };
     },
-    placeOf: (resourceType) => PLACES[resourceType] ?? 'lab.result',
+    placeOf: labPlace,
   });
 }
 
@@ -61,3 +61,8 @@ const PLACES: Readonly<Record<string, UnmappedPlace>> = {
   Observation: 'lab.result',
   DiagnosticReport: 'lab.report',
 };
+
+/** Where the codes of a resource of a laboratory order count as unmapped. */
+export function labPlace(resourceType: string): UnmappedPlace {
+  return PLACES[resourceType] ?? 'lab.result';
+}

@@ -1,0 +1,39 @@
+/** Records that published resources refer to, from the features that hold them. */
+import { encounterJson } from '../encounters/encounter.fhir.ts';
+import { createEncounterReader } from '../encounters/encounter.store.ts';
+import { parseFhirJson } from '../fhir/json.ts';
+import type { FhirResource } from '../observations/fhir-resource.ts';
+import { patientResource } from '../patients/patient.fhir.ts';
+import { loadPatients } from '../patients/patient.store.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import { type ResourceKey, splitKey } from '../publish/content.fhir.ts';
+import { loadDirectory } from '../publish/load-directory.ts';
+import type { LoadReferenced } from '../publish/referenced-records.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+
+export function createLoadReferenced(db: Queryable): LoadReferenced {
+  const readEncounter = createEncounterReader(db);
+  return async (scope, keys) => {
+    const ids = (type: string) => idsOf(keys, type);
+    const [patients, encounters, directory] = await Promise.all([
+      ids('Patient').length === 0 ? undefined : loadPatients(db, scope, ids('Patient')),
+      Promise.all(ids('Encounter').map((id) => readEncounter({ scope, id }))),
+      loadDirectory(db, scope, {
+        practitioners: ids('Practitioner'),
+        organisations: ids('Organization'),
+        locations: ids('Location'),
+      }),
+    ]);
+    return [
+      ...[...(patients?.values() ?? [])].map((patient): FhirResource => ({ ...patientResource(patient) })),
+      ...encounters.flatMap((loaded) =>
+        loaded === undefined ? [] : [parseFhirJson(encounterJson(loaded.encounter)) as FhirResource],
+      ),
+      ...directory,
+    ];
+  };
+}
+
+function idsOf(keys: readonly ResourceKey[], type: string): string[] {
+  return keys.map(splitKey).flatMap((key) => (key.type === type && isUuid(key.id) ? [key.id] : []));
+}

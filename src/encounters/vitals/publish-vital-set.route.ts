@@ -1,0 +1,43 @@
+/** POST and GET /encounters/vitals/<vital_set_id>/clinical/publish-fhir (specification, "Publish to an external FHIR server"). */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import type { ListPublicationsDependencies } from '../../publish/list-publications.ts';
+import { type PublishRouteOptions, publicationsRoute, publishRoute } from '../../publish/publish.route.ts';
+import type { Publisher } from '../../publish/publish.ts';
+import type { Access } from '../../tenancy/access.ts';
+import type { Translator } from '../../terminology/translate.ts';
+import { loadVitalSetResources, vitalSetChangedSince } from './fetch-vital-set.ts';
+
+interface LoadDependencies {
+  db: Queryable;
+  translator: Translator;
+}
+
+export function publishVitalSetRoute(deps: LoadDependencies & { publisher: Publisher }): Route<Access> {
+  return publishRoute(deps, options(deps));
+}
+
+export function listVitalSetPublicationsRoute(
+  deps: LoadDependencies & ListPublicationsDependencies,
+): Route<Access> {
+  return publicationsRoute(deps, options(deps));
+}
+
+function options(deps: LoadDependencies): PublishRouteOptions {
+  return {
+    idName: 'vitalSetId',
+    what: 'a vital set',
+    operation: 'VitalSet',
+    tag: 'Publishing',
+    permission: 'encounters.vitals.manage',
+    module: 'vitals',
+    source: {
+      kind: 'vital-set',
+      name: 'The vital set',
+      resourceType: 'Observation',
+      load: (scope, id) => loadVitalSetResources(deps, scope, id),
+      changedSince: (scope, id, version) => vitalSetChangedSince(deps.db, scope, { vitalSetId: id, version }),
+      placeOf: () => 'vitals.sign',
+    },
+  };
+}

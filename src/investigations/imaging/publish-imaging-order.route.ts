@@ -1,0 +1,42 @@
+/** POST and GET /investigations/imaging/orders/<imaging_order_id>/clinical/publish-fhir (specification, "Publish to an external FHIR server"). */
+import type { Route } from '../../platform/http/route.ts';
+import type { ListPublicationsDependencies } from '../../publish/list-publications.ts';
+import { type PublishRouteOptions, publicationsRoute, publishRoute } from '../../publish/publish.route.ts';
+import type { Publisher } from '../../publish/publish.ts';
+import type { Access } from '../../tenancy/access.ts';
+import {
+  type EmitDependencies,
+  loadImagingOrderResources,
+  orderChangedSince,
+} from '../emit-investigation.ts';
+import { imagingPlace } from './fetch-imaging-order.ts';
+
+export function publishImagingOrderRoute(deps: EmitDependencies & { publisher: Publisher }): Route<Access> {
+  return publishRoute(deps, options(deps));
+}
+
+export function listImagingOrderPublicationsRoute(
+  deps: EmitDependencies & ListPublicationsDependencies,
+): Route<Access> {
+  return publicationsRoute(deps, options(deps));
+}
+
+function options(deps: EmitDependencies): PublishRouteOptions {
+  return {
+    idName: 'orderId',
+    what: 'an imaging order, its studies and its reports',
+    operation: 'ImagingOrder',
+    tag: 'Publishing',
+    permission: 'investigations.imaging.write',
+    module: 'imaging',
+    source: {
+      kind: 'imaging-order',
+      name: 'The imaging order',
+      resourceType: 'ServiceRequest',
+      load: (scope, id) => loadImagingOrderResources(deps, scope, id),
+      changedSince: (scope, id, version) =>
+        orderChangedSince(deps.db, scope, { orderId: id, discipline: 'imaging', version }),
+      placeOf: imagingPlace,
+    },
+  };
+}

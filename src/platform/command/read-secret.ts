@@ -1,0 +1,25 @@
+/** Reads a secret from standard input: secrets are never arguments (design section 5). */
+import type { Readable } from 'node:stream';
+import { UsageError } from './command.ts';
+
+const MAX_BYTES = 8_192;
+
+/** One line; the line break at its end is not part of it. */
+export async function readSecret(stdin: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    sizeBytes += bytes.length;
+    if (sizeBytes > MAX_BYTES) throw new UsageError('The secret on standard input is too long.');
+  }
+  const secret = Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+  if (secret === '' || /[\r\n\0]/.test(secret))
+    throw new UsageError(
+      'Give the secret as one line on standard input, for example: printf %s "$TOKEN" | npx interchange …',
+    );
+  return secret;
+}

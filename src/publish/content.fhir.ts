@@ -1,0 +1,163 @@
+/** What is sent of a resource: order, references, identifiers, body (design 3.5; docs/adr/0050). Pure. */
+import { type Identifier, ownIdentifier, type Reference } from '../fhir/coded.ts';
+import type { FhirResource } from '../observations/fhir-resource.ts';
+
+/** `Type/id` of a record of ours. */
+export type ResourceKey = `${string}/${string}`;
+
+export function keyOf({ resourceType, id }: { resourceType: string; id: string }): ResourceKey {
+  return `${resourceType}/${id}`;
+}
+
+export function splitKey(key: ResourceKey): { type: string; id: string } {
+  const at = key.indexOf('/');
+  return { type: key.slice(0, at), id: key.slice(at + 1) };
+}
+
+const RELATIVE = /^[A-Z][A-Za-z]{2,40}\/[A-Za-z0-9\-.]{1,64}$/;
+
+/** Every record that the resource refers to by `Type/id`. */
+export function referencedKeys(resource: FhirResource): Set<ResourceKey> {
+  const found = new Set<ResourceKey>();
+  visit(resource, (key) => void found.add(key));
+  return found;
+}
+
+function visit(value: unknown, onKey: (key: ResourceKey) => void): void {
+  if (Array.isArray(value)) for (const item of value) visit(item, onKey);
+  else if (isPlain(value)) {
+    const { reference } = value;
+    if (isRelative(reference)) onKey(reference);
+    else for (const member of Object.values(value)) if (typeof member === 'object') visit(member, onKey);
+  }
+}
+
+/** The resource with references replaced; `replace` answers undefined for those that stay as they are. */
+export function rewriteReferences(
+  resource: FhirResource,
+  replace: (key: ResourceKey, reference: Reference) => Reference | undefined,
+): FhirResource {
+  return rewritten(resource, replace) as FhirResource;
+}
+
+function rewritten(value: unknown, replace: Parameters<typeof rewriteReferences>[1]): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => rewritten(item, replace));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  if (!isPlain(value)) return value;
+  if (isRelative(value.reference)) return replace(value.reference, value as Reference) ?? value;
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member !== 'object') continue;
+    const changed = rewritten(member, replace);
+    if (changed === member) continue;
+    copy ??= { ...value };
+    copy[name] = changed;
+  }
+  return copy ?? value;
+}
+
+/** A reference by business identifier (FHIR R4, "Logical references"). */
+export function logicalReference(
+  type: string,
+  identifier: Identifier,
+  display: string | undefined,
+): Reference {
+  const { system, value } = identifier;
+  const named = {
+    type,
+    identifier: { ...(system === undefined ? {} : { system }), ...(value === undefined ? {} : { value }) },
+  };
+  return display === undefined ? named : { ...named, display };
+}
+
+/** The identifier that others know the record by: official, usual, then the first; ours where there is none. */
+export function businessIdentifier(
+  organisationId: string,
+  resource: FhirResource | undefined,
+  id: string,
+): Identifier {
+  const all = ((resource?.identifier ?? []) as Identifier[]).filter(
+    ({ system, value, use }) =>
+      system !== undefined && value !== undefined && use !== 'old' && use !== 'temp',
+  );
+  const used = (wanted: string) => all.find(({ use }) => use === wanted);
+  return used('official') ?? used('usual') ?? all[0] ?? ownIdentifier(organisationId, id);
+}
+
+/** The resource with our own identifier among its identifiers: what a conditional create and a search go by. */
+export function withOwnIdentifier(resource: FhirResource, organisationId: string): FhirResource {
+  const own = ownIdentifier(organisationId, resource.id);
+  const given = (resource.identifier ?? []) as Identifier[];
+  if (given.some(({ system, value }) => system === own.system && value === own.value)) return resource;
+  return { ...resource, identifier: [...given, own] };
+}
+
+/** Without the version and time that are ours: the target gives its own (FHIR R4, "Resource.meta"). */
+export function withoutOwnVersion(resource: FhirResource): FhirResource {
+  if (resource.meta === undefined) return resource;
+  const { meta, ...rest } = resource;
+  const { versionId: _versionId, lastUpdated: _lastUpdated, ...kept } = meta as Record<string, unknown>;
+  return (Object.keys(kept).length === 0 ? rest : { ...rest, meta: kept }) as FhirResource;
+}
+
+/** What a write sends: the resource under the id that the target knows, or without one. */
+export function contentOf(resource: FhirResource, serverId: string | undefined): object {
+  if (serverId === resource.id) return resource;
+  const { resourceType, id: _id, ...rest } = resource;
+  return serverId === undefined ? { resourceType, ...rest } : { resourceType, id: serverId, ...rest };
+}
+
+/** {@link contentOf} as JSON text. */
+export function bodyOf(resource: FhirResource, serverId: string | undefined): string {
+  return JSON.stringify(contentOf(resource, serverId));
+}
+
+/** What must be stored before what: the records referred to, the order, its results, its studies, its reports. */
+const STAGE: Readonly<Record<string, number>> = {
+  Organization: 0,
+  Practitioner: 0,
+  Location: 0,
+  Patient: 0,
+  Encounter: 0,
+  ServiceRequest: 1,
+  Observation: 2,
+  ImagingStudy: 3,
+  DiagnosticReport: 4,
+};
+
+/**
+ * Resources in levels: those of one level do not refer to each other and may be sent at once. Within a stage,
+ * what is referred to comes first; those that refer to each other in a circle go last, together.
+ */
+export function publishLevels(resources: readonly FhirResource[]): FhirResource[][] {
+  const stages = Map.groupBy(resources, ({ resourceType }) => STAGE[resourceType] ?? 2);
+  return [...stages.keys()].sort((a, b) => a - b).flatMap((stage) => stageLevels(stages.get(stage) ?? []));
+}
+
+function stageLevels(resources: readonly FhirResource[]): FhirResource[][] {
+  const inStage = new Set(resources.map(keyOf));
+  let left = resources.map((resource) => {
+    const needs = [...referencedKeys(resource)].filter((key) => inStage.has(key) && key !== keyOf(resource));
+    return { resource, needs };
+  });
+  const levels: FhirResource[][] = [];
+  while (left.length > 0) {
+    const waiting = new Set(left.map(({ resource }) => keyOf(resource)));
+    const ready = left.filter(({ needs }) => !needs.some((key) => waiting.has(key)));
+    const level = ready.length > 0 ? ready : left;
+    levels.push(level.map(({ resource }) => resource));
+    left = ready.length > 0 ? left.filter((item) => !ready.includes(item)) : [];
+  }
+  return levels;
+}
+
+function isRelative(value: unknown): value is ResourceKey {
+  return typeof value === 'string' && RELATIVE.test(value);
+}
+
+/** Not a list, and not a Decimal. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}

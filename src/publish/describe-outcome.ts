@@ -1,0 +1,74 @@
+/**
+ * The target's own words about a refusal, without clinical values. Pure.
+ *
+ * Only words on a list are kept, and the names of types and elements of what was sent; every other word, every
+ * number and everything in quotes becomes `…`. So a value cannot come through however the target quotes it
+ * (docs/adr/0051).
+ */
+import type { FhirResource } from '../observations/fhir-resource.ts';
+import { ISSUE_TYPES, KNOWN_WORDS } from './known-words.ts';
+import type { Issue } from './read-answer.ts';
+
+const SEVERITIES = ['fatal', 'error', 'warning', 'information'];
+const MAX_ISSUES = 5;
+const MAX_TEXT = 300;
+
+/** One line for the issues that matter: severity, code, where, and the cleaned text. Empty when there are none. */
+export function describeIssues(issues: readonly Issue[], sent: FhirResource): string {
+  const worst = issues.filter(({ severity }) => severity === 'fatal' || severity === 'error');
+  const told = worst.length > 0 ? worst : issues;
+  const names = elementNames(sent);
+  const lines = told.slice(0, MAX_ISSUES).map((issue) => describeIssue(issue, names));
+  if (told.length > MAX_ISSUES) lines.push(`and ${told.length - MAX_ISSUES} more`);
+  return lines.join('; ');
+}
+
+function describeIssue(
+  { severity, code, expression, location, diagnostics, details }: Issue,
+  names: Names,
+): string {
+  const kind = [
+    SEVERITIES.includes(severity as string) ? severity : 'error',
+    ISSUE_TYPES.has(code as string) ? code : undefined,
+  ];
+  const [where] =
+    ([expression, location].find((paths) => Array.isArray(paths) && paths.length > 0) as unknown[]) ?? [];
+  if (typeof where === 'string') kind.push(`at ${clean(where, names)}`);
+  const { text } = (details ?? {}) as { text?: unknown };
+  const said = [text, diagnostics].find((one) => typeof one === 'string' && one.trim() !== '');
+  const head = kind.filter((part) => part !== undefined).join(' ');
+  return typeof said === 'string' ? `${head}: ${clean(said, names)}` : head;
+}
+
+type Names = ReadonlySet<string>;
+
+/** Words and numbers that are not known become `…`; punctuation stays. */
+function clean(text: string, names: Names): string {
+  const unquoted = text
+    .slice(0, 4 * MAX_TEXT)
+    .replace(/"[^"]*"?|`[^`]*`?|“[^”]*”?|‘[^’]*’?|«[^»]*»?|(?<![A-Za-z])'[^']*'?/g, '…');
+  const kept = unquoted.replace(/[^\s.,:;()[\]/|!?…-]+/gu, (word) =>
+    KNOWN_WORDS.has(word.toLowerCase()) || names.has(word) ? word : '…',
+  );
+  const short = kept
+    .replace(/…(?:[\s.,:;()[\]/|!?-]*…)+/g, '…')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return short.length > MAX_TEXT ? `${short.slice(0, MAX_TEXT)}…` : short;
+}
+
+/** Types and elements, never values. */
+function elementNames(resource: FhirResource): Names {
+  const names = new Set([resource.resourceType]);
+  const pending: unknown[] = [resource];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (Array.isArray(value)) pending.push(...value);
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, member] of Object.entries(value)) {
+        names.add(name);
+        pending.push(member);
+      }
+  }
+  return names;
+}

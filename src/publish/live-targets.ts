@@ -1,0 +1,68 @@
+/** Targets as this process uses them: kept connections, the limit of requests, the circuit. */
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import { unavailable } from '../platform/http/errors.ts';
+import { type Circuit, type CircuitSettings, createCircuit } from './circuit.ts';
+import { createFhirServer, type FhirAnswer, type FhirRequest, type FhirServer } from './fhir-server.ts';
+import { createLimit } from './limit.ts';
+import type { StoredTarget } from './target.store.ts';
+import { openSecret } from './target-secret.ts';
+
+export interface LiveTarget extends StoredTarget {
+  /** At most `maxInFlight` at once; the others wait their turn. */
+  send(request: FhirRequest): Promise<FhirAnswer>;
+  circuit: Circuit;
+}
+
+export interface LiveTargets {
+  of(target: StoredTarget): LiveTarget;
+  /** Let go of all kept connections. */
+  close(): void;
+}
+
+export function createLiveTargets(
+  keys: KeyRing,
+  { circuit, nowMs }: { circuit: CircuitSettings; nowMs: () => number },
+): LiveTargets {
+  const live = new Map<string, LiveTarget & { server: FhirServer }>();
+
+  function open(target: StoredTarget): LiveTarget & { server: FhirServer } {
+    const server = createFhirServer(target, secretOf(keys, target));
+    const limit = createLimit(target.maxInFlight);
+    return {
+      ...target,
+      server,
+      send: (request) => limit(() => server.send(request)),
+      circuit: createCircuit(circuit, nowMs),
+    };
+  }
+
+  return {
+    of(target) {
+      const held = live.get(target.id);
+      if (held !== undefined && held.version >= target.version) return held;
+      const opened = open(target);
+      held?.server.close();
+      live.set(target.id, opened);
+      return opened;
+    },
+    close() {
+      for (const { server } of live.values()) server.close();
+      live.clear();
+    },
+  };
+}
+
+/** The secret in the clear, for the time of a process. */
+export function secretOf(keys: KeyRing, { id, secret }: StoredTarget): string | undefined {
+  if (secret === undefined) return undefined;
+  try {
+    return openSecret(keys, id, secret);
+  } catch (cause) {
+    const error = unavailable(
+      'The secret of the target cannot be opened with this master key. Set it anew: interchange target rotate-secret.',
+      60,
+      'target_secret',
+    );
+    throw Object.assign(error, { cause });
+  }
+}

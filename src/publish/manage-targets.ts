@@ -1,0 +1,142 @@
+/** What the operator does with targets: make, change, switch, remove (design 3.5). */
+import { randomUUID } from 'node:crypto';
+import { CommandError } from '../platform/command/command.ts';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import { type Pool, transaction } from '../platform/db/database.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import { findOrganisation } from '../tenancy/organisation.store.ts';
+import {
+  hasDefault,
+  insertTarget,
+  markRemoved,
+  type StoredTarget,
+  setDefault,
+  setEnabled,
+  targetNamed,
+  updateTarget,
+} from './target.store.ts';
+import {
+  checkedSettings,
+  checkSecret,
+  DEFAULT_SETTINGS,
+  type Target,
+  type TargetSettings,
+} from './target.ts';
+import { sealSecret } from './target-secret.ts';
+
+export interface TargetDependencies {
+  db: Pool;
+  keys: KeyRing;
+}
+
+/** A target as its operator names it. */
+export interface TargetName {
+  name: string;
+  /** Null: the one of all organisations. */
+  organisationId: string | null;
+}
+
+export type NewTarget = Pick<TargetSettings, 'name' | 'base' | 'auth'> & Partial<TargetSettings>;
+
+/** Throws TargetSettingError; CommandError for an unknown organisation or a name that is taken. */
+export async function createTarget(
+  { db, keys }: TargetDependencies,
+  input: {
+    organisationId: string | null;
+    settings: NewTarget;
+    secret: string | undefined;
+    makeDefault: boolean;
+  },
+): Promise<StoredTarget> {
+  const { organisationId, secret } = input;
+  const settings = checkedSettings({ ...DEFAULT_SETTINGS, ...input.settings });
+  checkSecret(settings.auth, secret);
+  await requireOrganisation(db, organisationId);
+  const id = randomUUID();
+  const sealed = secret === undefined ? undefined : sealSecret(keys, id, secret);
+  await transaction(db, async (client) => {
+    if ((await targetNamed(client, organisationId, settings.name)) !== undefined)
+      throw new CommandError(
+        `There is a target ${settings.name} already. Change it: interchange target update.`,
+      );
+    // The first target is the default one.
+    const isDefault = !(await hasDefault(client, organisationId));
+    await insertTarget(client, { id, organisationId, isDefault }, { settings, secret: sealed });
+    if (input.makeDefault && !isDefault) await setDefault(client, { id, organisationId });
+  });
+  return requireTarget(db, { organisationId, name: settings.name });
+}
+
+/** Change settings; a changed way of authentication needs its secret. */
+export async function changeTarget(
+  { db, keys }: TargetDependencies,
+  which: TargetName,
+  input: { settings: Partial<TargetSettings>; secret: string | undefined; makeDefault: boolean },
+): Promise<StoredTarget> {
+  const before = await requireTarget(db, which);
+  const settings = checkedSettings({ ...before, ...ofAuthentication(before, input.settings) });
+  const keep = input.secret === undefined && settings.auth === before.auth;
+  if (!keep) checkSecret(settings.auth, input.secret);
+  const sealed = input.secret === undefined ? undefined : sealSecret(keys, before.id, input.secret);
+  await transaction(db, async (client) => {
+    await updateTarget(client, before.id, { settings, secret: keep ? before.secret : sealed });
+    if (input.makeDefault) await setDefault(client, before);
+  });
+  return requireTarget(db, { ...which, name: settings.name });
+}
+
+/** Replace the secret; from the next publish on the new one is sent. */
+export async function rotateTargetSecret(
+  { db, keys }: TargetDependencies,
+  which: TargetName,
+  secret: string,
+): Promise<StoredTarget> {
+  const target = await requireTarget(db, which);
+  if (target.auth === 'none') throw new CommandError(`The target ${target.name} has no authentication.`);
+  checkSecret(target.auth, secret);
+  await updateTarget(db, target.id, { settings: target, secret: sealSecret(keys, target.id, secret) });
+  return requireTarget(db, which);
+}
+
+export async function switchTarget(
+  { db }: Pick<TargetDependencies, 'db'>,
+  which: TargetName,
+  { enabled, now }: { enabled: boolean; now: Date },
+): Promise<StoredTarget> {
+  const target = await requireTarget(db, which);
+  await setEnabled(db, target.id, enabled, now);
+  return requireTarget(db, which);
+}
+
+export async function removeTarget(
+  { db }: Pick<TargetDependencies, 'db'>,
+  which: TargetName,
+  now: Date,
+): Promise<Target> {
+  const target = await requireTarget(db, which);
+  await markRemoved(db, target.id, now);
+  return target;
+}
+
+/** CommandError when there is none of that name. */
+export async function requireTarget(db: Pool, { organisationId, name }: TargetName): Promise<StoredTarget> {
+  await requireOrganisation(db, organisationId);
+  const target = await targetNamed(db, organisationId, name);
+  if (target === undefined)
+    throw new CommandError(
+      `There is no target ${name} ${organisationId === null ? 'of all organisations' : 'of this organisation'}. See interchange target list.`,
+    );
+  return target;
+}
+
+async function requireOrganisation(db: Pool, organisationId: string | null): Promise<void> {
+  if (organisationId === null) return;
+  if (!isUuid(organisationId) || (await findOrganisation(db, organisationId)) === undefined)
+    throw new CommandError('There is no organisation of that id. See interchange organisation list.');
+}
+
+/** Header and user belong to one way of authentication; they go when it changes. */
+function ofAuthentication(before: Target, changes: Partial<TargetSettings>): Partial<TargetSettings> {
+  if (changes.auth === undefined || changes.auth === before.auth) return changes;
+  return { authHeader: null, authUser: null, ...changes };
+}

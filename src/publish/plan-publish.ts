@@ -1,0 +1,91 @@
+/** What a publish would send, in order, with its faults; sends nothing (dry run). */
+import type { FhirResource } from '../observations/fhir-resource.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import { contentOf, keyOf } from './content.fhir.ts';
+import type { Prepared } from './prepare-publish.ts';
+import { createRendering, type Rendering } from './rendering.ts';
+import { findRecorded } from './resource.store.ts';
+
+export interface PlannedRequest {
+  resourceType: string;
+  localId: string;
+  /** The id at the target; null when the target has yet to give one. */
+  id: string | null;
+  method: 'PUT' | 'POST';
+  url: string;
+  /** Those of one step are sent at once. */
+  step: number;
+  /** The body. Ids that the target has yet to give stand as ours. */
+  resource: object;
+}
+
+export interface PlannedFault {
+  resourceType: string;
+  localId: string;
+  fault: string;
+}
+
+export interface PublishPlan {
+  target: string;
+  dryRun: true;
+  requests: PlannedRequest[];
+  unmapped: { resourceType: string; localId: string; system: string | null; code: string }[];
+  faults: PlannedFault[];
+}
+
+export async function planPublish(db: Queryable, prepared: Prepared): Promise<PublishPlan> {
+  const { target, context, unmapped } = prepared;
+  const { scope } = context;
+  const rendering = createRendering({ ...prepared, organisationId: scope.organisationId });
+  const recorded = await findRecorded(db, scope, { targetId: target.id, keys: rendering.keys });
+  for (const { key, serverId } of recorded) if (serverId !== null) rendering.known.set(key, serverId);
+  const requests = rendering.levels.flatMap((level, index) =>
+    level.map((resource) => plannedRequest(resource, { prepared, rendering, step: index + 1 })),
+  );
+  const faults = unmapped.map(({ resourceType, localId }) => ({
+    resourceType,
+    localId,
+    fault: target.allowLocalCodes
+      ? 'has a local code without a standard one; the target allows that'
+      : 'has a local code without a standard one: publishing answers 422',
+  }));
+  return {
+    target: target.name,
+    dryRun: true,
+    requests,
+    unmapped: unmapped.map(({ resourceType, localId, system, code }) => ({
+      resourceType,
+      localId,
+      system: system ?? null,
+      code,
+    })),
+    faults: [...faults, ...rendering.levels.flat().flatMap((resource) => forwardFaults(resource, rendering))],
+  };
+}
+
+function plannedRequest(
+  resource: FhirResource,
+  { prepared, rendering, step }: { prepared: Prepared; rendering: Rendering; step: number },
+): PlannedRequest {
+  const { target } = prepared;
+  const { resourceType, id: localId } = resource;
+  const id = rendering.known.get(keyOf(resource)) ?? (target.idPolicy === 'client' ? localId : undefined);
+  const url = `${target.base}/${resourceType}${id === undefined ? '' : `/${id}`}`;
+  return {
+    resourceType,
+    localId,
+    id: id ?? null,
+    method: id === undefined ? 'POST' : 'PUT',
+    url,
+    step,
+    resource: contentOf(rendering.render(resource), id),
+  };
+}
+
+function forwardFaults(resource: FhirResource, rendering: Rendering): PlannedFault[] {
+  return rendering.forward(resource).map((key) => ({
+    resourceType: resource.resourceType,
+    localId: resource.id,
+    fault: `refers to ${key}, which is sent later: it is named by its identifier instead`,
+  }));
+}

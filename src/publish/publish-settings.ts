@@ -1,0 +1,22 @@
+/** The numbers of publishing, together. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CIRCUIT, type CircuitSettings } from './circuit.ts';
+import { LEASE, type LeaseSettings } from './lease.ts';
+import { type Clock, RETRY, type RetrySettings } from './retry.ts';
+
+export interface PublishSettings {
+  retry: RetrySettings;
+  circuit: CircuitSettings;
+  lease: LeaseSettings;
+  /** A publish that stopped is gone on with for so long; later everything is sent again. */
+  resumeMs: number;
+  clock: Clock;
+}
+
+export const PUBLISH: PublishSettings = {
+  retry: RETRY,
+  circuit: CIRCUIT,
+  lease: LEASE,
+  resumeMs: 3_600_000,
+  clock: { nowMs: () => performance.now(), sleep: (ms) => sleep(ms) },
+};

@@ -1,0 +1,105 @@
+/**
+ * Publish an order or a vital set to an external FHIR server (specification, "Publish to an external FHIR
+ * server"; design 3.5).
+ *
+ * The records of one patient are published to one target by one publish at a time; a second one waits. The
+ * access log entry is durable before anything is sent.
+ */
+
+import { HttpError } from '../platform/http/errors.ts';
+import type { FacilityContext } from '../tenancy/access.ts';
+import { type Lease, withLease } from './lease.ts';
+import { createLiveTargets } from './live-targets.ts';
+import { type PublishPlan, planPublish } from './plan-publish.ts';
+import {
+  type Prepared,
+  type PublishAct,
+  type PublisherDependencies,
+  type PublishRequest,
+  type PublishSource,
+  prepareAgain,
+  preparePublish,
+} from './prepare-publish.ts';
+import { PUBLISH } from './publish-settings.ts';
+import type { PublishedResource } from './run.store.ts';
+import { runPublish } from './run-publish.ts';
+
+export interface Publisher {
+  /** 404, 403, 503 without a target, 422 for unmapped local codes, 502 when the target does not take it. */
+  publish(
+    source: PublishSource,
+    request: PublishRequest,
+    context: FacilityContext,
+  ): Promise<{ target: string; published: PublishedResource[] }>;
+  /** What a publish would send; sends nothing. */
+  plan(source: PublishSource, request: PublishRequest, context: FacilityContext): Promise<PublishPlan>;
+  close(): void;
+}
+
+export function createPublisher(deps: PublisherDependencies): Publisher {
+  const settings = { ...PUBLISH, ...deps.settings };
+  const { clock } = settings;
+  const targets = createLiveTargets(deps.keys, { circuit: settings.circuit, nowMs: () => clock.nowMs() });
+  const using = { ...deps, settings, targets };
+
+  /** Runs while nobody else publishes records of this patient to the target. */
+  async function publishAlone(
+    prepared: Prepared,
+    act: PublishAct,
+    lease: Lease,
+  ): Promise<PublishedResource[]> {
+    const { subject, version } = prepared;
+    const { scope } = act.context;
+    // What was loaded before the lease may be older than what someone else has published since.
+    const stale = lease.waited || (await act.source.changedSince(scope, subject.id, version));
+    const current = stale ? await prepareAgain(using, prepared, act) : prepared;
+    requireMapped(current);
+    return runPublish(using, current, lease);
+  }
+
+  return {
+    async publish(source, request, context) {
+      const act = { source, context, action: `${source.kind}.publish` };
+      const prepared = await preparePublish(using, request, act);
+      const { target, patientId } = prepared;
+      requireMapped(prepared);
+      const waitMs = target.circuit.waitMs();
+      if (waitMs > 0) throw circuitOpen(target.name, waitMs);
+      const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
+      const { organisationId } = context.scope;
+      const key = { organisationId, targetId: target.id, record: `Patient/${patientId}` as const };
+      const published = await withLease(options, key, (lease) => publishAlone(prepared, act, lease));
+      return { target: target.name, published };
+    },
+    async plan(source, request, context) {
+      const act = { source, context, action: `${source.kind}.publish-dry-run` };
+      return planPublish(deps.db, await preparePublish(using, request, act));
+    },
+    close: () => targets.close(),
+  };
+}
+
+const MAX_LISTED = 50;
+
+/** 422 for local codes without a standard one, unless the target takes them. */
+function requireMapped({ unmapped, target }: Prepared): void {
+  if (unmapped.length === 0 || target.allowLocalCodes) return;
+  const codes = [...new Set(unmapped.map(({ system, code }) => `${system ?? ''}|${code}`))];
+  const listed = codes.slice(0, MAX_LISTED).join(', ');
+  const more = codes.length > MAX_LISTED ? ` and ${codes.length - MAX_LISTED} more` : '';
+  throw new HttpError(
+    422,
+    'unmapped_codes',
+    `These local codes have no standard code: ${listed}${more}. Map them in the terminology maps, or let the operator allow local codes at the target. Nothing was sent.`,
+  );
+}
+
+function circuitOpen(target: string, waitMs: number): HttpError {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return new HttpError(
+    502,
+    'target_down',
+    `The target ${target} did not answer lately and is left alone for ${seconds} seconds. Nothing was sent.`,
+    { headers: { 'retry-after': String(seconds) } },
+  );
+}

@@ -1,0 +1,107 @@
+/** What the answer to a write or a search says (FHIR R4, "RESTful API"). Pure. */
+import type { FhirAnswer } from './fhir-server.ts';
+
+/** The id and version under which a target stores a resource. */
+export interface StoredAs {
+  id: string;
+  versionId: string | null;
+}
+
+export interface Issue {
+  severity?: unknown;
+  code?: unknown;
+  expression?: unknown;
+  location?: unknown;
+  diagnostics?: unknown;
+  details?: unknown;
+}
+
+type Json = Record<string, unknown>;
+type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
+
+/** FHIR R4 datatypes, "id". */
+const FHIR_ID = /^[A-Za-z0-9\-.]{1,64}$/;
+
+/**
+ * Where a 2xx answer says that the resource is stored: its body, else `Location` and `ETag`. An empty body and
+ * an OperationOutcome are as good as the resource (`Prefer: return=…` is the target's to follow); a PUT is then
+ * stored under the id that it named. Undefined: the answer is none of a FHIR server.
+ */
+export function storedAs(
+  answer: Answered,
+  { type, putId }: { type: string; putId: string | undefined },
+): StoredAs | undefined {
+  const located = inLocation(answer.location, type);
+  const versionId = inEtag(answer.etag) ?? located?.versionId ?? null;
+  const said = { id: located?.id ?? putId, versionId };
+  // Longer than is read: a resource that is echoed whole.
+  if (answer.body === undefined || answer.body.trim() === '') return complete(said);
+  const body = parseObject(answer.body);
+  if (body?.resourceType === 'OperationOutcome') return complete(said);
+  if (body?.resourceType !== type) return undefined;
+  const meta = (body.meta ?? {}) as { versionId?: unknown };
+  const bodyVersion = isFhirId(meta.versionId) ? meta.versionId : null;
+  return complete({ id: isFhirId(body.id) ? body.id : undefined, versionId: bodyVersion ?? versionId });
+}
+
+/** Ids of the resources of a searchset that carry the identifier; undefined when the answer is no searchset. */
+export function foundIds(
+  answer: Answered,
+  { type, system, value }: { type: string; system: string; value: string },
+): StoredAs[] | undefined {
+  const bundle = answer.body === undefined ? undefined : parseObject(answer.body);
+  if (bundle?.resourceType !== 'Bundle' || bundle.type !== 'searchset') return undefined;
+  const entries = Array.isArray(bundle.entry) ? (bundle.entry as { resource?: Json }[]) : [];
+  return entries.flatMap(({ resource }) => {
+    if (resource?.resourceType !== type || !isFhirId(resource.id)) return [];
+    const identifiers = Array.isArray(resource.identifier) ? (resource.identifier as Json[]) : [];
+    if (!identifiers.some((item) => item.system === system && item.value === value)) return [];
+    const { versionId } = (resource.meta ?? {}) as { versionId?: unknown };
+    return [{ id: resource.id, versionId: isFhirId(versionId) ? versionId : null }];
+  });
+}
+
+/** The issues of an OperationOutcome; none when the answer is none. */
+export function issuesOf(answer: FhirAnswer): Issue[] {
+  if (answer.kind === 'unanswered' || answer.body === undefined) return [];
+  const outcome = parseObject(answer.body);
+  if (outcome?.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return [];
+  return outcome.issue.filter((issue): issue is Issue => typeof issue === 'object' && issue !== null);
+}
+
+export function parseObject(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function complete({
+  id,
+  versionId,
+}: {
+  id: string | undefined;
+  versionId: string | null;
+}): StoredAs | undefined {
+  return id === undefined ? undefined : { id, versionId };
+}
+
+/** `[base]/<Type>/<id>` with or without `/_history/<version>`. */
+function inLocation(location: string | undefined, type: string): StoredAs | undefined {
+  const path = location?.split('?')[0] ?? '';
+  const match = /(?:^|\/)([A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/([A-Za-z0-9\-.]{1,64}))?\/?$/.exec(
+    path,
+  );
+  if (match === null || match[1] !== type || match[2] === undefined) return undefined;
+  return { id: match[2], versionId: match[3] ?? null };
+}
+
+function inEtag(etag: string | undefined): string | null {
+  return /^(?:W\/)?"([A-Za-z0-9\-.]{1,64})"$/.exec(etag ?? '')?.[1] ?? null;
+}
+
+function isFhirId(value: unknown): value is string {
+  return typeof value === 'string' && FHIR_ID.test(value);
+}

@@ -1,0 +1,136 @@
+/** SQL of what a target holds of ours: recorded ids, versions, and creates that were begun. */
+import type { Queryable } from '../platform/db/database.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import { type ResourceKey, splitKey } from './content.fhir.ts';
+
+export interface RecordedResource {
+  key: ResourceKey;
+  /** Null: a create was begun, and whether it was done is not known. */
+  serverId: string | null;
+  versionId: string | null;
+  contentHash: Buffer | null;
+  method: 'PUT' | 'POST' | null;
+  status: number | null;
+  publishedAt: Date | null;
+  chainId: string | null;
+}
+
+/** A resource that was just stored. */
+export interface StoredResource {
+  key: ResourceKey;
+  serverId: string;
+  versionId: string | null;
+  contentHash: Buffer;
+  method: 'PUT' | 'POST';
+  status: number;
+  publishedAt: Date;
+  chainId: string;
+}
+
+interface ResourceRow {
+  resource_type: string;
+  local_id: string;
+  server_id: string | null;
+  version_id: string | null;
+  content_hash: Buffer | null;
+  method: 'PUT' | 'POST' | null;
+  status: number | null;
+  published_at: Date | null;
+  chain_id: string | null;
+}
+
+export async function findRecorded(
+  db: Queryable,
+  scope: FacilityScope,
+  { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
+): Promise<RecordedResource[]> {
+  const { rows } = await db.query<ResourceRow>({
+    name: 'publish-resource-find',
+    text: `
+      select r.resource_type, r.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
+        r.published_at, r.chain_id
+      from unnest($4::text[], $5::uuid[]) as asked (resource_type, local_id)
+      join publish_resource r
+        on r.organisation_id = $1
+        and r.facility_id = $2
+        and r.target_id = $3
+        and r.resource_type = asked.resource_type
+        and r.local_id = asked.local_id`,
+    values: [scope.organisationId, scope.facilityId, targetId, ...keyColumns(keys)],
+  });
+  return rows.map((row) => ({
+    key: `${row.resource_type}/${row.local_id}` as const,
+    serverId: row.server_id,
+    versionId: row.version_id,
+    contentHash: row.content_hash,
+    method: row.method,
+    status: row.status,
+    publishedAt: row.published_at,
+    chainId: row.chain_id,
+  }));
+}
+
+/** Note, before the first create of each, that it is about to be sent; also forgets an id that was lost. */
+export async function noteCreates(
+  db: Queryable,
+  scope: FacilityScope,
+  { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
+): Promise<void> {
+  await db.query({
+    name: 'publish-resource-note-creates',
+    text: `
+      insert into publish_resource (organisation_id, facility_id, target_id, resource_type, local_id)
+      select $1, $2, $3, asked.resource_type, asked.local_id
+      from unnest($4::text[], $5::uuid[]) as asked (resource_type, local_id)
+      on conflict (organisation_id, facility_id, target_id, resource_type, local_id) do update
+      set server_id = null,
+          version_id = null,
+          content_hash = null,
+          chain_id = null`,
+    values: [scope.organisationId, scope.facilityId, targetId, ...keyColumns(keys)],
+  });
+}
+
+export async function recordStored(
+  db: Queryable,
+  scope: FacilityScope,
+  { targetId, stored }: { targetId: string; stored: readonly StoredResource[] },
+): Promise<void> {
+  await db.query({
+    name: 'publish-resource-record',
+    text: `
+      insert into publish_resource (organisation_id, facility_id, target_id, resource_type, local_id, server_id,
+        version_id, content_hash, method, status, published_at, chain_id)
+      select $1, $2, $3, s.resource_type, s.local_id, s.server_id, s.version_id, s.content_hash, s.method,
+        s.status, s.published_at, s.chain_id
+      from unnest($4::text[], $5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::text[], $10::smallint[],
+          $11::timestamptz[], $12::uuid[])
+        as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
+      on conflict (organisation_id, facility_id, target_id, resource_type, local_id) do update
+      set server_id = excluded.server_id,
+          version_id = excluded.version_id,
+          content_hash = excluded.content_hash,
+          method = excluded.method,
+          status = excluded.status,
+          published_at = excluded.published_at,
+          chain_id = excluded.chain_id`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      targetId,
+      ...keyColumns(stored.map(({ key }) => key)),
+      stored.map(({ serverId }) => serverId),
+      stored.map(({ versionId }) => versionId),
+      stored.map(({ contentHash }) => contentHash),
+      stored.map(({ method }) => method),
+      stored.map(({ status }) => status),
+      stored.map(({ publishedAt }) => publishedAt),
+      stored.map(({ chainId }) => chainId),
+    ],
+  });
+}
+
+function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {
+  const parts = keys.map(splitKey);
+  return [parts.map(({ type }) => type), parts.map(({ id }) => id)];
+}

@@ -1,0 +1,197 @@
+/** SQL of publishes: each from its start to its end, and the history of an order or vital set. */
+import type { Queryable } from '../platform/db/database.ts';
+import { instantFromTimestamp } from '../platform/db/timestamp.ts';
+import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+
+export type SubjectKind = 'lab-order' | 'imaging-order' | 'vital-set';
+
+/** What is published: one order or vital set. */
+export interface Subject {
+  kind: SubjectKind;
+  id: string;
+}
+
+/** A resource as a publish left it at the target (design 3.5). */
+export interface PublishedResource {
+  resourceType: string;
+  localId: string;
+  /** The id at the target. */
+  id: string;
+  versionId: string | null;
+  method: 'PUT' | 'POST';
+  status: number;
+  /** ISO 8601 UTC. */
+  publishedAt: string;
+}
+
+export interface NewRun {
+  id: string;
+  targetId: string;
+  accountId: string;
+  purposeOfUse: PurposeOfUse;
+  correlationId: string;
+  startedAt: Date;
+}
+
+export interface RunEnd {
+  finishedAt: Date;
+  outcome: 'done' | 'failed';
+  resumable: boolean;
+  failure: string | null;
+  published: readonly PublishedResource[];
+}
+
+/**
+ * Write down that a publish begins. Returns its chain: that of the last publish to the same target when it
+ * stopped before its end, began after `since` and left something to go on from; else a new one.
+ */
+export async function beginRun(
+  db: Queryable,
+  scope: FacilityScope,
+  { subject, run, since }: { subject: Subject; run: NewRun; since: Date },
+): Promise<string> {
+  const { rows } = await db.query<{ chain_id: string }>({
+    name: 'publish-run-begin',
+    text: `
+      with last as materialized (
+        select id, chain_id, outcome, resumable, started_at
+        from publish_run
+        where organisation_id = $1
+          and facility_id = $2
+          and subject_kind = $3
+          and subject_id = $4
+          and target_id = $6
+        order by started_at desc, id desc
+        limit 1
+      ),
+      interrupted as (
+        update publish_run
+        set outcome = 'interrupted', finished_at = $10
+        where organisation_id = $1
+          and facility_id = $2
+          and id = (select id from last where outcome = 'running')
+      )
+      insert into publish_run (organisation_id, facility_id, subject_kind, subject_id, id, target_id, account_id,
+        purpose_of_use, correlation_id, started_at, chain_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(
+        (select chain_id from last where outcome <> 'done' and resumable and started_at > $11), $5))
+      returning chain_id`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      subject.kind,
+      subject.id,
+      run.id,
+      run.targetId,
+      run.accountId,
+      run.purposeOfUse,
+      run.correlationId,
+      run.startedAt,
+      since,
+    ],
+  });
+  return rows[0]?.chain_id ?? run.id;
+}
+
+export async function endRun(db: Queryable, scope: FacilityScope, id: string, end: RunEnd): Promise<void> {
+  await db.query({
+    name: 'publish-run-end',
+    text: `
+      update publish_run
+      set finished_at = $4, outcome = $5, resumable = $6, failure = $7, published = $8
+      where organisation_id = $1
+        and facility_id = $2
+        and id = $3`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      id,
+      end.finishedAt,
+      end.outcome,
+      end.resumable,
+      end.failure,
+      JSON.stringify(end.published),
+    ],
+  });
+}
+
+export interface ListedRun {
+  id: string;
+  target: string;
+  startedAt: string;
+  finishedAt: string | null;
+  outcome: 'running' | 'done' | 'failed' | 'interrupted';
+  failure: string | null;
+  accountId: string;
+  purposeOfUse: PurposeOfUse;
+  correlationId: string;
+  published: PublishedResource[];
+}
+
+/** Where a page ended: `started_at` as PostgreSQL writes it, and the id. */
+export interface RunPosition {
+  at: string;
+  id: string;
+}
+
+interface RunRow {
+  id: string;
+  target: string;
+  started_text: string;
+  finished_text: string | null;
+  outcome: ListedRun['outcome'];
+  failure: string | null;
+  account_id: string;
+  purpose_of_use: PurposeOfUse;
+  correlation_id: string;
+  published: PublishedResource[];
+}
+
+const AFTER_ALL: RunPosition = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+/** One page, newest first. */
+export async function listRuns(
+  db: Queryable,
+  scope: FacilityScope,
+  { subject, limit, after = AFTER_ALL }: { subject: Subject; limit: number; after: RunPosition | undefined },
+): Promise<{ runs: ListedRun[]; next: RunPosition | undefined }> {
+  const { rows } = await db.query<RunRow>({
+    name: 'publish-run-list',
+    text: `
+      select r.id, t.name as target, r.started_at::text as started_text, r.finished_at::text as finished_text,
+        r.outcome, r.failure, r.account_id, r.purpose_of_use, r.correlation_id, r.published
+      from publish_run r
+      join publish_target t
+        on t.id = r.target_id
+      where r.organisation_id = $1
+        and r.facility_id = $2
+        and r.subject_kind = $3
+        and r.subject_id = $4
+        and (r.started_at, r.id) < ($5::timestamptz, $6::uuid)
+      order by r.started_at desc, r.id desc
+      limit $7`,
+    values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, after.at, after.id, limit + 1],
+  });
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    runs: shown.map(toRun),
+    next: rows.length > limit && last !== undefined ? { at: last.started_text, id: last.id } : undefined,
+  };
+}
+
+function toRun(row: RunRow): ListedRun {
+  return {
+    id: row.id,
+    target: row.target,
+    startedAt: instantFromTimestamp(row.started_text),
+    finishedAt: row.finished_text === null ? null : instantFromTimestamp(row.finished_text),
+    outcome: row.outcome,
+    failure: row.failure,
+    accountId: row.account_id,
+    purposeOfUse: row.purpose_of_use,
+    correlationId: row.correlation_id,
+    published: row.published,
+  };
+}

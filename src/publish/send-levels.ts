@@ -1,0 +1,145 @@
+/** Sends resources level by level: those of one level at once, each recorded as soon as it is stored. */
+import type { FhirResource } from '../observations/fhir-resource.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import { bodyOf, keyOf, type ResourceKey } from './content.fhir.ts';
+import { type Lease, withLease } from './lease.ts';
+import type { LiveTarget } from './live-targets.ts';
+import type { PublishSettings } from './publish-settings.ts';
+import { createRecordQueue } from './record-queue.ts';
+import type { Rendering } from './rendering.ts';
+import {
+  findRecorded,
+  noteCreates,
+  type RecordedResource,
+  recordStored,
+  type StoredResource,
+} from './resource.store.ts';
+import { contentDigest, type WriteContext, writeResource } from './write-resource.ts';
+
+export interface SendOptions {
+  db: Queryable;
+  scope: FacilityScope;
+  target: LiveTarget;
+  correlationId: string;
+  lease: Lease;
+  settings: PublishSettings;
+  now: () => Date;
+  rendering: Rendering;
+  /** What the target held of them before. */
+  recorded: ReadonlyMap<ResourceKey, RecordedResource>;
+  chainId: string;
+}
+
+export interface Sent {
+  /** What is stored, by key; those that an earlier try of this publish stored are among them. */
+  done: Map<ResourceKey, StoredResource>;
+  /** Stored by this try. */
+  fresh: number;
+  /** Why it stopped; undefined when everything is stored and on record. */
+  failure: unknown;
+}
+
+/** Records that patients share: the first create of each is guarded on its own. */
+const SHARED = new Set(['Organization', 'Practitioner', 'Location']);
+
+/** Never throws: what went wrong is in the answer. */
+export async function sendLevels(options: SendOptions): Promise<Sent> {
+  const { db, scope, target, rendering, recorded, settings, chainId } = options;
+  const targetId = target.id;
+  const sent: Sent = { done: new Map(), fresh: 0, failure: undefined };
+  const queue = createRecordQueue((stored) => recordStored(db, scope, { targetId, stored }));
+  const noteCreate = (keys: ResourceKey[]) => noteCreates(db, scope, { targetId, keys });
+  const writing: WriteContext = {
+    organisationId: scope.organisationId,
+    targetId,
+    correlationId: options.correlationId,
+    send: (request) => target.send(request),
+    clock: settings.clock,
+    retry: settings.retry,
+    startedMs: settings.clock.nowMs(),
+    requireGoing() {
+      if (sent.failure !== undefined) throw new Stopped();
+      options.lease.requireHeld();
+    },
+    noteCreate: (key) => noteCreate([key]),
+  };
+
+  async function one(resource: FhirResource): Promise<void> {
+    const key = keyOf(resource);
+    const before = recorded.get(key);
+    const first = target.idPolicy === 'server' && before?.serverId == null;
+    await (first && SHARED.has(resource.resourceType) ? guarded(resource, key) : store(resource, before));
+  }
+
+  /** Another patient's publish may be about to create the same record. */
+  async function guarded(resource: FhirResource, key: ResourceKey): Promise<void> {
+    const { clock, lease } = settings;
+    const leaseKey = { organisationId: scope.organisationId, targetId, record: key };
+    await withLease({ db, clock, settings: lease, timeoutMs: target.timeoutMs }, leaseKey, async () => {
+      const [current] = await findRecorded(db, scope, { targetId, keys: [key] });
+      await store(resource, current);
+      await queue.drained();
+    });
+  }
+
+  async function store(given: FhirResource, before: RecordedResource | undefined): Promise<void> {
+    const key = keyOf(given);
+    const resource = rendering.render(given);
+    const stored = keptFrom(before, { chainId, targetId, resource }) ?? (await write(resource, before));
+    rendering.known.set(key, stored.serverId);
+    sent.done.set(key, stored);
+  }
+
+  async function write(
+    resource: FhirResource,
+    before: RecordedResource | undefined,
+  ): Promise<StoredResource> {
+    const ownId = target.idPolicy === 'client' ? resource.id : undefined;
+    const inDoubt = before !== undefined && before.serverId === null;
+    const serverId = before?.serverId ?? (inDoubt ? undefined : ownId);
+    const { id, ...written } = await writeResource(writing, { resource, serverId, inDoubt, ownId });
+    const stored = { ...written, key: keyOf(resource), serverId: id, chainId, publishedAt: options.now() };
+    sent.fresh += 1;
+    // Recorded while the next are sent; it is waited for at the end.
+    queue.add(stored).catch(() => undefined);
+    return stored;
+  }
+
+  async function level(resources: readonly FhirResource[]): Promise<void> {
+    const creates = resources.map(keyOf).filter((key) => target.idPolicy === 'server' && !recorded.has(key));
+    if (creates.length > 0) await noteCreate(creates);
+    const stop = (error: unknown) => {
+      if (!(error instanceof Stopped)) sent.failure ??= error;
+    };
+    await Promise.all(resources.map((resource) => one(resource).catch(stop)));
+  }
+
+  try {
+    for (const resources of rendering.levels) {
+      if (sent.failure === undefined) await level(resources);
+    }
+    await queue.drained();
+  } catch (error) {
+    sent.failure ??= error;
+  }
+  return sent;
+}
+
+/** Something else has failed; what was not begun stays so. */
+class Stopped extends Error {
+  override name = 'Stopped';
+}
+
+/** What an earlier try of this same publish stored, when it is what would be sent now. */
+function keptFrom(
+  before: RecordedResource | undefined,
+  { chainId, targetId, resource }: { chainId: string; targetId: string; resource: FhirResource },
+): StoredResource | undefined {
+  if (before?.chainId !== chainId) return undefined;
+  const { key, serverId, versionId, contentHash, method, status, publishedAt } = before;
+  if (serverId === null || contentHash === null || method === null || status === null || publishedAt === null)
+    return undefined;
+  if (!contentHash.equals(contentDigest(targetId, resource, bodyOf(resource, serverId)))) return undefined;
+  return { key, serverId, versionId, contentHash, method, status, publishedAt, chainId };
+}
