@@ -23,6 +23,7 @@ const PATH_SEEDS: Readonly<Record<string, keyof SeededRecords>> = {
   'imaging/orders/:orderId': 'imagingOrderId',
   ':vitalSetId': 'vitalSetId',
   ':connectionId': 'connectionId',
+  ':deliveryId': 'deliveryId',
 };
 
 /** Values of query parameters and body properties by name, where the schema alone does not give a good one. */
@@ -34,12 +35,22 @@ const VALUES: Readonly<Record<string, (seeds: SeededRecords) => unknown>> = {
   userType: () => 'EHR',
   targetSystem: () => 'http://loinc.org',
   localCode: () => 'HBA1C',
+  address: () => 'https://exchange.example.org/deliveries',
 };
 
 /** Bodies by operation, where the schema does not say enough: raw ones, and rules between properties. */
 const BODIES: Readonly<Record<string, (seeds: SeededRecords) => { type: string; body: string }>> = {
   putTerminologyMap: () =>
     json({ localCode: 'HBA1C', targetSystem: 'http://loinc.org', targetCode: '4548-4' }),
+  importRecords: () => json({ resourceType: 'Bundle', type: 'collection' }),
+  createConnection: () =>
+    json({
+      name: `connection ${randomUUID()}`,
+      address: 'https://exchange.example.org/in',
+      clientId: 'client',
+    }),
+  replayDeliveries: ({ deliveryId }) => json({ deliveryIds: [deliveryId], dryRun: true }),
+  skipDeliveries: ({ deliveryId }) => json({ deliveryIds: [deliveryId], dryRun: true, reason: 'test' }),
   importTerminologyMaps: () => ({
     type: 'text/csv',
     body: 'local_system,local_code,local_display,target_system,target_code,target_display\n,HBA1C,,http://loinc.org,4548-4,\n',
@@ -139,6 +150,12 @@ function sampleObject(schema: Record<string, unknown>, seeds: SeededRecords): Re
   return Object.fromEntries(
     required.map((name) => [name, valueFor(name, properties[name] ?? ({} as TSchema), seeds)]),
   );
+}
+
+/** Whether the sample request of a route names one of the records. */
+export function namesRecord(entry: RegisteredRoute, seeds: SeededRecords): boolean {
+  const sample = JSON.stringify(sampleRequest(entry, seeds));
+  return Object.values(seeds).some((id) => sample.includes(id));
 }
 
 /** The address of a request, below an origin. */

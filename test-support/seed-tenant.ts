@@ -11,6 +11,8 @@ export interface SeededRecords {
   imagingOrderId: string;
   vitalSetId: string;
   connectionId: string;
+  /** Held for review. */
+  deliveryId: string;
 }
 
 /** What no answer to someone else may contain: a name, an identifier and a phone that occur nowhere else. */
@@ -47,7 +49,8 @@ export async function seedRecords(
     values: [tenant.organisationId, tenant.facilityId, vitalSetId, patientId, encounterId],
   });
   const connectionId = await insertConnection(db, tenant);
-  return { patientId, encounterId, labOrderId, imagingOrderId, vitalSetId, connectionId };
+  const deliveryId = await insertHeldDelivery(db, tenant, { connectionId, patientId });
+  return { patientId, encounterId, labOrderId, imagingOrderId, vitalSetId, connectionId, deliveryId };
 }
 
 async function insertOrder(
@@ -72,19 +75,56 @@ async function insertOrder(
   });
 }
 
-/** A connection that nothing is sent on: it has no secret. */
-async function insertConnection(db: Queryable, { organisationId }: Tenant): Promise<string> {
+/** A connection of the one facility. It is disabled, so that nothing is sent. */
+async function insertConnection(db: Queryable, { organisationId, facilityId }: Tenant): Promise<string> {
   const id = randomUUID();
-  await db.query({
-    text: 'insert into exchange_connection_directory (connection_id, organisation_id) values ($1, $2)',
-    values: [id, organisationId],
-  });
-  await db.query({
-    text: `
-      insert into exchange_connection
-        (organisation_id, id, name, address, client_id, identifier_system, all_facilities, disabled_at)
-      values ($1, $2, $3, 'http://127.0.0.1:9/deliveries', 'client', 'urn:example:exchange', true, now())`,
-    values: [organisationId, id, `connection ${id}`],
-  });
+  const run = (text: string, values: unknown[]) => db.query({ text, values });
+  await run('insert into exchange_connection_directory (connection_id, organisation_id) values ($1, $2)', [
+    id,
+    organisationId,
+  ]);
+  await run(
+    `insert into exchange_connection
+       (organisation_id, id, name, address, client_id, identifier_system, all_facilities, disabled_at)
+     values ($1, $2, $3, 'http://127.0.0.1:9/deliveries', 'client', 'urn:example:exchange', false, now())`,
+    [organisationId, id, `connection ${id}`],
+  );
+  await run(
+    `insert into exchange_connection_facility (organisation_id, connection_id, facility_id)
+     values ($1, $2, $3)`,
+    [organisationId, id, facilityId],
+  );
+  return id;
+}
+
+async function insertHeldDelivery(
+  db: Queryable,
+  { organisationId, facilityId }: Tenant,
+  { connectionId, patientId }: { connectionId: string; patientId: string },
+): Promise<string> {
+  const id = randomUUID();
+  const run = (text: string, ...values: unknown[]) =>
+    db.query({ text, values: [organisationId, connectionId, patientId, ...values] });
+  await run(
+    `insert into exchange_lane (organisation_id, connection_id, patient_id, last_sequence, digest)
+     values ($1, $2, $3, 1, $4)`,
+    randomBytes(32),
+  );
+  await run(
+    `insert into exchange_delivery
+       (organisation_id, connection_id, patient_id, sequence, id, facility_id, event, occurred_at, body)
+     values ($1, $2, $3, 1, $4, $5, 'patient.created', now(), $6)`,
+    id,
+    facilityId,
+    JSON.stringify({
+      deliveryId: id,
+      resource: { resourceType: 'Patient', name: [{ family: MARKS.family }] },
+    }),
+  );
+  await run(
+    `insert into exchange_head (organisation_id, connection_id, patient_id, sequence, last_sequence, queued_at,
+       held_at, held_reason)
+     values ($1, $2, $3, 1, 1, now(), now(), 'refused_422')`,
+  );
   return id;
 }

@@ -315,7 +315,7 @@ describe('bad input', () => {
       }
     for (const entry of api.api.routes) {
       const request = toRaw(sample(entry), '');
-      for (const method of ['OPTIONS', 'PATCH', 'TRACE']) {
+      for (const method of ['OPTIONS', 'TRACE']) {
         const answer = await send(entry, { ...request, method });
         assert.ok(answer.status >= 400, `${method} ${entry.path}`);
       }
@@ -357,6 +357,8 @@ describe('bad input', () => {
     }
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
+        // Empty lines before a request are to be ignored (RFC 9112 section 2.2).
+        fc.pre(bytes[0] !== 10 && bytes[0] !== 13);
         const end = Buffer.from('\r\n\r\n');
         for (const answer of await exchangeBytes(port, Buffer.concat([bytes, end])))
           checkAnswer(answer, new Set());

@@ -38,7 +38,7 @@ export function openApiSchema(route: Route<Access>, query: TObject): Record<stri
     ...bodyOf(route),
     ...(access.kind === 'facility' ? { headers: Type.Object(FACILITY_HEADERS) } : {}),
     security: access.kind === 'open' ? [] : [{ accessToken: [] }],
-    response: { ...responsesOf(route), ...faultsOf(access) },
+    response: { ...faultsOf(access), ...responsesOf(route) },
   };
 }
 
@@ -51,12 +51,11 @@ function bodyOf({ schemas }: Route<Access>): Record<string, unknown> {
 
 function responsesOf({ schemas }: Route<Access>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(schemas.responses).map(([status, { description, schema, mediaType }]) => [
-      status,
-      schema === undefined
-        ? { description, type: 'null' }
-        : content(description, mediaType ?? 'application/json', schema),
-    ]),
+    Object.entries(schemas.responses).map(([status, { description, schema, mediaType }]) => {
+      const body = schema ?? (Number(status) >= 400 ? ErrorSchema : undefined);
+      const type = mediaType ?? 'application/json';
+      return [status, body === undefined ? { description, type: 'null' } : content(description, type, body)];
+    }),
   );
 }
 
