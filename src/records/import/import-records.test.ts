@@ -15,6 +15,7 @@ import {
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { PatientChange } from './import-source.ts';
 import { recordId } from './record-id.ts';
+import { DEFAULT_LIMITS } from './source/limits.ts';
 
 let t: ImportTest;
 before(async () => {
@@ -516,6 +517,40 @@ describe('importing again', () => {
     const real = await t.run(files);
     assert.deepEqual(dry, real);
     assert.equal(real.rejectedCount, 1);
+  });
+});
+
+describe('limits', () => {
+  const limits = { ...DEFAULT_LIMITS, maxEntries: 3 };
+
+  test('a Bundle of too many entries is refused whole', async () => {
+    const { rejected, resources } = await t.run([bundle([patient(), patient(), patient(), patient()])], {
+      deps: { limits },
+    });
+    assert.deepEqual(resources, {});
+    assert.deepEqual(rejected[0]?.reason, 'has more than 3 entries, the limit. Split it.');
+  });
+
+  test('NDJSON of any number of lines is taken, some at a time', async () => {
+    const someone = patient();
+    const resources = [
+      ...Array.from({ length: 9 }, () => patient()),
+      someone,
+      encounter(ref(someone)),
+      { a: 1 },
+    ];
+    const document = await t.run([lines(resources), practitioner()], { deps: { limits } });
+    assert.deepEqual(document.resources, { Encounter: 1, Patient: 10, Practitioner: 1 });
+    assert.deepEqual(
+      document.rejected.map(({ entry }) => entry),
+      [12],
+    );
+    // What refers to a later part waits for it.
+    const late = patient();
+    const early = encounter(`Patient/${String(late.id)}`);
+    const waited = await t.run([lines([early, patient(), patient(), patient(), late])], { deps: { limits } });
+    assert.deepEqual(waited.rejected, []);
+    assert.deepEqual(waited.resources, { Encounter: 1, Patient: 4 });
   });
 });
 

@@ -69,6 +69,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
   const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
     const run: Omit<ImportRun, 'missingTargets'> = {
       scope: request.scope,
+      alone: request.sources.length === 1,
       importers: deps.importers ?? IMPORTERS,
       limits: deps.limits ?? DEFAULT_LIMITS,
       transaction,
@@ -105,11 +106,9 @@ async function importInRounds(
   const round = (tasks: readonly Task[], missingTargets: MissingTargets, done?: (task: Task) => void) =>
     importTasks({ ...run, missingTargets }, tasks, workers, done);
   run.report.files += sources.length;
-  // What a single source refers to and does not hold will not come.
-  const alone = sources.length === 1;
   let waiting = await round(
     sources.map((source) => ({ source })),
-    alone ? 'accept' : 'wait',
+    'wait',
     ({ source }) => onProgress?.(source.sizeBytes),
   );
   for (

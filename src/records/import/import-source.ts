@@ -9,7 +9,7 @@ import { indexBundle, indexLines, type Line, lineUnit, singleUnit } from './inde
 import type { MissingTargets } from './map-resources.ts';
 import { type JsonObject, type ResourceImporter, ResourceRejected } from './resource-importer.ts';
 import type { SourceLimits } from './source/limits.ts';
-import { detectLayout } from './source/read-entries.ts';
+import { detectLayout, type LinePosition } from './source/read-entries.ts';
 import { SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
 
@@ -31,6 +31,8 @@ export interface ImportRun {
   limits: SourceLimits;
   transaction: RunTransaction;
   missingTargets: MissingTargets;
+  /** True when there is no other source. */
+  alone: boolean;
   report: ImportReport;
   onPatientsChanged: OnPatientsChanged | undefined;
   /** Collects the patients that the import is about, where that is asked for. */
@@ -56,7 +58,11 @@ export async function importSource(
     const { kind, start } = await detectLayout(spool);
     const range = { start, end: spool.sizeBytes };
     if (kind === 'lines') return await importLines(run, { file, spool, start, only });
-    const waits = await repeatOnConflict(() => importDocument(run, { file, spool, range, line: undefined }));
+    // What a single document refers to and does not hold will not come.
+    const whole: ImportRun = run.alone ? { ...run, missingTargets: 'accept' } : run;
+    const waits = await repeatOnConflict(() =>
+      importDocument(whole, { file, spool, range, line: undefined }),
+    );
     return waits ? 'whole' : undefined;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
@@ -186,20 +192,31 @@ interface LinesPlace {
   only: ReadonlySet<number> | undefined;
 }
 
-/** Lines go by the order of their types, many in one transaction; Bundles among them last, each in its own. */
 async function importLines(run: ImportRun, place: LinesPlace): Promise<Waiting> {
-  const { lines, bundles, notTaken, rejected } = await indexLines(place.spool, place.start, run, place.only);
-  run.report.addNotTaken(notTaken);
-  for (const { entry, reason } of rejected) run.report.reject({ file: place.file, entry, reason });
   const waiting = new Set<number>();
+  let from: LinePosition | undefined = { start: place.start, before: 0 };
+  while (from !== undefined) from = await importSomeLines(run, place, from, waiting);
+  return waiting.size === 0 ? undefined : waiting;
+}
+
+/** Lines go by the order of their types, many in one transaction; Bundles among them last, each in its own. */
+async function importSomeLines(
+  run: ImportRun,
+  place: LinesPlace,
+  position: LinePosition,
+  waiting: Set<number>,
+): Promise<LinePosition | undefined> {
+  const { file, spool, only } = place;
+  const { lines, bundles, notTaken, rejected, next } = await indexLines(spool, position, run, only);
+  run.report.addNotTaken(notTaken);
+  for (const { entry, reason } of rejected) run.report.reject({ file, entry, reason });
   for (let from = 0; from < lines.length; ) {
     from += await importRun(run, place, lines.slice(from, from + LINES), waiting);
   }
   for (const { number, ...range } of bundles) {
-    const document = { file: place.file, spool: place.spool, range, line: number };
-    if (await importLineBundle(run, document)) waiting.add(number);
+    if (await importLineBundle(run, { file, spool, range, line: number })) waiting.add(number);
   }
-  return waiting.size === 0 ? undefined : waiting;
+  return next;
 }
 
 async function importLineBundle(run: ImportRun, place: DocumentPlace): Promise<boolean> {

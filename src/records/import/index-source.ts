@@ -5,7 +5,14 @@
 import { recordIdOf } from './record-id.ts';
 import { type JsonObject, type ResourceImporter, ResourceRejected } from './resource-importer.ts';
 import type { SourceLimits } from './source/limits.ts';
-import { decodeUtf8, type EntryRange, readDocument, readLines, tooLarge } from './source/read-entries.ts';
+import {
+  decodeUtf8,
+  type EntryRange,
+  type LinePosition,
+  readDocument,
+  readLines,
+  tooLarge,
+} from './source/read-entries.ts';
 import { SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from './unit.ts';
@@ -70,17 +77,25 @@ export interface IndexedLines {
   bundles: EntryRange[];
   notTaken: Map<string, number>;
   rejected: RejectedEntry[];
+  /** Where the lines after these begin; undefined when there are none. */
+  next: LinePosition | undefined;
 }
 
-/** Every line of NDJSON, or only those whose numbers are in `only`. */
+/** The lines of NDJSON from a position on, as many as are held in mind at once; or those of them in `only`. */
 export async function indexLines(
   spool: Spool,
-  start: number,
+  from: LinePosition,
   { importers, limits }: IndexOptions,
   only: ReadonlySet<number> | undefined,
 ): Promise<IndexedLines> {
-  const found: IndexedLines = { lines: [], bundles: [], notTaken: new Map(), rejected: [] };
-  await readLines(spool, start, limits, (place, bytes) => {
+  const found: IndexedLines = {
+    lines: [],
+    bundles: [],
+    notTaken: new Map(),
+    rejected: [],
+    next: undefined,
+  };
+  found.next = await readLines(spool, from, limits, (place, bytes) => {
     if (only !== undefined && !only.has(place.number)) return;
     try {
       if (bytes === undefined) throw new ResourceRejected(`The line ${tooLarge(limits)}`);

@@ -4,6 +4,8 @@ export interface SourceLimits {
   maxSourceBytes: number;
   /** Bytes of one entry, line or single resource at most. */
   maxEntryBytes: number;
+  /** Entries of one Bundle at most; lines of NDJSON that are held in mind at once (about 300 bytes each). */
+  maxEntries: number;
   /** Decompressed bytes that are kept in memory; what is larger goes to a temporary file. */
   maxMemoryBytes: number;
 }
@@ -13,6 +15,7 @@ const MIB = 1_048_576;
 export const DEFAULT_LIMITS: SourceLimits = {
   maxSourceBytes: 4_096 * MIB,
   maxEntryBytes: 16 * MIB,
+  maxEntries: 2_000_000,
   maxMemoryBytes: 32 * MIB,
 };
 

@@ -82,7 +82,7 @@ test('entries and lines are read where they stand, a byte order mark passed over
   const limits = { ...DEFAULT_LIMITS, maxEntryBytes: 8 };
   await readLines(
     memorySpool(Buffer.from('{"a":1}\n\n  \n{"too":"long"}\n{}')),
-    0,
+    { start: 0, before: 0 },
     limits,
     ({ number }, bytes) => {
       lines.push([number, bytes?.toString()]);

@@ -60,7 +60,10 @@ function startOfSecondLine(chunk: Buffer, seen: FirstLine): number | undefined {
   return undefined;
 }
 
-/** Call `take` with each element of the document's `entry`; returns the document without them, as text. */
+/**
+ * Call `take` with each element of the document's `entry`; returns the document without them, as text. Throws
+ * SourceError when there are too many.
+ */
 export async function readDocument(
   spool: Spool,
   range: { start: number; end: number },
@@ -73,6 +76,8 @@ export async function readDocument(
     const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, range.end));
     for (const found of scanner.push(chunk)) {
       number += 1;
+      if (number > limits.maxEntries)
+        throw new SourceError(`has more than ${limits.maxEntries} entries, the limit. Split it.`);
       const start = range.start + found.start;
       const end = range.start + found.end;
       await take({ number, start, end }, await spool.read(start, end));
@@ -81,22 +86,33 @@ export async function readDocument(
   return decodeUtf8(scanner.finish());
 }
 
-/** Call `take` with each line that is not blank. A line that is too long is given without its bytes. */
+/** Where a line begins, and how many were before it. */
+export interface LinePosition {
+  start: number;
+  before: number;
+}
+
+/**
+ * Call `take` with each line that is not blank, `maxEntries` lines at most; returns where the next one begins,
+ * undefined at the end. A line that is too long is given without its bytes.
+ */
 export async function readLines(
   spool: Spool,
-  from: number,
+  from: LinePosition,
   limits: SourceLimits,
   take: (range: EntryRange, bytes: Buffer | undefined) => void | Promise<void>,
-): Promise<void> {
-  let number = 0;
-  let start = from;
+): Promise<LinePosition | undefined> {
+  let number = from.before;
+  let { start } = from;
   while (start < spool.sizeBytes) {
+    if (number === from.before + limits.maxEntries) return { start, before: number };
     const end = await lineEnd(spool, start);
     number += 1;
     const bytes = end - start > limits.maxEntryBytes ? undefined : await spool.read(start, end);
     if (bytes === undefined || !isBlank(bytes)) await take({ number, start, end }, bytes);
     start = end + 1;
   }
+  return undefined;
 }
 
 /** Text of UTF-8 bytes; throws SourceError on any other encoding. */
