@@ -6,6 +6,7 @@ import {
   type FhirResource,
   identifiers,
   references,
+  translateAll,
 } from '../observations/fhir-resource.ts';
 import { effectiveElement, withOrder } from '../observations/observation.fhir.ts';
 import type { RecordPointer } from '../observations/observation.ts';
@@ -32,7 +33,7 @@ export function reportResource(
     identifier: identifiers(context, report.id, report.identifier),
     basedOn: references(withOrder(report.basedOn, order)),
     status: report.status,
-    category: category.length === 0 ? undefined : category,
+    category: category.length === 0 ? undefined : translateAll(context, category),
     code: context.translate(report.code),
     subject: { reference: `Patient/${report.patientId}` },
     encounter: encounterReference(report.encounterId, report.encounterDisplay),

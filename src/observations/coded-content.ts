@@ -3,6 +3,7 @@ import type { CodeableConcept, Coding } from '../fhir/coded.ts';
 import { applyMap, type Translations, unmappedCodings } from '../terminology/apply-map.ts';
 import type { EmitContext, FhirResource } from './fhir-resource.ts';
 import type { ComponentRecord, ObservationRecord } from './observation.ts';
+import { officially } from './official-display.ts';
 
 /** Every coding of an observation that a map may say something about. */
 export function observationCodings(observation: ObservationRecord): Coding[] {
@@ -14,9 +15,9 @@ export function codingsOf(concepts: readonly (CodeableConcept | undefined)[]): C
   return concepts.flatMap((concept) => concept?.coding ?? []);
 }
 
-/** A context that writes what the maps say. */
+/** A context that writes what the maps say, with official displays where they are known. */
 export function emitContext(organisationId: string, translations: Translations): EmitContext {
-  return { organisationId, translate: (concept) => applyMap(concept, translations) };
+  return { organisationId, translate: (concept) => officially(applyMap(concept, translations)) };
 }
 
 /** A local code that stays local: no map leads from it to a standard one. */

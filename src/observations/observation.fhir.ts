@@ -28,7 +28,7 @@ export function observationResource(record: ObservationRecord, context: EmitCont
     basedOn: references(withOrder(record.basedOn, order)),
     partOf: references(record.partOf),
     status: record.status,
-    category: categories(record),
+    category: translateAll(context, categories(record)),
     code: context.translate(record.code),
     subject: { reference: `Patient/${record.patientId}` },
     focus: references(record.focus),
@@ -37,7 +37,7 @@ export function observationResource(record: ObservationRecord, context: EmitCont
     issued: record.issued,
     performer: references(record.performer),
     ...valueElement(record, context),
-    dataAbsentReason: absentReason(record, hasMeaning(record)),
+    dataAbsentReason: absentReason(context, record, hasMeaning(record)),
     interpretation: translateAll(context, record.interpretation),
     note: annotations(record.note),
     bodySite: record.bodySite,
@@ -89,7 +89,7 @@ function componentElement(component: ComponentRecord, context: EmitContext) {
   return {
     code: context.translate(component.code),
     ...valueElement(component, context),
-    dataAbsentReason: absentReason(component, component.valueType !== undefined),
+    dataAbsentReason: absentReason(context, component, component.valueType !== undefined),
     interpretation: translateAll(context, component.interpretation),
     referenceRange: referenceRangeElements(component.referenceRanges),
   };
@@ -103,11 +103,13 @@ function hasMeaning(record: ObservationRecord): boolean {
  * Only where there is no value (R4 invariant obs-6). Where the source gave neither, the value is `unknown`.
  */
 function absentReason(
+  context: EmitContext,
   { valueType, dataAbsentReason }: Pick<ComponentRecord, 'valueType' | 'dataAbsentReason'>,
   meaningful: boolean,
 ): CodeableConcept | undefined {
   if (valueType !== undefined) return undefined;
-  return dataAbsentReason ?? (meaningful ? undefined : UNKNOWN);
+  if (dataAbsentReason !== undefined) return context.translate(dataAbsentReason);
+  return meaningful ? undefined : UNKNOWN;
 }
 
 /** `unknown` of the data-absent-reason code system. */
