@@ -9,17 +9,19 @@ import {
   type GroupedReport,
   type GroupedStudy,
   knownOrders,
-  type MadeUpOrder,
-  moveParts,
   observationsToGroup,
-  type PartTable,
   reportsToGroup,
-  setDisciplines,
   studiesToGroup,
-  touchOrders,
-  writeMadeUpOrders,
 } from '../../investigations/grouping.store.ts';
 import type { Discipline } from '../../investigations/investigation.ts';
+import {
+  type MadeUpOrder,
+  moveParts,
+  type PartTable,
+  setDisciplines,
+  touchOrders,
+  writeMadeUpOrders,
+} from '../../investigations/place-parts.store.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { recordId } from './record-id.ts';

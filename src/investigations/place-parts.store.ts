@@ -1,0 +1,143 @@
+/** SQL that puts reports, studies and results under the orders that they belong to (design 3.7). */
+import type { CodeableConcept } from '../fhir/coded.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import type { Discipline } from './investigation.ts';
+
+/** An order that stands for a report, a study or a result whose source had none. */
+export interface MadeUpOrder {
+  id: string;
+  discipline: Discipline;
+  patientId: string;
+  encounterId: string | null;
+  status: string;
+  code: CodeableConcept | null;
+  /** Hex. */
+  digest: string;
+}
+
+export async function writeMadeUpOrders(
+  db: Queryable,
+  scope: FacilityScope,
+  orders: readonly MadeUpOrder[],
+): Promise<void> {
+  await db.query({
+    name: 'grouping-made-up',
+    text: `
+      insert into investigation_order as stored
+        (organisation_id, facility_id, id, discipline, made_up, patient_id, encounter_id, status, intent, code,
+         content_digest)
+      select $1, $2, id, discipline, true, "patientId", "encounterId", status, 'order', code, digest
+      from json_to_recordset($3::json) as incoming (
+        id uuid, discipline text, "patientId" uuid, "encounterId" uuid, status text, code jsonb, digest bytea
+      )
+      order by id
+      on conflict (organisation_id, facility_id, id) do update
+      set discipline = excluded.discipline,
+        patient_id = excluded.patient_id,
+        encounter_id = excluded.encounter_id,
+        status = excluded.status,
+        code = excluded.code,
+        content_digest = excluded.content_digest
+      where stored.content_digest <> excluded.content_digest`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      JSON.stringify(orders.map(({ digest, ...order }) => ({ ...order, digest: `\\x${digest}` }))),
+    ],
+  });
+}
+
+/** An order that does not say so itself takes the discipline of what it led to. */
+export async function setDisciplines(
+  db: Queryable,
+  scope: FacilityScope,
+  orders: ReadonlyMap<string, Discipline>,
+): Promise<void> {
+  await db.query({
+    name: 'grouping-disciplines',
+    text: `
+      update investigation_order o
+      set discipline = incoming.discipline
+      from unnest($3::uuid[], $4::text[]) as incoming (id, discipline)
+      where o.organisation_id = $1
+        and o.facility_id = $2
+        and o.id = incoming.id`,
+    values: [scope.organisationId, scope.facilityId, [...orders.keys()], [...orders.values()]],
+  });
+}
+
+export type PartTable = 'investigation_report' | 'imaging_study' | 'observation';
+
+/** Put parts under orders, by id. */
+export async function moveParts(
+  db: Queryable,
+  scope: FacilityScope,
+  table: PartTable,
+  moves: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  await db.query({
+    name: `grouping-move-${table}`,
+    text: `
+      update ${table} part
+      set order_id = incoming.order_id
+      from unnest($3::uuid[], $4::uuid[]) as incoming (id, order_id)
+      where part.organisation_id = $1
+        and part.facility_id = $2
+        and part.id = incoming.id`,
+    values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
+  });
+}
+
+/**
+ * A new version of orders whose parts changed. One that names no time of its own is listed by the time of its
+ * oldest part. Made-up orders that nothing is left of are removed.
+ */
+export async function touchOrders(
+  db: Queryable,
+  scope: FacilityScope,
+  ids: readonly string[],
+): Promise<void> {
+  const values = [scope.organisationId, scope.facilityId, ids];
+  await db.query({
+    name: 'grouping-remove-empty',
+    text: `
+      delete from investigation_order o
+      where o.organisation_id = $1
+        and o.facility_id = $2
+        and o.id = any($3::uuid[])
+        and o.made_up
+        ${PARTS.map((table) => `and not exists (select 1 from ${table} part where ${partOf})`).join('\n        ')}`,
+    values,
+  });
+  await db.query({
+    name: 'grouping-touch',
+    text: `
+      update investigation_order o
+      set version = o.version + 1,
+        updated_at = now(),
+        sort_at = case
+          when o.authored_at is null and o.occurrence_start is null then coalesce((
+            select min(part.at)
+            from (
+              ${PARTS.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf}`).join('\n              union all ')}
+            ) part
+          ), '-infinity')
+          else o.sort_at
+        end
+      where o.organisation_id = $1
+        and o.facility_id = $2
+        and o.id = any($3::uuid[])`,
+    values,
+  });
+}
+
+const PARTS: readonly PartTable[] = ['investigation_report', 'imaging_study', 'observation'];
+const TIME_OF: Readonly<Record<PartTable, string>> = {
+  investigation_report: 'coalesce(part.effective_at, part.issued_at)',
+  imaging_study: 'part.started_at',
+  observation: 'coalesce(part.effective_at, part.issued_at)',
+};
+const partOf = `part.organisation_id = $1
+                and part.facility_id = $2
+                and part.order_id = o.id`;
