@@ -44,6 +44,8 @@ export type Access = OpenAccess | SessionAccess | FacilityAccess;
 export interface SessionContext extends RequestContext {
   identity: TokenIdentity;
   caller: Caller;
+  /** For a handler that reads its body as a stream: throws when the caller lost the right meanwhile. */
+  stillAllowed(): Promise<void>;
 }
 
 export interface FacilityContext extends SessionContext {

@@ -8,7 +8,10 @@ import { loadCaller } from './caller.store.ts';
 import type { Caller, TokenIdentity } from './caller.ts';
 import { type LiveChange, parseLiveChange } from './live.ts';
 
-/** A caller as found. `current` turns false the moment a change that may concern it is heard of. */
+/**
+ * A caller as found. `current` turns false the moment a change that may concern it is heard of; it is false from
+ * the start where no change would be heard of.
+ */
 export interface CallerEntry {
   readonly caller: Caller;
   current: boolean;
@@ -45,8 +48,8 @@ export function createCallerDirectory(db: Queryable): CallerDirectory {
     const caller = await loadCaller(db, identity, now);
     if (caller === undefined) return undefined;
     // What changed while it was being read may or may not be in it.
-    const entry: CallerEntry = { caller, current: generation === startedAt };
-    if (listening && entry.current) cache.set(identity.sessionId, entry);
+    const entry: CallerEntry = { caller, current: listening && generation === startedAt };
+    if (entry.current) cache.set(identity.sessionId, entry);
     return entry;
   }
 

@@ -61,10 +61,11 @@ test('a read is checked at once and confirmed before its answer leaves', async (
   await assert.rejects(confirm(checked, HEADERS, NOW), { statusCode: 401 });
 });
 
-test('a call that is no read hears of everything before it is checked', async () => {
+test('a call that is no read hears of everything before it is admitted', async () => {
   const { deps } = nodeThatIsBehind(caller(), undefined);
-  const { check } = createCallerCheck(deps, ACCESS, false);
-  await assert.rejects(check(HEADERS, NOW), { statusCode: 401 });
+  const { check, admit } = createCallerCheck(deps, ACCESS, false);
+  const checked = await check(HEADERS, NOW);
+  await assert.rejects(admit(checked, HEADERS, NOW), { statusCode: 401 });
 });
 
 test('a refusal never comes from what was granted a moment ago', async () => {

@@ -27,18 +27,25 @@ export interface CheckedCaller {
 }
 
 export interface CallerCheck {
+  /** The first look, before the body is read. */
   check(headers: Headers, now: Date): Promise<CheckedCaller>;
   /**
-   * Make sure that nothing which finished before the request came in was missed: checks again when this node
-   * has heard of a change since. Throws like `check`. Resolves to the caller as it is now when the request
-   * must be answered anew, because it now means another scope.
+   * Once the body is there, for what is no read: nothing happens for a caller who lost the right while the
+   * body was on its way. Throws like `check`.
+   */
+  admit(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller>;
+  /**
+   * Before the answer of a read leaves: makes sure that nothing which finished before the request came in was
+   * missed, and checks again when this node has heard of a change since. Throws like `check`. Resolves to the
+   * caller as it is now when the request must be answered anew, because it now means another scope.
    */
   confirm(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller | undefined>;
 }
 
 /**
- * Routes that are no `reads` hear of everything first. Reads do not wait: writing their access log entry is
- * a way to hear by itself, and `confirm` looks once more before the data leaves (docs/adr/0004).
+ * Routes that are no `reads` hear of everything before they do anything. Reads do not wait: writing their
+ * access log entry is a way to hear by itself, and `confirm` looks once more before the data leaves
+ * (docs/adr/0004).
  */
 export function createCallerCheck(
   deps: CallerCheckDependencies,
@@ -48,15 +55,13 @@ export function createCallerCheck(
   async function check(headers: Headers, now: Date): Promise<CheckedCaller> {
     const identity = await deps.verifyAccessToken(bearerToken(headers), now);
     const mark = deps.hearing.mark();
-    if (!reads) await deps.hearing.since(mark);
     const attempt = async () => {
       const entry = await find(identity, now);
       return { identity, mark, entry, ...scopeOf(entry.caller, headers) };
     };
     try {
       return await attempt();
-    } catch (error) {
-      if (!reads) throw error;
+    } catch {
       // A refusal must not come from what was granted a moment ago elsewhere.
       await deps.hearing.since(mark);
       return attempt();
@@ -79,6 +84,11 @@ export function createCallerCheck(
 
   return {
     check,
+    async admit(checked, headers, now) {
+      if (reads) return checked;
+      await deps.hearing.since(deps.hearing.mark());
+      return check(headers, now);
+    },
     async confirm(checked, headers, now) {
       if (!reads) return undefined;
       await deps.hearing.since(checked.mark);

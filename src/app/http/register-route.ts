@@ -45,7 +45,7 @@ export function registerRoute(
 ): void {
   const access = route.access;
   const querySchema = withPurposeOfUse(route.schemas.query ?? Type.Object({}), access);
-  const check = access.kind === 'open' ? undefined : createCallerCheck(deps, access, isRead(method, access));
+  const check = access.kind === 'open' ? undefined : createCallerCheck(deps, access, isRead(method, route));
   server.route({
     method,
     url: path,
@@ -65,7 +65,7 @@ export function registerRoute(
     },
     handler: async (request, reply) => {
       const exchange = exchanges.get(request) ?? { now: deps.now() };
-      return send(reply, await confirmedAnswer(request, { route, exchange, check }));
+      return send(reply, await confirmedAnswer(request, { route, exchange, check, clock: deps.now }));
     },
   });
 }
@@ -74,19 +74,23 @@ interface Phases {
   route: ApiRoute;
   exchange: Exchange;
   check: CallerCheck | undefined;
+  /** The time now; a body may have been long on its way. */
+  clock: () => Date;
 }
 
 /** The answer or the failure of the handler, once it is sure that the caller may have it. */
-async function confirmedAnswer(request: FastifyRequest, { route, exchange, check }: Phases): Promise<Reply> {
+async function confirmedAnswer(request: FastifyRequest, phases: Phases): Promise<Reply> {
+  const { route, exchange, check, clock } = phases;
   const answer = async () => {
     const fault = exchange.fault ?? request.validationError;
     if (fault !== undefined) throw fault;
     const input = { params: request.params, query: request.query, body: request.body };
-    return route.handle(input as never, contextOf(request, exchange, route.access));
+    return route.handle(input as never, contextOf(request, phases));
   };
   if (exchange.checked === undefined || check === undefined) return answer();
+  exchange.checked = await check.admit(exchange.checked, request.headers, clock());
   const outcome = await settle(answer);
-  const renewed = await check.confirm(exchange.checked, request.headers, exchange.now);
+  const renewed = await check.confirm(exchange.checked, request.headers, clock());
   if (renewed === undefined) return outcome();
   exchange.checked = renewed;
   return answer();
@@ -104,9 +108,13 @@ async function settle<T>(work: () => Promise<T>): Promise<() => T> {
   }
 }
 
-/** Reads of patient data are released only after their access log entry, which is a barrier of its own. */
-function isRead(method: HttpMethod, access: Access): boolean {
-  return method === 'GET' && access.kind === 'facility' && access.purposeOfUse !== 'none';
+/**
+ * Reads of patient data, a search by form among them, are released only after their access log entry, which
+ * is a barrier of its own.
+ */
+function isRead(method: HttpMethod, { access, schemas }: ApiRoute): boolean {
+  const asks = method === 'GET' || schemas.bodyMode === 'form';
+  return asks && access.kind === 'facility' && access.purposeOfUse !== 'none';
 }
 
 async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: TObject): Promise<void> {
@@ -163,17 +171,22 @@ function isStrict(request: FastifyRequest): boolean {
   return prefer !== undefined && /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(String(prefer));
 }
 
-function contextOf(request: FastifyRequest, exchange: Exchange, access: Access): RequestContext {
+function contextOf(request: FastifyRequest, { route, exchange, check, clock }: Phases): RequestContext {
+  const { checked } = exchange;
   const context: RequestContext = {
     correlationId: request.id,
     now: exchange.now,
     remoteAddress: request.ip,
     headers: request.headers,
   };
-  const { checked } = exchange;
   if (checked === undefined) return context;
-  const session = { ...context, identity: checked.identity, caller: checked.entry.caller };
-  if (access.kind !== 'facility') return session;
+  const session = {
+    ...context,
+    identity: checked.identity,
+    caller: checked.entry.caller,
+    stillAllowed: async () => void (await check?.admit(checked, request.headers, clock())),
+  };
+  if (route.access.kind !== 'facility') return session;
   const { purposeOfUse } = request.query as { purposeOfUse?: PurposeOfUse };
   return Object.assign(session, {
     scope: checked.scope,

@@ -104,6 +104,8 @@ async function importBody(
   // The connection is quiet while a large body is written: that is no reason to close it.
   body.socket.setTimeout(0);
   try {
+    // The body may have been long on its way.
+    await context.stillAllowed();
     return await importSpool(deps, spool, context);
   } finally {
     await spool.close();

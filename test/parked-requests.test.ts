@@ -1,0 +1,69 @@
+/** A request that is held back half way gains nothing: rights are looked at once its body is there. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { startTestApi, type TestApi } from '../test-support/api.ts';
+
+let api: TestApi;
+before(async () => {
+  api = await startTestApi();
+});
+after(async () => api?.close());
+
+interface Parked {
+  path: string;
+  method: string;
+  contentType: string;
+  body: string;
+}
+
+const parked: Parked[] = [
+  {
+    path: '/encounters/fhir/Encounter/_search',
+    method: 'POST',
+    contentType: 'application/x-www-form-urlencoded',
+    body: `patient=${randomUUID()}&purposeOfUse=TREATMENT`,
+  },
+  {
+    path: `/patients/base/${randomUUID()}/privacy`,
+    method: 'PUT',
+    contentType: 'application/json',
+    body: '{"refusedPurposes":[]}',
+  },
+  {
+    path: '/imports/fhir',
+    method: 'POST',
+    contentType: 'application/json',
+    body: '{"resourceType":"Patient","id":"parked"}',
+  },
+];
+
+for (const { path, method, contentType, body } of parked)
+  test(`${method} ${path.replaceAll(/[0-9a-f-]{36}/g, '<id>')}: a logout before the body arrives is 401`, async () => {
+    const account = await api.createAccount(await api.createTenant());
+    const held = request(api.baseUrl + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${account.token}`,
+        'content-type': contentType,
+        'content-length': Buffer.byteLength(body),
+      },
+    });
+    const answered = once(held, 'response');
+    held.write(body.slice(0, 5));
+    // The first check has passed once the service waits for the rest.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const logout = await api.call('/auth/logout', { method: 'POST', token: account.token });
+    assert.equal(logout.status, 204);
+    held.end(body.slice(5));
+    const [response] = await answered;
+    response.resume();
+    assert.equal(response.statusCode, 401);
+    const { rows } = await api.database.pool.query(
+      'select count(*)::int as n from patient where organisation_id = $1',
+      [account.organisationId],
+    );
+    assert.equal(rows[0]?.n, 0, 'nothing was written');
+  });
