@@ -52,16 +52,20 @@ export async function reportsToGroup(
       from investigation_report r
       where r.organisation_id = $1
         and r.facility_id = $2
-        and (
-          r.id = any($3::uuid[])
-          or r.imaging_study_ids && $4::uuid[]
-          or r.id in (
-            select e.report_id
-            from investigation_report_result e
-            where e.organisation_id = $1
-              and e.facility_id = $2
-              and e.observation_id = any($5::uuid[])
-          )
+        and r.id in (
+          select unnest($3::uuid[])
+          union all
+          select listing.id
+          from investigation_report listing
+          where listing.organisation_id = $1
+            and listing.facility_id = $2
+            and listing.imaging_study_ids && $4::uuid[]
+          union all
+          select e.report_id
+          from investigation_report_result e
+          where e.organisation_id = $1
+            and e.facility_id = $2
+            and e.observation_id = any($5::uuid[])
         )
       order by r.issued_at, r.id`,
     values: [scope.organisationId, scope.facilityId, ids.reports, ids.studies, ids.observations],
@@ -101,16 +105,21 @@ export async function observationsToGroup(
       from observation
       where organisation_id = $1
         and facility_id = $2
-        and (
-          id = any($3::uuid[])
-          or id in (
-            select unnest(panel.has_member_ids)
-            from observation panel
-            where panel.organisation_id = $1
-              and panel.facility_id = $2
-              and panel.id = any($3::uuid[])
-          )
-          or (has_member_ids <> '{}' and has_member_ids && $3::uuid[])
+        and id in (
+          select unnest($3::uuid[])
+          union all
+          select unnest(panel.has_member_ids)
+          from observation panel
+          where panel.organisation_id = $1
+            and panel.facility_id = $2
+            and panel.id = any($3::uuid[])
+          union all
+          select panel.id
+          from observation panel
+          where panel.organisation_id = $1
+            and panel.facility_id = $2
+            and panel.has_member_ids <> '{}'
+            and panel.has_member_ids && $3::uuid[]
         )
       order by id`,
     values: [scope.organisationId, scope.facilityId, ids],
