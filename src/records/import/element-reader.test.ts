@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseFhirJson } from '../../fhir/json.ts';
 import { address, codeableConcept, contactPoint, identifier, period } from './datatypes.ts';
 import { ElementReader } from './element-reader.ts';
-import { type JsonObject, ResourceRejected } from './resource-importer.ts';
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
 const read = (value: unknown): ElementReader => new ElementReader({ x: value }, 'T');
 const refuses = (work: () => unknown, message: string) => assert.throws(work, new ResourceRejected(message));

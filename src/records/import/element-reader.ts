@@ -6,7 +6,7 @@
  */
 import { type FhirDateTime, parseDateTime } from '../../fhir/date-time.ts';
 import { Decimal } from '../../fhir/json.ts';
-import { type JsonObject, ResourceRejected } from './resource-importer.ts';
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
 const CODE = /^[^\s]+(?:\s[^\s]+)*$/;
 const URI = /^\S+$/;

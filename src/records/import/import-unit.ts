@@ -3,15 +3,10 @@ import { createHash } from 'node:crypto';
 import { parseFhirJson } from '../../fhir/json.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { JsonObject } from './json-resource.ts';
 import { type MapOutcome, type MissingTargets, mapResources } from './map-resources.ts';
 import { ReferenceResolver } from './resolve-references.ts';
-import type {
-  IdentifierKey,
-  JsonObject,
-  ResourceImporter,
-  WriteContext,
-  WriteResult,
-} from './resource-importer.ts';
+import type { IdentifierKey, ResourceImporter, WriteContext, WriteResult } from './resource-importer.ts';
 import { decodeUtf8 } from './source/read-entries.ts';
 import type { Spool } from './source/spool.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';

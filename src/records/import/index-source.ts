@@ -2,8 +2,10 @@
  * The first pass over a source: what it is, what stands where, and which resources are taken. Every entry is
  * parsed once and forgotten; what broken ones are rejected for is known before anything is written.
  */
+
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { recordIdOf } from './record-id.ts';
-import { type JsonObject, type ResourceImporter, ResourceRejected } from './resource-importer.ts';
+import type { ResourceImporter } from './resource-importer.ts';
 import type { SourceLimits } from './source/limits.ts';
 import {
   decodeUtf8,

@@ -6,18 +6,11 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { identifier } from './datatypes.ts';
 import { ElementReader } from './element-reader.ts';
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { parseReference } from './parse-reference.ts';
 import { isUuid, recordId } from './record-id.ts';
 import type { Answer, ReferenceResolver } from './resolve-references.ts';
-import {
-  type IdentifierKey,
-  type JsonObject,
-  type MapContext,
-  type MappedRecord,
-  type ReferenceValue,
-  ResourceRejected,
-  type Target,
-} from './resource-importer.ts';
+import type { IdentifierKey, MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 
 /**

@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import { parseFhirJson } from '../../fhir/json.ts';
 import { ElementReader } from './element-reader.ts';
 import { encounterFromFhir } from './encounter.from-fhir.ts';
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { locationFromFhir } from './location.from-fhir.ts';
 import { organizationFromFhir } from './organization.from-fhir.ts';
 import { patientFromFhir } from './patient.from-fhir.ts';
 import { practitionerFromFhir } from './practitioner.from-fhir.ts';
-import { type JsonObject, type MapContext, ResourceRejected, type Target } from './resource-importer.ts';
+import type { MapContext, Target } from './resource-importer.ts';
 import type { RecordRow } from './write-records.ts';
 
 const ID = '0a1b2c3d-0000-4000-8000-000000000001';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ResourceRejected } from './json-resource.ts';
 import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
 import { recordId, recordIdOf } from './record-id.ts';
-import { ResourceRejected } from './resource-importer.ts';
 
 const UUID = '6f1a7c1e-0b5f-4d5c-8a34-0a7b1f0c9d11';
 

@@ -3,7 +3,7 @@
  * same file finds the same records, and `Patient/f001` resolves without a table of ids.
  */
 import { createHash } from 'node:crypto';
-import { type JsonObject, ResourceRejected } from './resource-importer.ts';
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
 /** Namespace of the UUIDs made here (RFC 9562, section 5.5). Never change it: ids depend on it. */
 const NAMESPACE = Buffer.from('5d0c8a1e3f5b4d0f9a6b7c2e41f8d993', 'hex');

@@ -17,11 +17,7 @@
 import type { Client, Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ElementReader } from './element-reader.ts';
-
-/** A JSON object as `parseFhirJson` gives it; decimals may be `Decimal`. */
-export interface JsonObject {
-  readonly [name: string]: unknown;
-}
+import type { JsonObject } from './json-resource.ts';
 
 /** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
 export interface Target {
@@ -144,9 +140,4 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   /** Records that entries stand for and that are left as they are (conditional creates that found one). */
   keep?(ids: readonly string[], context: WriteContext): Promise<void>;
   finish?(context: WriteContext): Promise<void>;
-}
-
-/** A resource that cannot be taken. `reason` is for people, and carries no clinical values. */
-export class ResourceRejected extends Error {
-  override name = 'ResourceRejected';
 }

@@ -4,16 +4,10 @@
  * their turn comes.
  */
 
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
 import { identifiersOf, recordId } from './record-id.ts';
-import {
-  type IdentifierKey,
-  type JsonObject,
-  type ResourceImporter,
-  ResourceRejected,
-  type Target,
-  type UnitContext,
-} from './resource-importer.ts';
+import type { IdentifierKey, ResourceImporter, Target, UnitContext } from './resource-importer.ts';
 import type { EntryRange } from './source/read-entries.ts';
 
 /** A resource that is to be taken. There may be very many: what can be read again is not held here. */
