@@ -1,8 +1,6 @@
 /** SQL of the months of the access log. */
+import { ADVISORY_LOCKS } from '../platform/db/advisory-locks.ts';
 import type { Queryable } from '../platform/db/database.ts';
-
-/** Lets one process at a time make partitions. */
-const PARTITION_LOCK = 7_246_318_003;
 
 /** Make the partitions of the months from `from` on, `months` of them. Needs the owner of the schema. */
 export async function makePartitions(owner: Queryable, from: Date, months: number): Promise<void> {
@@ -22,7 +20,7 @@ function makePartition(start: string, end: string): string {
   return `
     do $$
     begin
-      perform pg_advisory_xact_lock(${PARTITION_LOCK});
+      perform pg_advisory_xact_lock(${ADVISORY_LOCKS.accessLogPartitions});
       if to_regclass('${name}') is not null then
         return;
       end if;

@@ -1,9 +1,7 @@
 /** SQL of the access log: registering a writer, and appending. */
+import { ADVISORY_LOCKS } from '../platform/db/advisory-locks.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { ChainedEntry } from './hash-chain.ts';
-
-/** Serialises the numbering of writers. */
-const WRITER_LOCK = 7_246_318_002;
 
 export interface HashedEntry extends ChainedEntry {
   previousHash: Buffer;
@@ -28,7 +26,7 @@ export interface WriterRow {
 
 /** The next writer number. Call inside a transaction: it holds the numbering until the end of it. */
 export async function nextWriterNumber(db: Queryable): Promise<number> {
-  await db.query({ text: 'select pg_advisory_xact_lock($1)', values: [WRITER_LOCK] });
+  await db.query({ text: 'select pg_advisory_xact_lock($1)', values: [ADVISORY_LOCKS.accessLogWriters] });
   const { rows } = await db.query<{ number: number }>({
     text: 'select coalesce(max(number), 0) + 1 as number from access_log_writer',
   });

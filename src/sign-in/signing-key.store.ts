@@ -1,5 +1,6 @@
 /** Keys that sign access tokens, at rest. */
 import type { JWK } from 'jose';
+import { ADVISORY_LOCKS } from '../platform/db/advisory-locks.ts';
 import type { Client, Queryable } from '../platform/db/database.ts';
 
 export interface StoredSigningKey {
@@ -19,8 +20,6 @@ interface Row {
   signs_from: Date;
   retired_at: Date | null;
 }
-
-const LOCK = 7_246_318_003;
 
 /** Newest first. */
 export async function readSigningKeys(db: Queryable): Promise<StoredSigningKey[]> {
@@ -43,7 +42,11 @@ export async function readSigningKeys(db: Queryable): Promise<StoredSigningKey[]
 
 /** Changes of the key set take turns, so that processes that start together make one first key. */
 export async function lockSigningKeys(client: Client): Promise<void> {
-  await client.query({ name: 'signing-key-lock', text: 'select pg_advisory_xact_lock($1)', values: [LOCK] });
+  await client.query({
+    name: 'signing-key-lock',
+    text: 'select pg_advisory_xact_lock($1)',
+    values: [ADVISORY_LOCKS.signingKeys],
+  });
 }
 
 export async function insertSigningKey(

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
-const LOCK = 7_246_318_001;
 /** The role that the service acts as; it owns nothing and cannot change the access log. */
 export const SERVICE_ROLE = 'interchange_service';
 
@@ -32,7 +32,7 @@ export async function migrate(url: string): Promise<string[]> {
   const migrations = await readMigrations();
   return withClient(url, async (client) => {
     await checkVersion(client);
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
     await ensureServiceRole(client);
     await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`);

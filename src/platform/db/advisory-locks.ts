@@ -1,0 +1,14 @@
+/**
+ * The advisory locks of the service, in one place so that no two share a number. Locks over one thing of many
+ * (an import's conditions, a terminology map) take a 64-bit hash of its name instead.
+ */
+export const ADVISORY_LOCKS = {
+  /** One process migrates at a time. */
+  migrations: 7_246_318_001,
+  /** Serialises the numbering of access log writers. */
+  accessLogWriters: 7_246_318_002,
+  /** Changes of the set of signing keys take turns. */
+  signingKeys: 7_246_318_003,
+  /** One process at a time makes partitions of the access log. */
+  accessLogPartitions: 7_246_318_004,
+} as const;
