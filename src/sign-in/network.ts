@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /** `192.0.2.0/24`, `2001:db8:0:1::/64`; an IPv4 address inside IPv6 counts as IPv4; anything else is one network. */
 export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%');
   if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
   if (isIPv6(plain)) return `${firstFourGroups(plain)}::/64`;
   return 'unknown';

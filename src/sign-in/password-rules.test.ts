@@ -48,3 +48,27 @@ test('the email address, its local part and either with digits behind are refuse
   for (const password of [EMAIL, EMAIL.toUpperCase(), 'amara.okafor', 'Amara.Okafor2026', `${EMAIL}1`])
     assert.match((await passwordFault(password, EMAIL)) ?? '', /email/, password);
 });
+
+test('a password that grows past 1,024 characters when it is folded is refused', async () => {
+  const password = `a${'\u2057'.repeat(1_022)}a`;
+  assert.equal(password.length, 1_024);
+  assert.match((await passwordFault(password, EMAIL)) ?? '', /at most 1024/);
+});
+
+test('no password costs the event loop more than a moment', async () => {
+  await passwordFault('the list is read once', EMAIL);
+  for (const password of [
+    `a${'\u2057'.repeat(1_022)}a`,
+    `a${'!'.repeat(1_022)}a`,
+    `${'!'.repeat(1_023)}a`,
+    `${'a!'.repeat(511)}aa`,
+    'a'.repeat(1_024),
+    `${'abcdef'.repeat(170)}x`,
+    '\u0300\u0316'.repeat(512),
+  ]) {
+    const started = performance.now();
+    for (let round = 0; round < 20; round += 1) await passwordFault(password, EMAIL);
+    const each = (performance.now() - started) / 20;
+    assert.ok(each < 5, `${each} ms for ${password.slice(0, 4)}`);
+  }
+});

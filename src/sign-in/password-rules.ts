@@ -8,9 +8,10 @@ export async function passwordFault(password: string, email: string): Promise<st
   const length = [...password].length;
   if (length < PASSWORD_MIN_LENGTH)
     return `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`;
-  if (password.length > PASSWORD_MAX_LENGTH)
-    return `The password must have at most ${PASSWORD_MAX_LENGTH} characters.`;
   const folded = password.normalize('NFKC').toLowerCase();
+  // One character may become several here, and what follows works on these.
+  if (Math.max(password.length, folded.length) > PASSWORD_MAX_LENGTH)
+    return `The password must have at most ${PASSWORD_MAX_LENGTH} characters.`;
   if (isEmail(folded, email.toLowerCase())) return 'The password must not be the email address.';
   if (isPattern(folded) || (await isCommon(folded)))
     return 'The password is among the most common ones. Choose another, several words for example.';
@@ -47,8 +48,16 @@ async function isCommon(folded: string): Promise<boolean> {
   );
 }
 
+/** Without what stands around the first and the last letter. Each end is walked once: no expression backtracks. */
 function trimSigns(text: string): string {
-  return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+  const characters = [...text];
+  const first = characters.findIndex(isLetter);
+  const last = characters.findLastIndex(isLetter);
+  return first === -1 ? '' : characters.slice(first, last + 1).join('');
+}
+
+function isLetter(character: string): boolean {
+  return /^\p{L}$/u.test(character);
 }
 
 let list: Promise<ReadonlySet<string>> | undefined;
