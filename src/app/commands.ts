@@ -1,21 +1,17 @@
 /** The commands of `interchange`, in the order of their help (design section 5). */
 import { Command, CommanderError } from 'commander';
-import {
-  createConnectionCommand,
-  listConnectionsCommand,
-  rotateSecretCommand,
-  showConnectionCommand,
-  switchConnectionCommand,
-  updateConnectionCommand,
-} from '../exchange/connection.command.ts';
+import { DatabaseError } from 'pg';
+import { switchConnectionCommand, updateConnectionCommand } from '../exchange/change-connection.command.ts';
+import { createConnectionCommand } from '../exchange/create-connection.command.ts';
+import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
 import {
   countDeliveriesCommand,
   listDeliveriesCommand,
-  replayDeliveriesCommand,
   showDeliveryCommand,
-  skipDeliveriesCommand,
-} from '../exchange/delivery.command.ts';
-import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
+} from '../exchange/list-deliveries.command.ts';
+import { replayDeliveriesCommand, skipDeliveriesCommand } from '../exchange/review-deliveries.command.ts';
+import { rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
+import { listConnectionsCommand, showConnectionCommand } from '../exchange/show-connections.command.ts';
 import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulator.command.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
@@ -205,5 +201,13 @@ function failureText(error: unknown): string {
   if (typeof code === 'string' && /^28/.test(code))
     return 'the database refuses the user or password of DATABASE_URL';
   if (code === '3D000') return 'the database named in DATABASE_URL does not exist: create it first';
+  if (code === 'EADDRINUSE') return `${addressOf(error)} is in use: choose another with --port or PORT`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the host of DATABASE_URL is not known';
+  if (error instanceof DatabaseError) return `the database refused a statement (SQLSTATE ${error.code})`;
   return `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}`;
+}
+
+function addressOf(error: Error): string {
+  const { address, port } = error as { address?: unknown; port?: unknown };
+  return typeof address === 'string' ? `${address}:${port}` : `port ${port}`;
 }

@@ -52,27 +52,36 @@ export interface Attempt {
   responseHash: Buffer | null;
 }
 
+// Rows are addressed by arrays of keys and by lateral reads of one row: a join would leave the planner the choice of
+// reading every waiting lane of the connection, which it takes while it has no statistics (docs/adr/0020).
 const LEASE = `
   leased as (
     update exchange_head h
     set lease_token = $4,
         leased_until = now() + $5::integer * interval '1 millisecond'
-    from due
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = due.patient_id
+      and h.patient_id = any(array(select patient_id from due))
     returning h.patient_id, h.sequence, h.attempts
   )
   select l.patient_id, l.sequence, l.attempts, d.id, d.facility_id, d.body, p.refused_purposes
   from leased l
-  join exchange_delivery d
-    on d.organisation_id = $1
-    and d.connection_id = $2
-    and d.patient_id = l.patient_id
-    and d.sequence = l.sequence
-  join patient p
-    on p.organisation_id = $1
-    and p.id = l.patient_id`;
+  cross join lateral (
+    select id, facility_id, body
+    from exchange_delivery d
+    where d.organisation_id = $1
+      and d.connection_id = $2
+      and d.patient_id = l.patient_id
+      and d.sequence = l.sequence
+    limit 1
+  ) d
+  cross join lateral (
+    select refused_purposes
+    from patient p
+    where p.organisation_id = $1
+      and p.id = l.patient_id
+    limit 1
+  ) p`;
 
 const ENABLED = `
   exists (
@@ -233,53 +242,69 @@ const SETTLE = `
   ), owned as (
     select h.patient_id, h.sequence, h.last_sequence, r.next, r.after_ms, r.reason, r.counted
     from result r
-    join exchange_head h
-      on h.organisation_id = $1
-      and h.connection_id = $2
-      and h.patient_id = r.patient_id
-      and h.sequence = r.sequence
-      and h.lease_token = r.lease_token
-    for update of h skip locked
+    cross join lateral (
+      select patient_id, sequence, last_sequence
+      from exchange_head h
+      where h.organisation_id = $1
+        and h.connection_id = $2
+        and h.patient_id = r.patient_id
+        and h.sequence = r.sequence
+        and h.lease_token = r.lease_token
+      limit 1
+      for update skip locked
+    ) h
   ), finished as (
     delete from exchange_head h
-    using owned o
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = o.patient_id
-      and o.next = 'advance'
-      and o.sequence = o.last_sequence
+      and h.patient_id = any(array(
+        select patient_id
+        from owned
+        where next = 'advance'
+          and sequence = last_sequence
+      ))
   ), advanced as (
     update exchange_head h
-    set sequence = d.sequence,
-        queued_at = d.occurred_at,
+    set sequence = h.sequence + 1,
+        queued_at = (
+          select d.occurred_at
+          from exchange_delivery d
+          where d.organisation_id = $1
+            and d.connection_id = $2
+            and d.patient_id = h.patient_id
+            and d.sequence = h.sequence + 1
+        ),
         attempts = 0,
         due_at = now(),
         lease_token = null,
         leased_until = '-infinity'
-    from owned o
-    join exchange_delivery d
-      on d.organisation_id = $1
-      and d.connection_id = $2
-      and d.patient_id = o.patient_id
-      and d.sequence = o.sequence + 1
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = o.patient_id
-      and o.next = 'advance'
-      and o.sequence < o.last_sequence
+      and h.patient_id = any(array(
+        select patient_id
+        from owned
+        where next = 'advance'
+          and sequence < last_sequence
+      ))
   ), kept as (
     update exchange_head h
-    set attempts = h.attempts + o.counted::integer,
-        due_at = case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end,
-        held_at = case when o.next = 'hold' then now() end,
-        held_reason = o.reason,
+    set (attempts, due_at, held_at, held_reason) = (
+          select h.attempts + o.counted::integer,
+            case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end,
+            case when o.next = 'hold' then now() end,
+            o.reason
+          from owned o
+          where o.patient_id = h.patient_id
+        ),
         lease_token = null,
         leased_until = '-infinity'
-    from owned o
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = o.patient_id
-      and o.next <> 'advance'
+      and h.patient_id = any(array(
+        select patient_id
+        from owned
+        where next <> 'advance'
+      ))
   )
   select patient_id, next = 'advance' and sequence < last_sequence as more
   from owned`;

@@ -1,0 +1,82 @@
+/** Settings of a connection at the command line. */
+import type { Command } from 'commander';
+import { UsageError } from '../platform/command/command.ts';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
+import { splitList } from '../tenancy/create-facility.command.ts';
+import { ConnectionSettingError, type ConnectionSettings, checkSettings } from './connection.ts';
+
+/** Settings of a connection as they are given at the command line. */
+export interface SettingOptions {
+  name?: string;
+  address?: string;
+  clientId?: string;
+  callbackHeader?: string;
+  identifierSystem?: string;
+  purposeOfUse?: string;
+  maxInFlight?: string;
+  timeoutMs?: string;
+  facility?: string[];
+}
+
+/** Add the options of settings to a command. */
+export function withSettings(command: Command): Command {
+  return command
+    .option('--name <name>', 'what people call it')
+    .option('--address <url>', 'where deliveries are posted: https, or http to this machine')
+    .option('--client-id <id>', 'names us to the exchange')
+    .option(
+      '--facility <ids>',
+      'facilities covered, separated by commas (default: all, also later ones)',
+      splitList,
+    )
+    .option(
+      '--callback-header <name>',
+      'header that carries the signature of callbacks (default: x-signature)',
+    )
+    .option(
+      '--identifier-system <uri>',
+      'system of the ids that the exchange assigns (default: urn:uuid:<connection>)',
+    )
+    .option('--purpose-of-use <purpose>', 'purpose of the deliveries in the access log (default: OPS)')
+    .option('--max-in-flight <n>', 'requests under way, of one worker process (default: 16)')
+    .option('--timeout-ms <n>', 'how long an answer may take (default: 10000)');
+}
+
+/** The settings given, checked. Throws UsageError. */
+export function settingsOf(options: SettingOptions): Partial<ConnectionSettings> {
+  const {
+    name,
+    address,
+    clientId,
+    callbackHeader,
+    identifierSystem,
+    purposeOfUse,
+    maxInFlight,
+    timeoutMs,
+    facility,
+  } = options;
+  if (purposeOfUse !== undefined && !isPurpose(purposeOfUse))
+    throw new UsageError('--purpose-of-use must be TREATMENT, PAYMENT, OPS or RESEARCH.');
+  const settings: Partial<ConnectionSettings> = {
+    ...(name === undefined ? {} : { name }),
+    ...(address === undefined ? {} : { address }),
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(callbackHeader === undefined ? {} : { callbackHeader: callbackHeader.toLowerCase() }),
+    ...(identifierSystem === undefined ? {} : { identifierSystem }),
+    ...(purposeOfUse === undefined ? {} : { purposeOfUse }),
+    ...(maxInFlight === undefined ? {} : { maxInFlight: Number(maxInFlight) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs: Number(timeoutMs) }),
+    ...(facility === undefined ? {} : { facilityIds: [...new Set(facility.map((id) => id.toLowerCase()))] }),
+  };
+  try {
+    checkSettings(settings);
+  } catch (error) {
+    if (error instanceof ConnectionSettingError) throw new UsageError(error.message);
+    throw error;
+  }
+  return settings;
+}
+
+function isPurpose(text: string): text is PurposeOfUse {
+  return (PURPOSES_OF_USE as readonly string[]).includes(text);
+}

@@ -1,0 +1,81 @@
+/** `interchange delivery replay` and `skip` */
+import { Command } from 'commander';
+import {
+  type CommandEnvironment,
+  CommandError,
+  type CommandSession,
+  UsageError,
+} from '../platform/command/command.ts';
+import { HttpError } from '../platform/http/errors.ts';
+import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
+import { type ReviewOutcome, reviewDeliveries } from './review-deliveries.ts';
+
+export function replayDeliveriesCommand(environment: CommandEnvironment): Command {
+  return withSelection(new Command('replay'))
+    .description('try held deliveries again; without a filter, all of them')
+    .option('--dry-run', 'only say how many')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange delivery replay --connection 7f0c… --since 2026-03-01 --dry-run',
+    )
+    .action(async (options: Selection & { dryRun?: true }) => {
+      await review(environment, options, { action: 'replay', reason: null, accountId: null });
+    });
+}
+
+export function skipDeliveriesCommand(environment: CommandEnvironment): Command {
+  return withSelection(new Command('skip'))
+    .description('give up held deliveries; their lanes go on with what is behind them')
+    .option('--reason <text>', 'why; it is kept with the delivery (required)')
+    .option('--dry-run', 'only say how many')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange delivery skip --id 0197a3c2… --reason "patient entered twice"',
+    )
+    .action(async ({ reason, ...options }: Selection & { reason?: string; dryRun?: true }) => {
+      if (reason === undefined || reason.trim() === '') throw new UsageError('Say why with --reason "…".');
+      await review(environment, options, { action: 'skip', reason, accountId: null });
+    });
+}
+
+type Decision = Parameters<typeof reviewDeliveries>[2]['decision'];
+
+async function review(
+  environment: CommandEnvironment,
+  options: Selection & { dryRun?: true },
+  decision: Decision,
+): Promise<void> {
+  if (statusOf(options.status) !== undefined && options.status !== 'held')
+    throw new UsageError('Only held deliveries can be replayed or skipped: --status held.');
+  const filter = filterOf(options);
+  const dryRun = options.dryRun === true;
+  const outcome = await environment.withSession(async (session) => {
+    const total: ReviewOutcome = { dryRun, count: 0, deliveryIds: [] };
+    for (const organisationId of await organisations(session, options)) {
+      const done = await reviewOne(session, { organisationId }, { filter, decision, dryRun });
+      total.count += done.count;
+      total.deliveryIds.push(...done.deliveryIds);
+    }
+    return total;
+  });
+  const verb = decision.action === 'replay' ? 'replayed' : 'skipped';
+  environment.print(outcome, `${outcome.count} ${dryRun ? `would be ${verb}` : verb}`);
+}
+
+async function reviewOne(
+  { db }: CommandSession,
+  scope: { organisationId: string },
+  request: Parameters<typeof reviewDeliveries>[2],
+): Promise<ReviewOutcome> {
+  const named = request.filter.ids !== undefined;
+  try {
+    return await reviewDeliveries(db, scope, request);
+  } catch (error) {
+    if (!(named && error instanceof HttpError)) throw error;
+    throw new CommandError(
+      error.statusCode === 404
+        ? 'There is no such delivery. Find it with: npx interchange delivery list --status held'
+        : 'A delivery named is not held, so there is nothing to decide. Look at it with: npx interchange delivery show',
+    );
+  }
+}

@@ -1,0 +1,236 @@
+/** `interchange connection …`, `delivery …` and `exchange-simulator` as real processes (design section 5). */
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, it } from 'node:test';
+import type { Command } from 'commander';
+import { buildProgram } from '../src/app/commands.ts';
+import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
+import { runCommand, startCommand } from '../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
+import { insertPatients, type Place, queue } from '../test-support/exchange-records.ts';
+
+let database: TestDatabase;
+let place: Place;
+let folder: string;
+let env: Record<string, string>;
+
+before(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'exchange-commands-'));
+  env = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('hex'), PORT: '3999' };
+  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
+  const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
+  place = { organisationId, facilityId };
+});
+after(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await runCommand([...args, '--json'], { env });
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+async function fails(code: number, message: RegExp, ...args: string[]): Promise<void> {
+  const result = await runCommand(args, { env });
+  assert.equal(result.code, code, `${args.join(' ')}: ${result.stdout}${result.stderr}`);
+  assert.match(result.stderr, message);
+  assert.equal(result.stdout, '');
+}
+const create = (...more: string[]) =>
+  json(
+    'connection',
+    'create',
+    '--organisation',
+    place.organisationId,
+    '--name',
+    'HIE',
+    '--address',
+    'http://127.0.0.1:9/in',
+    '--client-id',
+    'clinic',
+    ...more,
+  );
+
+it('connections: create, show, update, rotate, disable, list', async () => {
+  const created = await create('--facility', place.facilityId, '--callback-header', 'X-Hub-Signature');
+  assert.deepEqual(Object.keys(created).sort(), ['callbackSecret', 'callbackUrl', 'id', 'outboundSecret']);
+  assert.equal(
+    created.callbackUrl,
+    `http://127.0.0.1:3999/api/v1/exchange/connections/${created.id}/callback`,
+  );
+  const shown = await json('connection', 'show', '--id', created.id);
+  assert.deepEqual(
+    [shown.facilityIds, shown.callbackHeader, shown.enabled],
+    [[place.facilityId], 'x-hub-signature', true],
+  );
+  const [updated, rotated] = await Promise.all([
+    json('connection', 'update', '--id', created.id, '--timeout-ms', '2000', '--all-facilities'),
+    json('connection', 'rotate-secret', '--id', created.id, '--overlap-hours', '1'),
+  ]);
+  assert.deepEqual([updated.timeoutMs, updated.facilityIds, updated.name], [2000, null, 'HIE']);
+  assert.notEqual(rotated.outboundSecret, created.outboundSecret);
+  assert.notEqual(rotated.callbackSecret, created.callbackSecret);
+  assert.equal((await json('connection', 'disable', '--id', created.id)).enabled, false);
+  const { items } = await json('connection', 'list', '--organisation', place.organisationId);
+  const listed = items.find(({ id }: { id: string }) => id === created.id);
+  assert.deepEqual([listed.enabled, listed.secrets.length], [false, 4]);
+  const text = await runCommand(['connection', 'list'], { env });
+  assert.match(text.stdout, new RegExp(`${created.id} +disabled +HIE`));
+});
+
+it('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {
+  const wanted = ['--organisation', place.organisationId, '--name', 'x', '--client-id', 'c'];
+  await Promise.all([
+    fails(2, /TLS/, 'connection', 'create', ...wanted, '--address', 'http://hie.example.org'),
+    fails(2, /link-local/, 'connection', 'create', ...wanted, '--address', 'https://169.254.169.254/'),
+    fails(
+      2,
+      /--name, --address and --client-id/,
+      'connection',
+      'create',
+      '--organisation',
+      place.organisationId,
+    ),
+    fails(
+      1,
+      /no organisation/i,
+      'connection',
+      'create',
+      '--organisation',
+      randomUUID(),
+      '--name',
+      'x',
+      '--client-id',
+      'c',
+      '--address',
+      'https://hie.example.org',
+    ),
+  ]);
+  await Promise.all([
+    fails(1, /no connection/, 'connection', 'rotate-secret', '--id', randomUUID()),
+    fails(2, /--reason/, 'delivery', 'skip'),
+    fails(2, /--status held/, 'delivery', 'replay', '--status', 'delivered'),
+    fails(1, /no such delivery/, 'delivery', 'replay', '--id', randomUUID()),
+    fails(2, /cannot be read/, 'exchange-simulator', '--connection', join(folder, 'nothing.json')),
+  ]);
+});
+
+it('every command shows an example', () => {
+  const program = buildProgram();
+  for (const name of ['connection', 'delivery']) {
+    const group = program.commands.find((command) => command.name() === name);
+    assert.ok(group && group.commands.length > 0);
+    for (const command of group.commands) assertExample(command, `${name} ${command.name()}`);
+  }
+  const simulator = program.commands.find((command) => command.name() === 'exchange-simulator');
+  assert.ok(simulator);
+  assertExample(simulator, 'exchange-simulator');
+});
+
+function assertExample(command: Command, path: string): void {
+  let help = '';
+  command.configureOutput({
+    writeOut: (text) => {
+      help += text;
+    },
+  });
+  command.outputHelp();
+  assert.match(help, new RegExp(`Example:\\n  npx interchange ${path}`));
+}
+
+it('deliveries: list, count, show, replay and skip what is held', async () => {
+  const { id } = await create();
+  const patients = await insertPatients(database.pool, place, 3);
+  await queue(database.pool, place, patients);
+  await database.pool.query(
+    `update exchange_head set held_at = now(), held_reason = 'refused_422', due_at = null
+     where organisation_id = $1 and connection_id = $2 and patient_id = any($3)`,
+    [place.organisationId, id, patients.slice(0, 2)],
+  );
+  const held = await json(
+    'delivery',
+    'list',
+    '--connection',
+    id,
+    '--status',
+    'held',
+    '--since',
+    '2020-01-01',
+  );
+  assert.equal(held.items.length, 2);
+  const counted = (await json('delivery', 'count')).items.find(
+    (item: { connectionId: string }) => item.connectionId === id,
+  );
+  assert.deepEqual([counted.queued, counted.held], [1, 2]);
+  const [first, second] = held.items;
+  assert.equal((await json('delivery', 'show', '--id', first.id)).heldReason, 'refused_422');
+  assert.deepEqual(await json('delivery', 'replay', '--connection', id, '--dry-run'), {
+    dryRun: true,
+    count: 2,
+    deliveryIds: [second.id, first.id],
+  });
+  assert.deepEqual(await json('delivery', 'replay', '--id', first.id), {
+    dryRun: false,
+    count: 1,
+    deliveryIds: [first.id],
+  });
+  const skipped = await runCommand(['delivery', 'skip', '--connection', id, '--reason', 'a duplicate'], {
+    env,
+  });
+  assert.equal(skipped.stdout.trim(), '1 skipped');
+  const { reviews, status } = await json('delivery', 'show', '--id', second.id);
+  assert.deepEqual(
+    [status, reviews[0].action, reviews[0].reason, reviews[0].accountId],
+    ['skipped', 'skip', 'a duplicate', null],
+  );
+});
+
+it('the simulator takes a signed delivery, confirms it, and fails when told to', async () => {
+  const file = join(folder, 'connection.json');
+  const address = `http://127.0.0.1:${45_000 + Math.floor(Math.random() * 10_000)}`;
+  const connection = await json(
+    'connection',
+    'create',
+    '--organisation',
+    place.organisationId,
+    '--name',
+    'Sim',
+    '--address',
+    `${address}/in`,
+    '--client-id',
+    'c',
+  );
+  await writeFile(file, JSON.stringify(connection));
+  const service = startCommand(['serve', '--port', '3999'], {
+    env: { ...env, LOG_LEVEL: 'info', DELIVERY_RETRY_SECONDS: '0.3,0.3,0.3,0.3,0.3,0.3' },
+  });
+  const simulator = startCommand(
+    ['exchange-simulator', '--connection', file, '--port', new URL(address).port, '--fail-rate', '1'],
+    { env },
+  );
+  try {
+    await Promise.all([simulator.printed(/listening on/), service.printed(/"listening"/)]);
+    const patients = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, patients);
+    await simulator.printed(/patient\.created #1 .* signature valid, answered 503/);
+    const changed = await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":0}' });
+    assert.equal(changed.status, 200);
+    assert.equal((await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":7}' })).status, 400);
+    const [, assigned] = await simulator.printed(/callback +accepted (SIM-\w+) for [0-9a-f-]+: answered 200/);
+    const { rows } = await database.pool.query(
+      'select value from patient_assigned_identifier where patient_id = $1',
+      patients,
+    );
+    assert.equal(rows[0]?.['value'], assigned);
+    assert.equal((await fetch(`${address}/in`, { method: 'POST', body: '{}' })).status, 401, 'unsigned');
+  } finally {
+    simulator.child.kill('SIGTERM');
+    service.child.kill('SIGTERM');
+    await Promise.all([simulator.ended, service.ended]);
+  }
+});
