@@ -125,6 +125,9 @@ export function publishRoute(
           Type.Object({ [idName]: Type.String(), target: Type.String(), ...DryRunMembers }),
         ]),
       },
+      422: { description: 'Local codes without a standard code, each one named.' },
+      502: { description: 'The target did not take everything; publishing again goes on from there.' },
+      503: { description: 'No target is configured.' },
     },
     async handle({ params, query: { target, dryRun } }, context) {
       const id = idOf(params);

@@ -78,6 +78,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     const leaseKey = { organisationId: scope.organisationId, targetId, record: key };
     await withLease({ db, clock, settings: lease, timeoutMs: target.timeoutMs }, leaseKey, async () => {
       const [current] = await findRecorded(db, scope, { targetId, keys: [key] });
+      if (current === undefined) await noteCreate([key]);
       await store(resource, current);
       await queue.drained();
     });
@@ -106,8 +107,14 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     return stored;
   }
 
+  /** Those that patients share are noted once they are guarded. */
+  function isCreate(resource: FhirResource): boolean {
+    const isNew = target.idPolicy === 'server' && !recorded.has(keyOf(resource));
+    return isNew && !SHARED.has(resource.resourceType);
+  }
+
   async function level(resources: readonly FhirResource[]): Promise<void> {
-    const creates = resources.map(keyOf).filter((key) => target.idPolicy === 'server' && !recorded.has(key));
+    const creates = resources.filter(isCreate).map(keyOf);
     if (creates.length > 0) await noteCreate(creates);
     const stop = (error: unknown) => {
       if (!(error instanceof Stopped)) sent.failure ??= error;

@@ -1,0 +1,256 @@
+/**
+ * A FHIR R4 server as a process: create, conditional create, update, read, search by identifier, versions,
+ * referential integrity, and faults by script. Prints its origin; the base address is `<origin>/fhir`.
+ *
+ * node test-support/fhir-server/main.ts [--no-client-ids] [--no-integrity] [--no-conditional-create] [--no-search]
+ *   [--require "Bearer token"]
+ *
+ * Control, beside the FHIR interface: POST /control/script, POST /control/reset, POST /control/remove,
+ * POST /control/put, GET /control/state.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createScript, type Fault } from './faults.ts';
+import { FhirStore, type Outcome, type Resource } from './store.ts';
+
+const { values } = parseArgs({
+  options: {
+    'no-client-ids': { type: 'boolean', default: false },
+    'no-integrity': { type: 'boolean', default: false },
+    'no-conditional-create': { type: 'boolean', default: false },
+    'no-search': { type: 'boolean', default: false },
+    require: { type: 'string' },
+  },
+});
+const store = new FhirStore({
+  clientIds: !values['no-client-ids'],
+  referentialIntegrity: !values['no-integrity'],
+  conditionalCreate: !values['no-conditional-create'],
+});
+const script = createScript();
+
+interface Seen {
+  method: string;
+  path: string;
+  headers: Record<string, unknown>;
+  body: string;
+  fault: string | undefined;
+}
+let seen: Seen[] = [];
+let held = 0;
+let inFlight = 0;
+let maxInFlight = 0;
+const sockets = new Set<unknown>();
+
+const server = createServer((request, response) => {
+  const url = request.url ?? '/';
+  void (url.startsWith('/control/') ? control(url, request, response) : fhir(url, request, response));
+});
+
+async function fhir(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  sockets.add(request.socket);
+  inFlight += 1;
+  maxInFlight = Math.max(maxInFlight, inFlight);
+  response.on('close', () => {
+    inFlight -= 1;
+  });
+  const body = await readText(request);
+  const { method = 'GET', headers } = request;
+  const path = url.replace(/^\/fhir\//, '');
+  const [resourcePath = '', query = ''] = path.split('?');
+  const [type = '', id] = resourcePath.split('/');
+  const fault = script.next({ method, type, id });
+  seen.push({ method, path, headers, body, fault: fault?.kind });
+  if (values.require !== undefined && headers.authorization !== values.require)
+    return answer(response, { status: 401, problem: { code: 'login', text: 'Credentials required' } });
+  const work = (): Outcome | Resource => perform({ method, type, id, query, body, headers });
+  if (fault === undefined) return answer(response, work());
+  await commit(fault, work, { request, response });
+}
+
+/** Commit the fault, around or instead of the work. */
+async function commit(
+  fault: Fault,
+  work: () => Outcome | Resource,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): Promise<void> {
+  switch (fault.kind) {
+    case 'drop':
+      return void request.socket.destroy();
+    case 'drop-after':
+      work();
+      return void request.socket.destroy();
+    case 'reset': {
+      const text = JSON.stringify(bodyOf(work()));
+      response.writeHead(200, {
+        'content-type': 'application/fhir+json',
+        'content-length': text.length + 10,
+      });
+      response.write(text.slice(0, text.length / 2));
+      await sleep(2);
+      return void request.socket.resetAndDestroy();
+    }
+    case 'slow':
+      await sleep(fault.delayMs ?? 300);
+      return answer(response, work());
+    case 'slow-after': {
+      const done = work();
+      await sleep(fault.delayMs ?? 300);
+      return answer(response, done);
+    }
+    case 'wrong-json': {
+      const text = JSON.stringify(bodyOf(work()));
+      response.writeHead(200, { 'content-type': 'application/fhir+json' });
+      return void response.end(text.slice(0, text.length / 2));
+    }
+    case 'html':
+      response.writeHead(200, { 'content-type': 'text/html' });
+      return void response.end('<html><body>Sign in to continue</body></html>');
+    case 'hold':
+      work();
+      held += 1;
+      return;
+    case 'status-after':
+    case 'status': {
+      if (fault.kind === 'status-after') work();
+      const { status = 500, diagnostics = 'Scripted fault', headers = {} } = fault;
+      response.writeHead(status, { 'content-type': 'application/fhir+json', ...headers });
+      return void response.end(JSON.stringify(operationOutcome('processing', diagnostics)));
+    }
+  }
+}
+
+interface FhirCall {
+  method: string;
+  type: string;
+  id: string | undefined;
+  query: string;
+  body: string;
+  headers: IncomingMessage['headers'];
+}
+
+function perform({ method, type, id, query, body, headers }: FhirCall): Outcome | Resource {
+  if (method === 'GET' && type === 'metadata') return capabilities();
+  if (method === 'GET' && id !== undefined) return store.read(type, id);
+  if (method === 'GET') return searchset(type, query);
+  const resource = parse(body);
+  if (resource === undefined) return { status: 400, problem: { code: 'structure', text: 'Not valid JSON' } };
+  if (resource.resourceType !== type)
+    return { status: 400, problem: { code: 'invalid', text: 'Resource type does not match' } };
+  if (method === 'PUT' && id !== undefined) return store.update(resource, id);
+  const condition = headers['if-none-exist'];
+  if (method === 'POST') return store.create(resource, typeof condition === 'string' ? condition : undefined);
+  return { status: 405, problem: { code: 'not-supported', text: 'Not supported' } };
+}
+
+function searchset(type: string, query: string): Outcome | Resource {
+  if (values['no-search'])
+    return { status: 403, problem: { code: 'forbidden', text: 'Search is not allowed' } };
+  const entry = store.search(type, query).map((resource) => ({ resource, search: { mode: 'match' } }));
+  return { resourceType: 'Bundle', type: 'searchset', ...(entry.length === 0 ? {} : { entry }) };
+}
+
+function answer(response: ServerResponse, outcome: Outcome | Resource): void {
+  if (response.destroyed || response.writableEnded) return;
+  const body = bodyOf(outcome);
+  const status = isOutcome(outcome) ? outcome.status : 200;
+  const resource = isOutcome(outcome) ? outcome.resource : undefined;
+  const { id, resourceType, meta } = resource ?? {};
+  const version = meta?.versionId;
+  const headers =
+    resource === undefined
+      ? {}
+      : { etag: `W/"${version}"`, location: `/fhir/${resourceType}/${id}/_history/${version}` };
+  response.writeHead(status, { 'content-type': 'application/fhir+json; charset=utf-8', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function bodyOf(outcome: Outcome | Resource): Resource {
+  if (!isOutcome(outcome)) return outcome;
+  const { code, text } = outcome.problem ?? { code: 'exception', text: 'Failed' };
+  return outcome.resource ?? operationOutcome(code, text);
+}
+
+function isOutcome(value: Outcome | Resource): value is Outcome {
+  return 'status' in value && !('resourceType' in value);
+}
+
+function operationOutcome(code: string, diagnostics: string): Resource {
+  return { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code, diagnostics }] };
+}
+
+function capabilities(): Resource {
+  const types = [
+    'Organization',
+    'Practitioner',
+    'Location',
+    'Patient',
+    'Encounter',
+    'ServiceRequest',
+    'Observation',
+    'ImagingStudy',
+    'DiagnosticReport',
+  ];
+  const { clientIds, conditionalCreate, referentialIntegrity } = store.options;
+  return {
+    resourceType: 'CapabilityStatement',
+    status: 'active',
+    kind: 'instance',
+    fhirVersion: '4.0.1',
+    software: { name: 'Test FHIR server', version: '1' },
+    rest: [
+      {
+        mode: 'server',
+        resource: types.map((type) => ({
+          type,
+          interaction: ['create', 'update', 'read', ...(values['no-search'] ? [] : ['search-type'])].map(
+            (code) => ({ code }),
+          ),
+          updateCreate: clientIds,
+          conditionalCreate,
+          referencePolicy: referentialIntegrity ? ['literal', 'enforced'] : ['literal'],
+          searchParam: [{ name: 'identifier', type: 'token' }],
+        })),
+      },
+    ],
+  };
+}
+
+async function control(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const given = parse(await readText(request)) as unknown as Record<string, never> | undefined;
+  if (url === '/control/script') script.set((given?.faults ?? []) as Fault[]);
+  if (url === '/control/reset') store.clear();
+  if (url === '/control/remove') store.remove(String(given?.key), given?.deleted === true);
+  if (url === '/control/put') store.update(given?.resource as unknown as Resource, String(given?.id));
+  const connections = sockets.size;
+  const state = { resources: store.current(), seen, held, maxInFlight, connections };
+  if (url !== '/control/state') {
+    seen = [];
+    held = 0;
+    maxInFlight = 0;
+    sockets.clear();
+  }
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(url === '/control/state' ? JSON.stringify(state) : '{}');
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): Resource | undefined {
+  try {
+    return JSON.parse(text) as Resource;
+  } catch {
+    return undefined;
+  }
+}
+
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,73 @@
+/** Starts the FHIR server process and talks to its control interface. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Fault } from './faults.ts';
+import type { Resource } from './store.ts';
+
+export interface SeenRequest {
+  method: string;
+  /** Below the base address. */
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  fault?: string;
+}
+
+export interface FhirServerState {
+  /** Newest versions. */
+  resources: (Resource & { id: string })[];
+  /** Requests since the last control call. */
+  seen: SeenRequest[];
+  /** Requests that were done and will never be answered. */
+  held: number;
+  maxInFlight: number;
+  /** Connections that requests came on. */
+  connections: number;
+}
+
+export interface TestFhirServer {
+  base: string;
+  /** Replace the script of faults; forgets the requests seen. */
+  script(...faults: Fault[]): Promise<void>;
+  state(): Promise<FhirServerState>;
+  /** Forget every resource, fault and request. */
+  reset(): Promise<void>;
+  /** Lose a resource, or delete it (410). */
+  remove(key: string, options?: { deleted: boolean }): Promise<void>;
+  /** Put a resource there as someone else would. */
+  put(resource: Resource & { id: string }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+
+export async function startFhirServer(...options: string[]): Promise<TestFhirServer> {
+  const child = fork(MAIN, options, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  if (child.stdout === null) throw new Error('no stdout');
+  const [origin] = (await once(createInterface(child.stdout), 'line')) as [string];
+
+  async function control(path: string, body?: object): Promise<unknown> {
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const response = await fetch(`${origin}/control/${path}`, init);
+    return response.json();
+  }
+
+  return {
+    base: `${origin}/fhir`,
+    script: async (...faults) => void (await control('script', { faults })),
+    state: async () => (await control('state')) as FhirServerState,
+    async reset() {
+      await control('script', { faults: [] });
+      await control('reset', {});
+    },
+    remove: async (key, { deleted } = { deleted: false }) => void (await control('remove', { key, deleted })),
+    put: async (resource) => void (await control('put', { resource, id: resource.id })),
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+    },
+  };
+}
