@@ -12,7 +12,7 @@ import { parseAnswers, requestBytes } from '../../test-support/raw-http.ts';
 
 const START_MS = 60_000;
 
-describe('serve', { timeout: 240_000 }, () => {
+describe('serve', { timeout: 600_000 }, () => {
   /** Keeps the database, the keys and an account; what is tested are processes beside it. */
   let api: TestApi;
   let tenant: Tenant;

@@ -52,7 +52,8 @@ export function isTimeZone(zone: string): boolean {
 function validTime(hour: string, minute?: string, second?: string, zone?: string): boolean {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59) return false;
   if (zone === undefined || zone === 'Z') return zone === 'Z';
-  return Number(zone.slice(1, 3)) <= 14 && Number(zone.slice(4, 6)) <= 59;
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(4, 6))];
+  return (hours < 14 && minutes <= 59) || (hours === 14 && minutes === 0);
 }
 
 function timed(text: string, resolutionMs: number): FhirDateTime | undefined {

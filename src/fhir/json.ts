@@ -22,7 +22,10 @@ export class Decimal {
   }
 }
 
-/** Parse JSON text, keeping decimals to the digit. Throws SyntaxError on bad JSON. */
+/**
+ * Parse JSON text, keeping decimals to the digit. Throws SyntaxError on bad JSON, and for a number with an
+ * exponent beyond 400, which would take that many digits to write.
+ */
 export function parseFhirJson(text: string): unknown {
   return JSON.parse(text, reviveNumber as (key: string, value: unknown) => unknown);
 }
@@ -35,7 +38,12 @@ export function decimalText(value: unknown): string | undefined {
 
 function reviveNumber(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number' || context.source === undefined) return value;
-  return String(value) === context.source ? value : new Decimal(context.source);
+  if (String(value) === context.source) return value;
+  try {
+    return new Decimal(context.source);
+  } catch (error) {
+    throw new SyntaxError('a number is out of range', { cause: error });
+  }
 }
 
 /** `1.5e3` → `1500`, `2e-3` → `0.002`; digits are kept, the exponent is spelled out. */

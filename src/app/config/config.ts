@@ -1,4 +1,5 @@
 /** The configuration of a process: typed, complete, read once. `docs/environment.md` documents each variable. */
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
 import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
@@ -36,6 +37,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const url = reader.text('DATABASE_URL');
   if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
     reader.fault('DATABASE_URL', 'must start with postgres:// or postgresql://');
+  else if (url !== undefined && !URL.canParse(url))
+    reader.fault('DATABASE_URL', 'is not a URL: encode special characters of its parts, @ as %40');
   const config: Config = {
     database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url },
     databaseConnections: reader.integer('DATABASE_CONNECTIONS', { min: 2, max: 200, fallback: 10 }),
@@ -46,10 +49,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     masterKey: masterKey(reader, url !== undefined),
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
-    trustProxy: (reader.text('TRUST_PROXY') ?? '')
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
+    trustProxy: trustedProxies(reader),
     signIn: {
       ...DEFAULT_SIGN_IN_SETTINGS,
       lockFailures: reader.integer('SIGN_IN_LOCK_FAILURES', { min: 1, max: 100, fallback: 5 }),
@@ -119,6 +119,25 @@ export function parseMasterKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
   const bytes = Buffer.from(trimmed, 'base64');
   return bytes.length === 32 && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? bytes : undefined;
+}
+
+/** Addresses, CIDR ranges, or the names of ranges that a proxy is usually in. */
+function trustedProxies(reader: EnvironmentReader): string[] {
+  const parts = (reader.text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []);
+  if (!parts.every(isAddressRange))
+    reader.fault(
+      'TRUST_PROXY',
+      'must list addresses or CIDR ranges, for example 10.0.0.0/8,192.168.1.7, or loopback, linklocal, uniquelocal',
+    );
+  return parts;
+}
+
+function isAddressRange(text: string): boolean {
+  if (/^(loopback|linklocal|uniquelocal)$/.test(text)) return true;
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 function optionalPort(reader: EnvironmentReader, name: string): number | undefined {

@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Command } from 'commander';
+import pg from 'pg';
+import { type CommandResult, runCommand } from '../../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { MODULES } from '../tenancy/modules.ts';
+import { buildProgram } from './commands.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Processes at once. */
+const PARALLEL = 3;
+
+/** Commands with their full names. */
+function leaves(command: Command, name = ''): { name: string; command: Command }[] {
+  if (command.commands.length === 0) return [{ name: name.trim(), command }];
+  return command.commands.flatMap((child) => leaves(child, `${name} ${child.name()}`));
+}
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
+}
+
+describe('every command', () => {
+  it('says in its help what it does, its options, and an example that begins with its name', () => {
+    for (const { name, command } of leaves(buildProgram())) {
+      if (name === 'start') continue;
+      const help = helpOf(command);
+      assert.ok(command.description().length > 10, name);
+      for (const option of command.options)
+        assert.ok((option.description ?? '') !== '', `${name} ${option.flags}`);
+      assert.match(help, /--json/, name);
+      assert.match(help, /Examples?:\n/, name);
+      const example = help.slice(help.search(/Examples?:\n/));
+      assert.ok(example.includes(`npx interchange ${name}`), `${name}: the example is of another command`);
+    }
+  });
+
+  it('takes no secret as an argument', () => {
+    for (const { name, command } of leaves(buildProgram()))
+      for (const { long, required, optional } of command.options)
+        if (/password|secret|token|key/.test(long ?? ''))
+          assert.ok(!required && !optional, `${name} ${long} takes a value`);
+  });
+
+  it('has every option of an example', () => {
+    for (const { name, command } of leaves(buildProgram())) {
+      const help = helpOf(command);
+      const example = help.slice(help.search(/Examples?:\n/)).split('\n');
+      for (const line of example.filter((part) => part.includes(`interchange ${name}`)))
+        for (const [flag] of line.matchAll(/--[a-z-]+/g))
+          assert.ok(
+            command.options.some(({ long }) => long === flag),
+            `${name} has no ${flag}`,
+          );
+    }
+  });
+});
+
+describe('the command line', { timeout: 600_000 }, () => {
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  let organisation: string;
+  let facility: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    env = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('hex') };
+    organisation = one(await run('organisation create --name', 'Lagos Hospitals', '--json'));
+    facility = one(
+      await run(
+        'facility create --organisation',
+        organisation,
+        '--name',
+        'Ikeja',
+        '--time-zone Africa/Lagos --json',
+      ),
+    );
+  });
+  after(() => database.drop());
+
+  /** Words are split at spaces where they have no capital letter and no dash alone; ids and names are given apart. */
+  function run(...parts: string[]): Promise<CommandResult> {
+    const args = parts.flatMap((part) => (/^[a-z-]/.test(part) ? part.split(' ') : [part]));
+    return runCommand(args, { env });
+  }
+
+  /** The document on stdout, which must be the only one. */
+  function document({ code, stdout, stderr }: CommandResult): Record<string, unknown> {
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  function one(result: CommandResult): string {
+    const { id, ...rest } = document(result);
+    assert.deepEqual(rest, {});
+    assert.match(String(id), UUID);
+    return String(id);
+  }
+
+  async function each<T>(items: readonly T[], visit: (item: T) => Promise<void>): Promise<void> {
+    const waiting = [...items];
+    const next = async (): Promise<void> => {
+      const item = waiting.shift();
+      if (item === undefined) return;
+      await visit(item);
+      await next();
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, next));
+  }
+
+  it('prints { id } of what it made, takes an id, and lists it', async () => {
+    const id = randomUUID();
+    assert.equal(one(await run('organisation create --name', 'Second', '--id', id, '--json')), id);
+    const taken = await run('organisation create --name', 'Third', '--id', id);
+    assert.equal(taken.code, 1);
+    assert.match(taken.stderr, /exists already/);
+    const site = randomUUID();
+    const made = await run(
+      'facility create --organisation',
+      id,
+      '--name',
+      'Site',
+      '--id',
+      site,
+      '--modules patients,lab --json',
+    );
+    assert.equal(one(made), site);
+    const { items } = document(await run('facility list --organisation', id, '--json'));
+    assert.deepEqual(items, [{ id: site, name: 'Site', timeZone: 'UTC', modules: ['lab', 'patients'] }]);
+    const all = document(await run('facility list --organisation', organisation, '--json'));
+    assert.deepEqual((all.items as { modules: string[] }[])[0]?.modules, [...MODULES].sort());
+    const plain = await run('organisation create --name', 'Fourth');
+    assert.match(plain.stdout, /^[0-9a-f-]{36}\n$/);
+    assert.equal(plain.stderr, '');
+  });
+
+  it('ends with 2, and says on stderr how to call it, when it is called wrongly', async () => {
+    const wrong: [string[], RegExp][] = [
+      [['nonsense'], /unknown command/],
+      [['organisation', 'nonsense'], /unknown command|help/],
+      [['organisation', 'create'], /--name <name>.*not specified/],
+      [['organisation', 'create', '--name', ''], /1 to 200/],
+      [['organisation', 'create', '--name', 'x'.repeat(201)], /1 to 200/],
+      [['organisation', 'create', '--name', 'X', '--id', '7'], /--id must be a UUID, for example/],
+      [['organisation', 'create', '--name', 'X', '--nonsense'], /unknown option/],
+      [['organisation', 'create', '--name', 'X', 'extra'], /too many arguments/],
+      [['facility', 'create', '--organisation', 'x', '--name', 'X'], /--organisation must be a UUID/],
+      [
+        ['facility', 'create', '--organisation', organisation, '--name', 'X', '--time-zone', 'Mars/Base'],
+        /Example: --time-zone/,
+      ],
+      [
+        ['facility', 'create', '--organisation', organisation, '--name', 'X', '--modules', 'lab,nonsense'],
+        /Unknown module nonsense.*patients, encounters/,
+      ],
+      [['serve', '--role', 'boss'], /all, api, worker/],
+      [['serve', '--port', '70000'], /0 to 65535/],
+      [['serve', '--processes', '0'], /1 to 256/],
+      [['access-log', 'verify', '--heads', '/no/such/file'], /--heads must name a file/],
+    ];
+    await each(wrong, async ([args, fix]) => {
+      const { code, stdout, stderr } = await runCommand(args, { env });
+      assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
+      assert.match(stderr, fix, args.join(' '));
+      assert.equal(stdout, '', args.join(' '));
+      assert.doesNotMatch(stderr, /\n\s+at /);
+    });
+  });
+
+  it('ends with 1 and says so when an id is unknown', async () => {
+    const id = randomUUID();
+    const unknown: [string[], RegExp][] = [
+      [['facility', 'create', '--organisation', id, '--name', 'X'], /no organisation/],
+      [['facility', 'list', '--organisation', id], /no organisation/],
+      [
+        ['facility', 'modules', '--organisation', organisation, '--facility', id, '--modules', 'lab'],
+        /no facility/,
+      ],
+      [['role', 'list', '--organisation', id], /no organisation/],
+      [['account', 'disable', '--email', 'nobody@example.org'], /no account/i],
+      [['connection', 'show', '--id', id], /no connection/i],
+      [['import', '--organisation', organisation, '--facility', id, '.'], /no facility/],
+      [
+        [
+          'patient',
+          'privacy',
+          '--organisation',
+          organisation,
+          '--facility',
+          facility,
+          '--patient',
+          id,
+          '--refuse',
+          'OPS',
+        ],
+        /no patient/i,
+      ],
+    ];
+    await each(unknown, async ([args, reason]) => {
+      const { code, stdout, stderr } = await runCommand(args, { env });
+      assert.equal(code, 1, `${args.join(' ')}: ${stderr}${stdout}`);
+      assert.match(stderr, reason, args.join(' '));
+      assert.equal(stdout, '', args.join(' '));
+    });
+  });
+
+  it('prints exactly one JSON document with --json', async () => {
+    const lists = [
+      ['organisation', 'list'],
+      ['facility', 'list', '--organisation', organisation],
+      ['role', 'list', '--organisation', organisation],
+      ['account', 'list', '--organisation', organisation],
+      ['key', 'list'],
+      ['connection', 'list'],
+      ['delivery', 'list'],
+      ['delivery', 'count'],
+      ['target', 'list'],
+      ['terminology', 'list', '--organisation', organisation],
+      ['terminology', 'unmapped', '--organisation', organisation],
+      ['access-log', 'verify'],
+      ['migrate'],
+      ['migrate', '--dry-run'],
+      [
+        'facility',
+        'modules',
+        '--organisation',
+        organisation,
+        '--facility',
+        facility,
+        '--modules',
+        'lab,patients',
+      ],
+    ];
+    await each(lists, async (args) => {
+      const found = document(await runCommand([...args, '--json'], { env }));
+      assert.equal(typeof found, 'object', args.join(' '));
+    });
+  });
+
+  it('lists every fault of the environment at once, and starts nothing', async () => {
+    const { code, stdout, stderr } = await runCommand(['serve'], {
+      env: {
+        DATABASE_URL: 'mysql://localhost/x',
+        PORT: '99999',
+        LOG_LEVEL: 'loud',
+        MASTER_KEY: 'short',
+        MASTER_KEY_FILE: '/tmp/key',
+        PUBLIC_BASE_URL: 'http://example.org/',
+        DATABASE_CONNECTIONS: 'many',
+        METRICS_PORT: '-1',
+        SIGN_IN_LOCK_FAILURES: '0',
+        TRUST_PROXY: 'everyone',
+      },
+    });
+    assert.equal(code, 1);
+    assert.equal(stdout, '');
+    for (const name of [
+      'DATABASE_URL',
+      'PORT',
+      'LOG_LEVEL',
+      'MASTER_KEY',
+      'PUBLIC_BASE_URL',
+      'DATABASE_CONNECTIONS',
+      'METRICS_PORT',
+      'SIGN_IN_LOCK_FAILURES',
+      'TRUST_PROXY',
+    ])
+      assert.match(stderr, new RegExp(`- ${name} `), name);
+    assert.match(stderr, /docs\/environment\.md/);
+    assert.doesNotMatch(stderr, /short|mysql:/);
+  });
+
+  it('says what is wrong with the database, and not its password', async () => {
+    const url = new URL(database.url);
+    const change = (part: Partial<URL>) => Object.assign(new URL(url), part).href;
+    const faults: [Record<string, string>, RegExp][] = [
+      [{ DATABASE_URL: change({ port: '9' }) }, /refuses connections/],
+      [{ DATABASE_URL: change({ password: 'wrong-secret' }) }, /user or password|./],
+      [{ DATABASE_URL: change({ pathname: '/nowhere' }) }, /does not exist/],
+      [{ DATABASE_URL: 'postgres://user:wrong-secret@[bad' }, /DATABASE_URL/],
+      [{ DATABASE_URL: change({ hostname: 'no-such-host.invalid' }) }, /host of DATABASE_URL/],
+      [{ MASTER_KEY: '', MASTER_KEY_FILE: '/no/such/key' }, /MASTER_KEY_FILE cannot be read/],
+      [{ MASTER_KEY: '' }, /MASTER_KEY or MASTER_KEY_FILE is required/],
+    ];
+    await each(faults, async ([changed, reason]) => {
+      const { code, stderr } = await runCommand(['organisation', 'list'], { env: { ...env, ...changed } });
+      // Whether the server asks for the password is its own setting.
+      if (!JSON.stringify(changed).includes(':wrong-secret@127')) assert.equal(code, 1, stderr);
+      assert.match(`${stderr} `, reason);
+      assert.doesNotMatch(stderr, /wrong-secret|\n\s+at /);
+    });
+  });
+
+  it('does not touch an operator’s database that lacks migrations, and says what to run', async () => {
+    const admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+    const name = `empty_${randomBytes(6).toString('hex')}`;
+    await admin.query(`create database ${name}`);
+    try {
+      const empty = {
+        ...env,
+        DATABASE_URL: Object.assign(new URL(database.url), { pathname: `/${name}` }).href,
+      };
+      for (const args of [['organisation', 'list'], ['serve']]) {
+        const { code, stderr } = await runCommand(args, { env: empty });
+        assert.equal(code, 1);
+        assert.match(stderr, /npx interchange migrate/);
+      }
+      const dry = document(await runCommand(['migrate', '--dry-run', '--json'], { env: empty }));
+      const done = document(await runCommand(['migrate', '--json'], { env: empty }));
+      assert.deepEqual(done.applied, dry.applied);
+      assert.ok((done.applied as string[]).length > 5);
+      const again = document(await runCommand(['migrate', '--json'], { env: empty }));
+      assert.deepEqual(again.applied, []);
+      assert.deepEqual(document(await runCommand(['organisation', 'list', '--json'], { env: empty })), {
+        items: [],
+      });
+    } finally {
+      await admin.query(`drop database ${name} with (force)`);
+      await admin.end();
+    }
+  });
+
+  it('starts the embedded database for its own time when none is configured', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'interchange-commands-'));
+    try {
+      const own = { DATA_DIR: folder };
+      const made = await runCommand(['organisation', 'create', '--name', 'Own', '--json'], { env: own });
+      const id = one(made);
+      const { items } = document(await runCommand(['organisation', 'list', '--json'], { env: own }));
+      assert.equal((items as { id: string }[])[0]?.id, id);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

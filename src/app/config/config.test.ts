@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, test } from 'node:test';
+import { baseUrlOf, loadConfig, parseMasterKey } from './config.ts';
+import { ConfigError } from './environment.ts';
+import { loadMasterKey } from './master-key.ts';
+
+const KEY = randomBytes(32);
+const DATABASE = { DATABASE_URL: 'postgres://localhost/interchange', MASTER_KEY: KEY.toString('hex') };
+
+/** The faults that an environment has, without their bullets. */
+function faults(env: Record<string, string>): string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message.split('\n').flatMap((line) => (line.startsWith('  - ') ? [line.slice(4)] : []));
+  }
+}
+
+test('nothing configured is the embedded database on loopback', () => {
+  const config = loadConfig({});
+  assert.deepEqual(config.database, { kind: 'embedded' });
+  assert.deepEqual(config.masterKey, { kind: 'made' });
+  assert.deepEqual([config.host, config.port, config.logLevel], ['127.0.0.1', 3000, 'info']);
+  assert.deepEqual([config.metricsPort, config.trustProxy], [undefined, []]);
+  assert.equal(config.dataDir, join(process.cwd(), 'data'));
+  assert.equal(baseUrlOf(config), 'http://127.0.0.1:3000/api/v1');
+});
+
+test('empty and blank variables are not set', () => {
+  assert.deepEqual(loadConfig({ DATABASE_URL: ' ', PORT: '', MASTER_KEY: ' ' }), loadConfig({}));
+});
+
+test('each fault is named after its variable, without its value', () => {
+  const wrong: Record<string, string[]> = {
+    DATABASE_URL: ['mysql://x', 'localhost', 'postgres://user:secret@[host'],
+    DATABASE_CONNECTIONS: ['1', '201', '1.5', 'x', '-5'],
+    PORT: ['-1', '65536', '3000x', '0x10'],
+    PUBLIC_BASE_URL: [
+      'x',
+      'ftp://x/api/v1',
+      'http://x/',
+      'http://u:p@x/api/v1',
+      'http://x/api/v1?a=b',
+      'http://x/api/v1#a',
+    ],
+    MASTER_KEY: ['short', '0'.repeat(63), 'g'.repeat(64)],
+    LOG_LEVEL: ['loud', 'INFO'],
+    METRICS_PORT: ['x', '99999'],
+    TRUST_PROXY: ['x', '10.0.0.0/33', '10.0.0.1/', '10.0.0.1/8/8', '::1/129', '10.0.0.1 10.0.0.2'],
+    SIGN_IN_LOCK_FAILURES: ['0', '101'],
+    SIGN_IN_LOCK_WINDOW_SECONDS: ['0'],
+    SIGN_IN_LOCK_SECONDS: ['-1'],
+    PASSWORD_HASH_CONCURRENCY: ['0', '65'],
+    PASSWORD_HASH_QUEUE: ['-1'],
+    IMPORT_MAX_BYTES: ['1', 'x'],
+  };
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) {
+      const found = faults({ ...DATABASE, [name]: value });
+      assert.equal(found.length, 1, `${name}=${value}: ${found}`);
+      const [fault = ''] = found;
+      assert.ok(fault.startsWith(`${name} `), fault);
+      if (value.length > 3) assert.ok(!fault.includes(value), fault);
+    }
+});
+
+test('all faults are told at once', () => {
+  assert.equal(faults({ PORT: 'x', LOG_LEVEL: 'x', DATABASE_URL: 'x', DATABASE_CONNECTIONS: 'x' }).length, 5);
+});
+
+test('a database of the operator needs a master key, one only', () => {
+  assert.match(
+    faults({ DATABASE_URL: DATABASE.DATABASE_URL })[0] ?? '',
+    /^MASTER_KEY or MASTER_KEY_FILE is required/,
+  );
+  assert.match(faults({ ...DATABASE, MASTER_KEY_FILE: '/x' })[0] ?? '', /^MASTER_KEY and MASTER_KEY_FILE/);
+  assert.deepEqual(faults(DATABASE), []);
+});
+
+test('the public base address is what links carry', () => {
+  const base = (env: Record<string, string>) => baseUrlOf(loadConfig({ ...DATABASE, ...env }));
+  assert.equal(base({ PUBLIC_BASE_URL: 'https://x.example.org/api/v1/' }), 'https://x.example.org/api/v1');
+  assert.equal(
+    base({ PUBLIC_BASE_URL: 'https://x.example.org/clinic/api/v1' }),
+    'https://x.example.org/clinic/api/v1',
+  );
+  assert.equal(base({ HOST: '0.0.0.0', PORT: '81' }), 'http://localhost:81/api/v1');
+  assert.equal(base({ HOST: '::1' }), 'http://[::1]:3000/api/v1');
+});
+
+test('proxies are addresses, ranges or names of ranges', () => {
+  const { trustProxy } = loadConfig({ ...DATABASE, TRUST_PROXY: ' 10.0.0.0/8 , ::1,loopback,,fd00::/8' });
+  assert.deepEqual(trustProxy, ['10.0.0.0/8', '::1', 'loopback', 'fd00::/8']);
+});
+
+describe('the master key', () => {
+  it('is 32 bytes as hex, base64 or base64url', () => {
+    for (const text of [
+      KEY.toString('hex'),
+      KEY.toString('hex').toUpperCase(),
+      KEY.toString('base64'),
+      KEY.toString('base64url'),
+    ])
+      assert.deepEqual(parseMasterKey(` ${text}\n`), KEY);
+    for (const text of [
+      '',
+      'x',
+      KEY.toString('hex').slice(1),
+      `${KEY.toString('base64')}AAAA`,
+      '!'.repeat(43),
+    ])
+      assert.equal(parseMasterKey(text), undefined);
+  });
+
+  it('is read from a file, and what is wrong with the file is told', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
+    const path = join(folder, 'key');
+    const config = loadConfig({ DATABASE_URL: DATABASE.DATABASE_URL, MASTER_KEY_FILE: path });
+    await assert.rejects(loadMasterKey(config), /MASTER_KEY_FILE cannot be read \(ENOENT\)/);
+    await writeFile(path, 'nonsense');
+    await assert.rejects(loadMasterKey(config), ({ message }: Error) => {
+      assert.match(message, /MASTER_KEY_FILE: its content must be 32 bytes/);
+      assert.ok(!message.includes('nonsense'));
+      return true;
+    });
+    await writeFile(path, `${KEY.toString('base64')}\n`);
+    assert.deepEqual(await loadMasterKey(config), KEY);
+    await rm(folder, { recursive: true });
+  });
+
+  it('is made once for the embedded database, for its owner alone, however many begin at once', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
+    const config = loadConfig({ DATA_DIR: join(folder, 'data') });
+    const made = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey(config)));
+    for (const key of made) assert.deepEqual(key, made[0]);
+    assert.deepEqual(await loadMasterKey(config), made[0]);
+    const path = join(folder, 'data', 'master.key');
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.match(await readFile(path, 'utf8'), /^[0-9a-f]{64}\n$/);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+import type { FacilityAccess } from './access.ts';
+import type { Caller } from './caller.ts';
+import { checkGrants, checkPasswordFlags, isUuid, resolveScope } from './check-access.ts';
+
+const [organisationId, first, second, elsewhere] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+const CALLER: Caller = {
+  accountId: randomUUID(),
+  sessionId: randomUUID(),
+  organisationId,
+  userType: 'EHR',
+  mustChangePassword: false,
+  requiresPasswordSetup: false,
+  permissions: new Set(['encounters.access', 'patients.patients.list']),
+  defaultFacilityId: first,
+  facilities: new Map([
+    [first, { modules: new Set(['encounters']), timeZone: 'Africa/Lagos' }],
+    [second, { modules: new Set(['patients']), timeZone: 'UTC' }],
+  ]),
+};
+const ACCESS: FacilityAccess = {
+  kind: 'facility',
+  permissions: ['encounters.access', 'encounters.fhir.encounter.read'],
+  module: 'encounters',
+  purposeOfUse: 'required',
+};
+
+describe('resolveScope', () => {
+  it('takes the defaults of the profile', () => {
+    assert.deepEqual(resolveScope(CALLER, {}), {
+      organisationId,
+      facilityId: first,
+      timeZone: 'Africa/Lagos',
+    });
+  });
+
+  it('takes the headers, in either case, with the zone of the facility', () => {
+    for (const id of [second, second.toUpperCase()])
+      assert.deepEqual(
+        resolveScope(CALLER, { 'x-org-id': organisationId.toUpperCase(), 'x-facility-id': id }),
+        {
+          organisationId,
+          facilityId: second,
+          timeZone: 'UTC',
+        },
+      );
+  });
+
+  it('answers 400 to a header that is no UUID, or is there twice', () => {
+    const malformed = ['', 'x', `${first}, ${first}`, `${first}0`, first.replaceAll('-', ''), [first, first]];
+    for (const name of ['x-org-id', 'x-facility-id'])
+      for (const value of malformed)
+        assert.throws(() => resolveScope(CALLER, { [name]: value }), {
+          statusCode: 400,
+          code: 'malformed_header',
+        });
+  });
+
+  it('answers 403, with one message, to all that the account may not use', () => {
+    const messages = [
+      { 'x-facility-id': elsewhere },
+      { 'x-org-id': elsewhere },
+      { 'x-org-id': elsewhere, 'x-facility-id': first },
+      { 'x-org-id': organisationId, 'x-facility-id': randomUUID() },
+    ].map((headers) => {
+      try {
+        return assert.fail(String(resolveScope(CALLER, headers)));
+      } catch (error) {
+        assert.equal((error as { statusCode?: number }).statusCode, 403);
+        return (error as Error).message;
+      }
+    });
+    assert.equal(new Set(messages).size, 1);
+  });
+
+  it('answers 400 where neither header nor profile names a facility, and 403 where the profile names one that was withdrawn', () => {
+    const homeless = { ...CALLER, defaultFacilityId: null };
+    assert.throws(() => resolveScope(homeless, {}), { statusCode: 400, code: 'facility_missing' });
+    assert.equal(resolveScope(homeless, { 'x-facility-id': second }).facilityId, second);
+    assert.throws(() => resolveScope({ ...CALLER, defaultFacilityId: elsewhere }, {}), { statusCode: 403 });
+  });
+});
+
+describe('checkGrants', () => {
+  const scope = (facilityId: string) => ({ organisationId, facilityId, timeZone: 'UTC' });
+  const withPermissions = (...permissions: string[]) => ({ ...CALLER, permissions: new Set(permissions) });
+
+  it('takes any one of the permissions', () => {
+    for (const permission of ACCESS.permissions)
+      checkGrants(withPermissions(permission), scope(first), ACCESS);
+  });
+
+  it('answers 403 without, naming them, before it looks at the module', () => {
+    for (const permissions of [[], ['encounters'], ['encounters.access.more'], ['ENCOUNTERS.ACCESS']])
+      assert.throws(() => checkGrants(withPermissions(...permissions), scope(second), ACCESS), {
+        statusCode: 403,
+        code: 'permission_missing',
+        message: /encounters\.access or encounters\.fhir\.encounter\.read/,
+      });
+  });
+
+  it('answers 403 where the module is off for the facility of the call', () => {
+    assert.throws(() => checkGrants(CALLER, scope(second), ACCESS), {
+      statusCode: 403,
+      code: 'module_disabled',
+    });
+    const { module: _, ...anyModule } = ACCESS;
+    checkGrants(CALLER, scope(second), anyModule);
+  });
+});
+
+describe('checkPasswordFlags', () => {
+  it('answers 403, naming the web application, while the password must be changed or set', () => {
+    checkPasswordFlags(CALLER);
+    for (const flag of ['mustChangePassword', 'requiresPasswordSetup'])
+      assert.throws(() => checkPasswordFlags({ ...CALLER, [flag]: true }), {
+        statusCode: 403,
+        message: /web application/,
+      });
+  });
+});
+
+describe('isUuid', () => {
+  it('knows the one form that ids have', () => {
+    for (const text of [first, first.toUpperCase(), '00000000-0000-0000-0000-000000000000'])
+      assert.ok(isUuid(text));
+    for (const text of [
+      '',
+      ` ${first}`,
+      `${first}\n`,
+      `{${first}}`,
+      first.slice(1),
+      first.replaceAll('-', ''),
+      `${first}0`,
+      'urn:uuid:x',
+    ])
+      assert.ok(!isUuid(text), JSON.stringify(text));
+  });
+});
