@@ -38,6 +38,10 @@ export interface ConnectionRunner {
 
 /** Unwritten results beyond which nothing more is leased. */
 const MAX_UNWRITTEN = 2_000;
+/** How many times the requests in flight may be logged before they are sent, so that senders do not wait for the log. */
+const LOGGED_AHEAD = 2;
+/** A process that stops does not wait longer for a database that does not answer. */
+const STOP_LIMIT_MS = 10_000;
 /** A connection that could not be loaded is looked at again after this. */
 const LOAD_AGAIN_MS = 10_000;
 
@@ -143,8 +147,8 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   }
 
   function logLeased(by: LiveTarget): void {
-    if (logged.length >= by.maxInFlight) return;
-    logging ??= logAccess(leased.splice(0, 2 * by.maxInFlight), by)
+    if (logging !== undefined || logged.length >= LOGGED_AHEAD * by.maxInFlight) return;
+    logging = logAccess(leased.splice(0, 2 * LOGGED_AHEAD * by.maxInFlight), by)
       .catch(report('delivery.access-log'))
       .finally(() => {
         logging = undefined;
@@ -216,7 +220,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
     });
     advance();
     await idle;
-    await results.drained();
+    await results.drain(STOP_LIMIT_MS);
     target?.sender.close();
   }
 

@@ -16,8 +16,8 @@ export interface SettleQueue {
   readonly size: number;
   /** `deadlineMs` on the clock of `performance.now()`: until then the lease is ours. */
   add(result: Result, deadlineMs: number): void;
-  /** Resolves when everything is written. */
-  drained(): Promise<void>;
+  /** Resolves when everything is written, or after `limitMs`; what is not written then is sent again by another. */
+  drain(limitMs: number): Promise<void>;
 }
 
 interface Waiting {
@@ -33,11 +33,12 @@ const MAX_ERROR_WAIT_MS = 2_000;
 export function createSettleQueue(options: SettleQueueOptions): SettleQueue {
   let queue: Waiting[] = [];
   let running: Promise<void> | undefined;
+  let abandoned = false;
 
   async function run(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     let errors = 0;
-    while (queue.length > 0) {
+    while (queue.length > 0 && !abandoned) {
       const batch = queue.splice(0, MAX_BATCH);
       try {
         const { moved, more } = await options.write(batch.map(({ result }) => result));
@@ -72,8 +73,11 @@ export function createSettleQueue(options: SettleQueueOptions): SettleQueue {
       queue.push({ result, deadlineMs });
       running ??= run();
     },
-    async drained() {
-      while (running !== undefined) await running;
+    async drain(limitMs) {
+      const late = sleep(limitMs, undefined, { ref: false }).then(() => {
+        abandoned = true;
+      });
+      while (running !== undefined && !abandoned) await Promise.race([running, late]);
     },
   };
 }
