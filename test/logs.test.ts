@@ -1,0 +1,462 @@
+/**
+ * Runs every flow against a real service at LOG_LEVEL=debug, and then finds none of its passwords, tokens,
+ * secrets and patients in what the service, its commands and its PostgreSQL wrote.
+ */
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { EmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts';
+import { PERMISSIONS } from '../src/tenancy/permissions.ts';
+import type { Json } from '../test-support/api.ts';
+import { runCommand, type StartedCommand, startCommand } from '../test-support/command.ts';
+import { makeDataDir, openHere } from '../test-support/embedded.ts';
+
+const PATIENT = {
+  family: 'Quixzotterdam',
+  given: 'Yevgrafiyana',
+  identifier: 'MRN-77310442',
+  phone: '+999-555-0177-310',
+  email: 'yev.quix@patients.example.net',
+  birthDate: '1951-07-19',
+};
+const PASSWORDS = {
+  right: 'correct-horse-battery-4417',
+  wrong: 'wrong-horse-battery-9921',
+  next: 'another-horse-battery-3305',
+  inIdentity: 'typed-into-the-wrong-field-5512',
+};
+const TARGET_SECRET = 'target-bearer-secret-8830';
+
+interface Answer {
+  status: number;
+  json: Json;
+  text: string;
+}
+
+describe('the logs of every flow', { timeout: 300_000 }, () => {
+  let folder: Awaited<ReturnType<typeof makeDataDir>>;
+  let env: Record<string, string>;
+  let service: StartedCommand;
+  let baseUrl: string;
+  let embedded: EmbeddedPostgres;
+  let owner: pg.Client;
+  let outside: { server: Server; url: string; received: number };
+  /** What must not be found, with what it is. */
+  const secrets = new Map<string, string>();
+  /** What was written, by where. */
+  const written = new Map<string, string>();
+  const ids: Record<string, string> = {};
+
+  const keep = (name: string, secret: string | undefined) => {
+    assert.ok(secret !== undefined && secret.length >= 8, `${name} is there`);
+    secrets.set(secret, name);
+    return secret;
+  };
+  const keepToken = (name: string, token: string) => {
+    for (const [index, part] of token.split('.').entries())
+      if (part.length > 60) keep(`${name} part ${index}`, part);
+    return keep(name, token);
+  };
+
+  before(async () => {
+    for (const [name, value] of Object.entries({ ...PATIENT, ...PASSWORDS })) keep(name, value);
+    keep('target secret', TARGET_SECRET);
+    outside = await startOutside();
+    folder = await makeDataDir();
+    env = { DATA_DIR: folder.path, LOG_LEVEL: 'debug', PORT: '0', DELIVERY_RETRY_SECONDS: '1,1' };
+    service = startCommand(['serve'], { env });
+    const [line] = await service.printed(/.*"event":"listening".*/);
+    baseUrl = `http://127.0.0.1:${JSON.parse(line).port}/api/v1`;
+    embedded = await openHere(folder.path);
+    keep('database password', new URL(embedded.url).password);
+    keep('master key', (await readFile(join(folder.path, 'master.key'), 'utf8')).trim());
+    owner = new pg.Client({ connectionString: embedded.url });
+    await owner.connect();
+  });
+  after(async () => {
+    service.child.kill('SIGKILL');
+    await owner.end();
+    await embedded.release();
+    outside.server.close();
+    await folder.remove();
+  });
+
+  /** A command; what it prints is kept for the search, but for what it shows once on purpose. */
+  async function command(args: string[], options: { stdin?: string; shows?: boolean } = {}): Promise<Json> {
+    const { code, stdout, stderr } = await runCommand([...args, '--json'], {
+      env,
+      stdin: options.stdin ?? '',
+    });
+    written.set(`stderr of ${args.join(' ')}`, stderr);
+    if (options.shows !== true) written.set(`stdout of ${args.join(' ')}`, stdout);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  }
+
+  async function call(
+    path: string,
+    {
+      token,
+      headers = {},
+      body,
+      method,
+    }: { token?: string; headers?: Record<string, string>; body?: unknown; method?: string } = {},
+  ): Promise<Answer> {
+    const response = await fetch(path.startsWith('http') ? path : baseUrl + path, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, text, json: parsed(text) };
+  }
+
+  const login = (credential: string, identity = ids.userId) =>
+    call('/auth/login', { body: { identity, credential, userType: 'EHR' } });
+
+  it('sets up, by commands', async () => {
+    ids.organisation = (await command(['organisation', 'create', '--name', 'Logged Hospitals'])).id as string;
+    const place = ['--organisation', ids.organisation];
+    ids.facility = (await command(['facility', 'create', ...place, '--name', 'Ward'])).id as string;
+    const all = Object.keys(PERMISSIONS).join(',');
+    await command(['role', 'create', ...place, '--name', 'all', '--permissions', all]);
+    const at = [...place, '--facility', ids.facility];
+    const account = ['account', 'create', ...at, '--role', 'all', '--email'];
+    ids.userId = (
+      await command([...account, 'system@example.org', '--password-stdin'], { stdin: `${PASSWORDS.right}\n` })
+    ).userId as string;
+    keep('generated password', (await command([...account, 'b@example.org'], { shows: true })).password);
+    const { setupLink } = await command([...account, 'c@example.org', '--setup-link'], { shows: true });
+    ids.setupToken = keep('setup token', String(setupLink).split('#token=')[1]);
+    const connection = await command(
+      [
+        'connection',
+        'create',
+        ...place,
+        '--name',
+        'hie',
+        '--address',
+        `${outside.url}/in`,
+        '--client-id',
+        'us',
+      ],
+      { shows: true },
+    );
+    ids.connection = connection.id;
+    ids.callbackSecret = keep('callback secret', connection.callbackSecret);
+    keep('outbound secret', connection.outboundSecret);
+    await command(
+      [
+        'target',
+        'create',
+        '--name',
+        'server',
+        '--base',
+        `${outside.url}/fhir`,
+        '--auth',
+        'bearer',
+        '--secret-stdin',
+        '--default',
+      ],
+      { stdin: `${TARGET_SECRET}\n` },
+    );
+  });
+
+  it('imports, by command and over HTTP, good and bad', async () => {
+    const file = join(folder.path, '..', 'bundle.json');
+    await writeFile(file, JSON.stringify(bundle()));
+    await command([
+      'import',
+      '--organisation',
+      String(ids.organisation),
+      '--facility',
+      String(ids.facility),
+      file,
+    ]);
+    const { token } = await session();
+    const bad = bundle();
+    Object.assign(bad.entry[0]?.resource ?? {}, { birthDate: PATIENT.family, gender: PATIENT.given });
+    for (const body of [bundle(), bad, JSON.stringify(bundle()).slice(0, -9), `{"${PATIENT.family}":`])
+      await call('/imports/fhir', { token, body });
+    await owner.query("alter table patient_identifier add constraint broken check (value = 'x') not valid");
+    const refused = bundle();
+    Object.assign(refused.entry[0]?.resource ?? {}, { id: randomUUID() });
+    await call('/imports/fhir', { token, body: refused });
+    await owner.query('alter table patient_identifier drop constraint broken');
+  });
+
+  /** A new session, its tokens kept for the search. */
+  async function session(): Promise<{ token: string; refreshToken: string }> {
+    const { status, json } = await login(PASSWORDS.right);
+    assert.equal(status, 200);
+    return {
+      token: keepToken('access token', json.accessToken),
+      refreshToken: keep('refresh token', json.refreshToken),
+    };
+  }
+
+  it('signs in and out, in every way', async () => {
+    await call('/auth/verify', { body: { email: 'system@example.org', userType: 'EHR' } });
+    await call('/auth/verify', { body: { email: PASSWORDS.inIdentity, userType: 'EHR' } });
+    assert.equal((await login(PASSWORDS.wrong)).status, 403);
+    assert.equal((await login(PASSWORDS.wrong, PASSWORDS.inIdentity)).status, 403);
+    const { token, refreshToken } = await session();
+    for (const body of [
+      {},
+      { refreshToken: refreshToken.slice(1) },
+      { refreshToken: [refreshToken] },
+      `{"refreshToken":"${refreshToken}`,
+    ])
+      assert.ok((await call('/auth/refresh', { body })).status >= 400);
+    const pair = await call('/auth/refresh', { body: { refreshToken } });
+    assert.equal(pair.status, 200);
+    keepToken('refreshed access token', pair.json.accessToken);
+    keep('refreshed refresh token', pair.json.refreshToken);
+    assert.equal((await call('/auth/refresh', { body: { refreshToken } })).text, pair.text);
+    await owner.query("update refresh_token set exchanged_at = exchanged_at - interval '5 minutes'");
+    assert.equal((await call('/auth/refresh', { body: { refreshToken } })).status, 401);
+    assert.equal((await call('/patients/base', { token })).status, 401);
+    const second = await session();
+    assert.equal((await call('/auth/logout', { method: 'POST', token: second.token })).status, 204);
+    await call('/auth/password-setup', { body: { token: ids.setupToken, newCredential: PASSWORDS.next } });
+    await call('/auth/password-setup', { body: { token: ids.setupToken, newCredential: PASSWORDS.next } });
+    await call('/auth/password', {
+      body: {
+        identity: ids.userId,
+        credential: PASSWORDS.wrong,
+        userType: 'EHR',
+        newCredential: PASSWORDS.next,
+      },
+    });
+    for (let failure = 0; failure < 6; failure += 1)
+      await login(PASSWORDS.wrong, randomUUID().replace(/./, 'f'));
+  });
+
+  it('reads, searches and is refused', async () => {
+    const { token } = await session();
+    const found = await call(`/patients/base?search=${PATIENT.family}`, { token });
+    assert.equal(found.json.items?.length, 1, found.text);
+    const patient = String(found.json.items?.[0]?.id);
+    const name = encodeURIComponent(PATIENT.family);
+    for (const search of [
+      PATIENT.given,
+      PATIENT.identifier,
+      PATIENT.phone,
+      PATIENT.email,
+      `${PATIENT.family}%`,
+    ])
+      await call(`/patients/base?search=${encodeURIComponent(search)}`, { token });
+    const paths = [
+      `/patients/base/${patient}`,
+      `/patients/base/${patient}/clinical/fhir?purposeOfUse=${name}`,
+      `/patients/base/${patient}/access-log?action=${name}`,
+      `/patients/base/${name}`,
+      `/encounters/fhir/Encounter?patient=${patient}&purposeOfUse=TREATMENT`,
+      `/encounters/fhir/Encounter?patient=${name}&purposeOfUse=TREATMENT`,
+      `/encounters/fhir/Encounter?patient=${patient}&purposeOfUse=TREATMENT&status=${name}`,
+      `/encounters/fhir/Encounter?patient=${patient}&purposeOfUse=TREATMENT&cursor=${name}`,
+      `/encounters/fhir/Encounter/${name}?purposeOfUse=OPS`,
+      `/${name}/${PASSWORDS.wrong}?${name}=${name}`,
+      `/patients/base?${name}=%ff`,
+      `/investigations/lab/orders?patient=${patient}`,
+      `/terminology/maps?search=${name}`,
+    ];
+    for (const path of paths) {
+      await call(path, { token });
+      await call(path, { token, headers: { prefer: 'handling=strict', 'x-facility-id': PATIENT.family } });
+      await call(path, {
+        token: PASSWORDS.wrong,
+        headers: { 'x-correlation-id': `${PATIENT.family} ${token}` },
+      });
+    }
+    await call('/encounters/fhir/Encounter/_search', {
+      token,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `patient=${patient}&purposeOfUse=TREATMENT&status=${name}`,
+    });
+    await call(`/patients/base/${patient}/privacy`, {
+      token,
+      method: 'PUT',
+      body: { refusedPurposes: ['RESEARCH'] },
+    });
+    assert.equal((await call(`/patients/base/${patient}?purposeOfUse=RESEARCH`, { token })).status, 403);
+    ids.patient = patient;
+  });
+
+  it('publishes and delivers to servers that refuse and repeat what they were sent', async () => {
+    const { token } = await session();
+    const orders = await call(`/investigations/lab/orders?patient=${ids.patient}`, { token });
+    const order = orders.json.items?.[0]?.orderId ?? orders.json.items?.[0]?.id;
+    assert.ok(order, orders.text);
+    const published = await call(`/investigations/lab/orders/${order}/clinical/publish-fhir`, {
+      token,
+      method: 'POST',
+    });
+    assert.ok(published.status >= 400, published.text);
+    const deadline = performance.now() + 20_000;
+    while (outside.received < 2 && performance.now() < deadline) await sleep(100);
+    assert.ok(outside.received >= 2, 'something was sent out');
+    const callback = `/exchange/connections/${ids.connection}/callback`;
+    const body = JSON.stringify({
+      deliveryId: randomUUID(),
+      status: 'accepted',
+      assignedId: PATIENT.identifier,
+      message: PATIENT.family,
+    });
+    const signature = createHmac('sha256', String(ids.callbackSecret)).update(body).digest('hex');
+    keep('callback signature', signature);
+    for (const value of ['', signature.replace(/./, 'x'), signature, `sha256=${signature}`])
+      await call(callback, { body, headers: { 'x-signature': value } });
+  });
+
+  it('fails, when the database refuses what must not be refused', async () => {
+    const { token } = await session();
+    await owner.query('alter table patient_name rename column family to family_gone');
+    const { status, text } = await call(`/patients/base?search=${PATIENT.family}`, { token });
+    await owner.query('alter table patient_name rename column family_gone to family');
+    assert.equal(status, 500, text);
+    assert.doesNotMatch(text, /family|column|select/);
+  });
+
+  function leaksIn(where: string, text: string): string[] {
+    return [...secrets].flatMap(([secret, name]) =>
+      [...formsOf(secret)]
+        .filter((form) => text.toLowerCase().includes(form))
+        .map((form) => `${name} in ${where}: ${around(text, form)}`),
+    );
+  }
+
+  it('left none of its secrets and patients in any log', async () => {
+    service.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await service.ended;
+    assert.equal(code, 0, stderr);
+    written.set('stdout of the service', stdout);
+    written.set('stderr of the service', stderr);
+    for (const name of await readdir(join(folder.path, 'postgresql')))
+      if (/\.log/.test(name))
+        written.set(name, await readFile(join(folder.path, 'postgresql', name), 'utf8'));
+
+    // The flows did run, and were logged.
+    for (const event of [
+      'sign-in.succeeded',
+      'sign-in.failed',
+      'sign-in.refresh-token-reused',
+      'sign-in.logged-out',
+    ])
+      assert.match(stdout, new RegExp(`"event":"${event}"`));
+    assert.match(stdout, /"msg":"unexpected error"/);
+    assert.match(stdout, /"msg":"request answered"/);
+    assert.match(stdout, /"msg":"request refused"/);
+    assert.ok(
+      [...written.keys()].some((name) => name.startsWith('server.log')),
+      'the log of PostgreSQL',
+    );
+
+    const leaks = [...written].flatMap(([where, text]) => leaksIn(where, text));
+    assert.deepEqual(leaks, []);
+  });
+});
+
+/** How a text may have been written: as it is, in an address, in JSON, its digits. */
+function formsOf(secret: string): Set<string> {
+  const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
+  if (/^[\d\s()+-]+$/.test(secret)) forms.push(secret.replace(/\D/g, ''));
+  return new Set(forms.map((form) => form.toLowerCase()));
+}
+
+function around(text: string, found: string): string {
+  const at = text.toLowerCase().indexOf(found);
+  return text.slice(Math.max(0, at - 200), at + found.length + 20);
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return {} as Json;
+  }
+}
+
+/** An exchange and FHIR server that takes nothing and repeats what it was sent. */
+async function startOutside() {
+  const outside = { received: 0 };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    outside.received += 1;
+    response.writeHead(422, {
+      'content-type': 'application/json',
+      'x-echo': String(request.headers.authorization ?? ''),
+    });
+    response.end(
+      JSON.stringify({
+        resourceType: 'OperationOutcome',
+        issue: [{ severity: 'error', code: 'invalid', diagnostics: Buffer.concat(chunks).toString() }],
+        patient: PATIENT,
+      }),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  return Object.assign(outside, { server, url });
+}
+
+function bundle() {
+  const patient = 'urn:uuid:0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a01';
+  const observation = 'urn:uuid:0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a02';
+  const laboratory = (system: string, code: string) => [{ coding: [{ system, code }] }];
+  const code = { coding: [{ system: 'http://loinc.org', code: '4548-4' }] };
+  const entry = (fullUrl: string, resource: object) => ({ fullUrl, resource });
+  return {
+    resourceType: 'Bundle',
+    type: 'collection',
+    entry: [
+      entry(patient, {
+        resourceType: 'Patient',
+        id: patient.slice(9),
+        identifier: [{ system: 'urn:example:mrn', value: PATIENT.identifier }],
+        name: [{ use: 'official', family: PATIENT.family, given: [PATIENT.given] }],
+        telecom: [
+          { system: 'phone', value: PATIENT.phone },
+          { system: 'email', value: PATIENT.email },
+        ],
+        gender: 'female',
+        birthDate: PATIENT.birthDate,
+      }),
+      entry(observation, {
+        resourceType: 'Observation',
+        id: observation.slice(9),
+        status: 'final',
+        category: laboratory('http://terminology.hl7.org/CodeSystem/observation-category', 'laboratory'),
+        code,
+        subject: { reference: patient, display: `${PATIENT.given} ${PATIENT.family}` },
+        effectiveDateTime: '2026-01-10T08:30:00Z',
+        valueQuantity: { value: 6.1, unit: '%', system: 'http://unitsofmeasure.org', code: '%' },
+      }),
+      entry('urn:uuid:0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a03', {
+        resourceType: 'DiagnosticReport',
+        id: '0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a03',
+        status: 'final',
+        category: laboratory('http://terminology.hl7.org/CodeSystem/v2-0074', 'LAB'),
+        code,
+        subject: { reference: patient },
+        effectiveDateTime: '2026-01-10T08:30:00Z',
+        issued: '2026-01-10T09:00:00Z',
+        result: [{ reference: observation }],
+        conclusion: `All is well with ${PATIENT.family}.`,
+      }),
+    ],
+  };
+}
