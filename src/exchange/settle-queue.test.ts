@@ -43,7 +43,7 @@ describe('settle queue', () => {
     });
     queue.add(result('a'), later());
     queue.add(result('b'), later());
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 18));
     for (const id of ['c', 'd', 'e']) queue.add(result(id), later());
     await queue.drain(1_000);
     assert.deepEqual(batches, [

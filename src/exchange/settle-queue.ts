@@ -26,6 +26,9 @@ interface Waiting {
 }
 
 const MAX_BATCH = 1_000;
+/** A statement costs as much as some forty results, so fewer than so many wait a moment for others. */
+const GATHERED = 200;
+const GATHER_MS = 8;
 /** A head that a change under way has locked is tried again after this. */
 const LOCKED_WAIT_MS = 30;
 const MAX_ERROR_WAIT_MS = 2_000;
@@ -36,9 +39,9 @@ export function createSettleQueue(options: SettleQueueOptions): SettleQueue {
   let abandoned = false;
 
   async function run(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
     let errors = 0;
     while (queue.length > 0 && !abandoned) {
+      if (queue.length < GATHERED) await sleep(GATHER_MS);
       const batch = queue.splice(0, MAX_BATCH);
       try {
         const { moved, more } = await options.write(batch.map(({ result }) => result));
