@@ -4,36 +4,8 @@
  */
 import type { CodeableConcept, Coding, Identifier, Period } from '../../fhir/coded.ts';
 import type { FhirDateTime } from '../../fhir/date-time.ts';
+import type { Address, ContactPoint, HumanName } from '../../fhir/person.ts';
 import type { ElementReader } from './element-reader.ts';
-
-export interface ContactPoint {
-  system?: string;
-  value?: string;
-  use?: string;
-  rank?: number;
-}
-
-export interface Address {
-  use?: string;
-  type?: string;
-  text?: string;
-  line?: string[];
-  city?: string;
-  district?: string;
-  state?: string;
-  postalCode?: string;
-  country?: string;
-}
-
-export interface HumanName {
-  use?: string;
-  text?: string;
-  family?: string;
-  given?: string[];
-  prefix?: string[];
-  suffix?: string[];
-  period?: Period;
-}
 
 const CONTACT_SYSTEMS = ['phone', 'fax', 'email', 'pager', 'url', 'sms', 'other'] as const;
 const CONTACT_USES = ['home', 'work', 'temp', 'old', 'mobile'] as const;
@@ -41,6 +13,12 @@ const ADDRESS_USES = ['home', 'work', 'temp', 'old', 'billing'] as const;
 const ADDRESS_TYPES = ['postal', 'physical', 'both'] as const;
 const NAME_USES = ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'] as const;
 const IDENTIFIER_USES = ['usual', 'official', 'temp', 'secondary', 'old'] as const;
+/** Characters of one part of a name or an address, or of a contact's value, and of what is shown for a code. */
+const PART_MAX = 1_024;
+const DISPLAY_MAX = 8_192;
+/** Bytes of UTF-8; both go into one row of an index, which PostgreSQL bounds at about 2,700. */
+const IDENTIFIER_SYSTEM_BYTES = 1_024;
+const IDENTIFIER_VALUE_BYTES = 900;
 export const GENDERS = ['male', 'female', 'other', 'unknown'] as const;
 
 /** The reader's result for an element; undefined when it is absent or nothing in it was known. */
@@ -49,7 +27,7 @@ export function coding(reader: ElementReader): Coding | undefined {
     system: reader.uri('system'),
     version: reader.string('version'),
     code: reader.code('code'),
-    display: reader.string('display'),
+    display: reader.string('display', DISPLAY_MAX),
     userSelected: reader.boolean('userSelected'),
   });
 }
@@ -57,7 +35,7 @@ export function coding(reader: ElementReader): Coding | undefined {
 export function codeableConcept(reader: ElementReader): CodeableConcept | undefined {
   return compact<CodeableConcept>({
     coding: list(reader.children('coding').map(coding)),
-    text: reader.string('text'),
+    text: reader.string('text', DISPLAY_MAX),
   });
 }
 
@@ -65,14 +43,14 @@ export function identifier(reader: ElementReader): Identifier | undefined {
   return compact<Identifier>({
     use: reader.code('use', IDENTIFIER_USES),
     type: optional(reader.child('type'), codeableConcept),
-    system: reader.uri('system'),
-    value: reader.string('value'),
+    system: reader.indexed('system', reader.uri('system'), IDENTIFIER_SYSTEM_BYTES),
+    value: reader.indexed('value', reader.string('value'), IDENTIFIER_VALUE_BYTES),
     period: optional(reader.child('period'), period),
   });
 }
 
 export function contactPoint(reader: ElementReader): ContactPoint | undefined {
-  const value = reader.string('value');
+  const value = reader.string('value', PART_MAX);
   // R4 invariant cpt-2: a system is required if a value is provided.
   if (value !== undefined && !reader.has('system')) reader.fail('system', 'is missing beside a value');
   return compact<ContactPoint>({
@@ -87,34 +65,26 @@ export function address(reader: ElementReader): Address | undefined {
   return compact<Address>({
     use: reader.code('use', ADDRESS_USES),
     type: reader.code('type', ADDRESS_TYPES),
-    text: reader.string('text'),
-    line: reader.strings('line'),
-    city: reader.string('city'),
-    district: reader.string('district'),
-    state: reader.string('state'),
-    postalCode: reader.string('postalCode'),
-    country: reader.string('country'),
+    text: reader.string('text', PART_MAX),
+    line: reader.strings('line', PART_MAX),
+    city: reader.string('city', PART_MAX),
+    district: reader.string('district', PART_MAX),
+    state: reader.string('state', PART_MAX),
+    postalCode: reader.string('postalCode', PART_MAX),
+    country: reader.string('country', PART_MAX),
   });
 }
 
 export function humanName(reader: ElementReader): HumanName | undefined {
   return compact<HumanName>({
     use: reader.code('use', NAME_USES),
-    text: reader.string('text'),
-    family: reader.string('family'),
-    given: reader.strings('given'),
-    prefix: reader.strings('prefix'),
-    suffix: reader.strings('suffix'),
+    text: reader.string('text', PART_MAX),
+    family: reader.string('family', PART_MAX),
+    given: reader.strings('given', PART_MAX),
+    prefix: reader.strings('prefix', PART_MAX),
+    suffix: reader.strings('suffix', PART_MAX),
     period: optional(reader.child('period'), period),
   });
-}
-
-/** How a person's name is shown: its text, else prefix, given and family names. */
-export function displayName(name: HumanName | undefined): string | undefined {
-  if (name === undefined) return undefined;
-  const parts = [...(name.prefix ?? []), ...(name.given ?? []), name.family ?? '', ...(name.suffix ?? [])];
-  const built = parts.filter((part) => part !== '').join(' ');
-  return name.text ?? (built === '' ? undefined : built);
 }
 
 /** A Period's bounds; rejects one that ends before it starts (R4 invariant per-1). */

@@ -45,15 +45,22 @@ export class ElementReader {
   }
 
   /** FHIR `string` or `markdown`. */
-  string(name: string): string | undefined {
+  string(name: string, maximum = STRING_MAX): string | undefined {
     const value = this.#take(name);
-    return value === undefined ? undefined : this.#text(name, value, STRING_MAX);
+    return value === undefined ? undefined : this.#text(name, value, maximum);
   }
 
   /** A repeating FHIR `string`; undefined when absent. */
-  strings(name: string): string[] | undefined {
+  strings(name: string, maximum = STRING_MAX): string[] | undefined {
     const items = this.#array(name)?.filter((item) => item !== null);
-    return items?.map((item) => this.#text(name, item, STRING_MAX));
+    return items?.map((item) => this.#text(name, item, maximum));
+  }
+
+  /** A value that a database index holds, `maxBytes` of UTF-8 at most. */
+  indexed(name: string, text: string | undefined, maxBytes: number): string | undefined {
+    if (text !== undefined && Buffer.byteLength(text) > maxBytes)
+      this.fail(name, `is longer than ${maxBytes} bytes, the limit`);
+    return text;
   }
 
   /** FHIR `base64Binary` as its text; the caller bounds it. */

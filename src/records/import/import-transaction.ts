@@ -54,14 +54,29 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Why PostgreSQL refused the data (classes 22 and 23: data and integrity), for people; undefined for every
- * other failure. The server's own message is left out: it repeats values.
+ * Why PostgreSQL refused the data (classes 22, 23 and 54: data, integrity and limits), for people; undefined for
+ * every other failure. The server's own message is left out: it repeats values.
  */
 export function dataFault(error: unknown): string | undefined {
   const state = sqlState(error);
-  if (!state.startsWith('22') && !state.startsWith('23')) return undefined;
+  if (!/^(?:22|23|54)/.test(state)) return undefined;
   const { constraint } = error as { constraint?: string };
   return `could not be stored (SQLSTATE ${state}${constraint === undefined ? '' : `, ${constraint}`})`;
+}
+
+/** True when the database is out of reach (classes 08 and 57), so that nothing else can be done either. */
+export function isDatabaseGone(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return (
+    /^(?:08|57P|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)/.test(String(code)) ||
+    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(String(message))
+  );
+}
+
+/** What is safe to say about a failure that nobody foresaw: its code, never its message. */
+export function faultText(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : String(name ?? 'unknown');
 }
 
 function sqlState(error: unknown): string {

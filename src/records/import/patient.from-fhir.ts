@@ -1,13 +1,12 @@
 /** Patient (https://hl7.org/fhir/R4/patient.html) as rows. */
+import type { ContactPoint, HumanName } from '../../fhir/person.ts';
 import { patientSearchKeys, sortName } from '../../patients/search-key.ts';
 import {
   address,
-  type ContactPoint,
   codeableConcept,
   compact,
   contactPoint,
   GENDERS,
-  type HumanName,
   humanName,
   identifier,
   list,

@@ -1,10 +1,10 @@
 /** Practitioner (https://hl7.org/fhir/R4/practitioner.html) as rows. */
+import { displayName } from '../../fhir/person.ts';
 import {
   address,
   codeableConcept,
   compact,
   contactPoint,
-  displayName,
   GENDERS,
   humanName,
   identifier,
@@ -25,7 +25,7 @@ export function practitionerFromFhir(practitioner: ElementReader, { id }: Pick<M
       active: practitioner.boolean('active'),
       gender: practitioner.code('gender', GENDERS),
       birth_date: practitioner.date('birthDate'),
-      display: displayName(names?.find(({ use }) => use === 'official') ?? names?.[0]),
+      display: displayName(names ?? []) ?? undefined,
       name: names,
       telecom: list(practitioner.children('telecom').map(contactPoint)),
       address: list(practitioner.children('address').map(address)),
