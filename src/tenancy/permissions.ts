@@ -3,6 +3,7 @@ export const PERMISSIONS = {
   'patients.patients.list': 'search patients',
   'patients.patients.get': 'read one patient',
   'patients.patients.write': 'create and change patients',
+  'patients.patients.register': 'link a patient of another facility of the organisation to this facility',
   'patients.access-log.read': "read a patient's access log",
   'patients.privacy.manage': 'change the purposes of use that a patient refuses',
   'encounters.access': 'read and search encounters over FHIR',

@@ -6,16 +6,17 @@ import type { Pool } from '../../platform/db/database.ts';
 import { tooLarge } from '../../platform/http/body.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { AccessLog } from '../../privacy/access-log.ts';
+import type { AccessEntry, AccessLog } from '../../privacy/access-log.ts';
 import { DEFAULT_PURPOSE_OF_USE } from '../../privacy/purpose-of-use.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/access.ts';
+import type { Permission } from '../../tenancy/permissions.ts';
 import { spoolSource } from './import-paths.ts';
 import { importRecords } from './import-records.ts';
 import type { ImportDocument } from './import-report.ts';
-import type { OnPatientsChanged } from './import-source.ts';
-import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
+import type { OnPatients, OnPatientsChanged } from './run-unit.ts';
+import { bodyLimits, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
-import { SourceError } from './source/source-error.ts';
+import { NoSpaceError, SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
 
 export interface ImportRouteDependencies {
@@ -34,11 +35,18 @@ const MEDIA_TYPES = [
   'application/gzip',
   'application/x-gzip',
 ];
-/** Imports at the same time in one process: each holds a connection and may fill a temporary file. */
+/**
+ * Imports at the same time in one process, one for each organisation: each holds a connection and may fill a
+ * temporary file, and one organisation's slow uploads must not hold every place.
+ */
 const CONCURRENT = 4;
 const RETRY_AFTER_SECONDS = 5;
 /** Access log entries that are handed over at once. */
 const ENTRIES = 1_000;
+/** Patients of one import that are remembered as logged already. */
+const LOGGED = 100_000;
+/** With it, an import also finds and links patients of the organisation's other facilities. */
+const LINKS_PATIENTS: Permission = 'patients.patients.register';
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
 
@@ -65,7 +73,8 @@ const ReportSchema = Type.Object({
 });
 
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
-  let active = 0;
+  const active = new Set<string>();
+  const limits = deps.limits ?? bodyLimits(deps.config.importMaxBytes);
   return facilityRoute(
     { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' },
     {
@@ -81,26 +90,31 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       responses: { 200: { description: 'What was taken and what was not.', schema: ReportSchema } },
       handle: async ({ body }, context) => {
         requireMediaType(context);
-        if (active >= CONCURRENT)
-          throw unavailable('Too many imports run at the moment. Send it again later.', RETRY_AFTER_SECONDS);
-        active += 1;
+        const { organisationId } = context.scope;
+        if (active.size >= CONCURRENT || active.has(organisationId))
+          throw unavailable(
+            'An import of this organisation, or too many others, run at the moment. Send it again later.',
+            RETRY_AFTER_SECONDS,
+          );
+        active.add(organisationId);
         try {
-          return { body: await importBody(deps, body, context) };
+          return { body: await importBody({ ...deps, limits }, body, context) };
         } finally {
-          active -= 1;
+          active.delete(organisationId);
         }
       },
     },
   );
 }
 
+type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits };
+
 async function importBody(
-  deps: ImportRouteDependencies,
+  deps: BodyDependencies,
   body: IncomingMessage,
   context: FacilityContext,
 ): Promise<ImportDocument> {
-  const limits = deps.limits ?? DEFAULT_LIMITS;
-  const spool = await openBody(body, deps.config.importMaxBytes, limits);
+  const spool = await openBody(body, deps.config.importMaxBytes, deps.limits);
   // The connection is quiet while a large body is written: that is no reason to close it.
   body.socket.setTimeout(0);
   try {
@@ -113,47 +127,43 @@ async function importBody(
 }
 
 async function importSpool(
-  deps: ImportRouteDependencies,
+  deps: BodyDependencies,
   spool: Spool,
   context: FacilityContext,
 ): Promise<ImportDocument> {
-  const patients = new Set<string>();
-  try {
-    const { document, unreadable } = await importRecords(deps, {
-      scope: context.scope,
-      sources: [spoolSource('body', spool)],
-      patients,
-    });
-    if (unreadable > 0)
-      throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');
-    return document;
-  } finally {
-    // Also when the import broke off: what was committed by then is in the patients' records.
-    await logPatients(deps.accessLog, [...patients], context);
-  }
+  const { document, unreadable } = await importRecords(deps, {
+    scope: context.scope,
+    sources: [spoolSource('body', spool)],
+    reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
+    onPatients: patientLogger(deps.accessLog, context),
+  });
+  if (unreadable > 0)
+    throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');
+  return document;
 }
 
-/** One entry for each patient that the body was about. */
-async function logPatients(
-  accessLog: AccessLog,
-  patientIds: readonly string[],
-  { scope, caller, correlationId }: FacilityContext,
-): Promise<void> {
-  for (let from = 0; from < patientIds.length; from += ENTRIES) {
-    const entries = patientIds.slice(from, from + ENTRIES).map((patientId) => ({
-      organisationId: scope.organisationId,
-      facilityId: scope.facilityId,
-      patientId,
-      accountId: caller.accountId,
-      action: 'record.import',
-      resourceType: 'Patient',
-      resourceId: patientId,
-      purposeOfUse: DEFAULT_PURPOSE_OF_USE,
-      outcome: 'allowed' as const,
-      correlationId,
-    }));
-    await accessLog.record(entries);
-  }
+/** One entry for each patient that the body is about, written before the change of its record commits. */
+function patientLogger(accessLog: AccessLog, { scope, caller, correlationId }: FacilityContext): OnPatients {
+  const logged = new Set<string>();
+  const entryOf = (patientId: string): AccessEntry => ({
+    organisationId: scope.organisationId,
+    facilityId: scope.facilityId,
+    patientId,
+    accountId: caller.accountId,
+    action: 'record.import',
+    resourceType: 'Patient',
+    resourceId: patientId,
+    purposeOfUse: DEFAULT_PURPOSE_OF_USE,
+    outcome: 'allowed',
+    correlationId,
+  });
+  return async (patientIds) => {
+    const fresh = [...patientIds].filter((id) => !logged.has(id));
+    for (let from = 0; from < fresh.length; from += ENTRIES)
+      await accessLog.record(fresh.slice(from, from + ENTRIES).map(entryOf));
+    if (logged.size > LOGGED) logged.clear();
+    for (const id of fresh) logged.add(id);
+  };
 }
 
 async function openBody(body: IncomingMessage, maxBytes: number, limits: SourceLimits): Promise<Spool> {
@@ -168,6 +178,11 @@ async function openBody(body: IncomingMessage, maxBytes: number, limits: SourceL
     );
   } catch (error) {
     if (overflowed) throw tooLarge(maxBytes);
+    if (error instanceof NoSpaceError)
+      throw unavailable(
+        'There is no room for this body at the moment. Send it again later.',
+        RETRY_AFTER_SECONDS,
+      );
     if (error instanceof SourceError) throw badRequest(`The body ${error.message}.`, 'not_fhir');
     throw error;
   }

@@ -13,8 +13,8 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import type { PatientChange } from './import-source.ts';
 import { recordId } from './record-id.ts';
+import type { PatientChange } from './run-unit.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 
 let t: ImportTest;

@@ -13,11 +13,19 @@ import type { Pool } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
-import { type ImportRun, importSource, type OnPatientsChanged } from './import-source.ts';
-import { inDryRun, inTransactions, type RunTransaction } from './import-transaction.ts';
+import { importSource } from './import-source.ts';
+import {
+  faultText,
+  inDryRun,
+  inTransactions,
+  isDatabaseGone,
+  type RunTransaction,
+} from './import-transaction.ts';
 import { IMPORTERS } from './importers.ts';
+import type { LineNumbers } from './line-numbers.ts';
 import type { MissingTargets } from './map-resources.ts';
-import type { ResourceImporter } from './resource-importer.ts';
+import type { Reach, ResourceImporter } from './resource-importer.ts';
+import type { ImportRun, OnPatients, OnPatientsChanged } from './run-unit.ts';
 import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
 import { SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
@@ -48,8 +56,12 @@ export interface ImportRequest {
   dryRun?: boolean;
   /** Called when a source is done with, with its size. */
   onProgress?: (sizeBytes: number) => void;
-  /** Filled with the patients that the import is about, as they become known. */
-  patients?: Set<string>;
+  /** Default `organisation`: patients of other facilities are found by identifier and id, and registered here too. */
+  reach?: Reach;
+  /** For the access log. Not called in a dry run. */
+  onPatients?: OnPatients;
+  /** What fails unexpectedly is among the rejected, and the other sources go on. Otherwise it is thrown. */
+  keepGoing?: boolean;
 }
 
 export interface ImportResult {
@@ -67,7 +79,9 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
     onError: () => undefined,
   });
   const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
-    const run: Omit<ImportRun, 'missingTargets'> = {
+    const run: RunOfRounds = {
+      keepGoing: request.keepGoing === true,
+      gone: new AbortController(),
       scope: request.scope,
       alone: request.sources.length === 1,
       importers: deps.importers ?? IMPORTERS,
@@ -75,7 +89,8 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       transaction,
       report,
       onPatientsChanged: deps.onPatientsChanged,
-      patients: request.patients,
+      reach: request.reach ?? 'organisation',
+      onPatients: request.dryRun === true ? undefined : request.onPatients,
       unmapped: request.dryRun === true ? undefined : unmapped,
     };
     await importInRounds(run, request, workers);
@@ -89,17 +104,23 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
   return { document: report.document(), unreadable: report.unreadable };
 }
 
+interface RunOfRounds extends Omit<ImportRun, 'missingTargets'> {
+  keepGoing: boolean;
+  /** Aborted once the database is out of reach. */
+  gone: AbortController;
+}
+
 /** A source that still has to be imported, or the lines of it that do. */
 interface Task {
   source: ImportSource;
-  only?: ReadonlySet<number>;
+  only?: LineNumbers;
 }
 
 /** Rounds in which the waiting sources are tried again before optional targets are given up. */
 const PATIENT_ROUNDS = 3;
 
 async function importInRounds(
-  run: Omit<ImportRun, 'missingTargets'>,
+  run: RunOfRounds,
   { sources, onProgress }: ImportRequest,
   workers: number,
 ): Promise<void> {
@@ -132,7 +153,7 @@ function fewer(waiting: readonly Task[], before: number): boolean {
 
 /** Import the tasks by several workers; returns what waits, in the same order. */
 async function importTasks(
-  run: ImportRun,
+  run: RunOfRounds & ImportRun,
   tasks: readonly Task[],
   workers: number,
   done?: (task: Task) => void,
@@ -143,7 +164,7 @@ async function importTasks(
     for (let index = next; index < tasks.length; index = next) {
       next += 1;
       const task = tasks[index] as Task;
-      waiting[index] = await importTask(run, task);
+      waiting[index] = await importTask(run, task).catch((error) => fail(run, task, error));
       done?.(task);
     }
   };
@@ -151,7 +172,23 @@ async function importTasks(
   return waiting.filter((task) => task !== undefined);
 }
 
-async function importTask(run: ImportRun, { source, only }: Task): Promise<Task | undefined> {
+/** One source that fails unexpectedly does not lose what is known about the others. */
+function fail(run: RunOfRounds, { source }: Task, error: unknown): undefined {
+  if (!run.keepGoing) throw error;
+  if (isDatabaseGone(error)) run.gone.abort();
+  run.report.reject({
+    file: source.name,
+    entry: null,
+    reason: `broke off with an unexpected failure (${faultText(error)}); what was taken by then is counted`,
+  });
+}
+
+async function importTask(run: RunOfRounds & ImportRun, { source, only }: Task): Promise<Task | undefined> {
+  if (run.gone.signal.aborted) {
+    const reason = 'was not imported: the database is out of reach';
+    run.report.reject({ file: source.name, entry: null, reason });
+    return undefined;
+  }
   let spool: Spool;
   try {
     spool = await source.open();

@@ -5,8 +5,16 @@ import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { JsonObject } from './json-resource.ts';
 import { type MapOutcome, type MissingTargets, mapResources } from './map-resources.ts';
+import { facilityRecordId } from './record-id.ts';
 import { ReferenceResolver } from './resolve-references.ts';
-import type { IdentifierKey, ResourceImporter, WriteContext, WriteResult } from './resource-importer.ts';
+import type {
+  IdentifierKey,
+  Reach,
+  ResourceImporter,
+  WriteContext,
+  WriteResult,
+} from './resource-importer.ts';
+import { createGiveWay } from './source/give-way.ts';
 import { decodeUtf8 } from './source/read-entries.ts';
 import type { Spool } from './source/spool.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
@@ -18,6 +26,7 @@ const CHUNK_BYTES = 8 * 1_048_576;
 
 export interface UnitRequest {
   scope: FacilityScope;
+  reach: Reach;
   unit: Unit;
   spool: Spool;
   /** The resource of an entry's JSON text. */
@@ -54,12 +63,15 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   const context: WriteContext = {
     client,
     scope,
+    reach: request.reach,
     unit,
     patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
     patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
+    refuse: (ids, reason) => refuse(outcome, unit, new Set(ids), reason),
   };
   await applyConditions(client, request, outcome);
   if (outcome.rejected.length > 0) return outcome;
+  if (request.reach === 'facility') await avoidTakenIds(client, request);
   const resolver = new ReferenceResolver(importers, unit, scope);
   const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
   byImporter.sort(([a], [b]) => a.order - b.order);
@@ -76,6 +88,27 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
   return outcome;
+}
+
+function refuse(outcome: UnitOutcome, unit: Unit, ids: ReadonlySet<string>, reason: string): void {
+  if (ids.size === 0) return;
+  for (const entry of unit.entries) if (ids.has(entry.target.id)) outcome.rejected.push({ entry, reason });
+}
+
+/**
+ * An id that was made from an identifier may be that of a record which the facility may not see: the facility
+ * then has a record of its own.
+ */
+async function avoidTakenIds(client: Client, { unit, scope }: UnitRequest): Promise<void> {
+  const made = unit.entries.filter(
+    ({ madeId, writes, importer }) => madeId && writes && importer.lookup?.elsewhere,
+  );
+  for (const chunk of chunks(made)) {
+    const ids = chunk.map(({ target }) => target.id);
+    const taken = new Set(await chunk[0]?.importer.lookup?.elsewhere?.(client, scope, ids));
+    for (const { target } of chunk)
+      if (taken.has(target.id)) target.id = facilityRecordId(scope.facilityId, target.id);
+  }
 }
 
 /** Entries of a large file stay as they stand: reading them by id would be slow, and a deadlock is repeated. */
@@ -116,8 +149,8 @@ function emptyOutcome(): UnitOutcome {
 }
 
 /**
- * `ifNoneExist` and conditional updates: a record of the organisation that carries the identifier is used in
- * place of a new one. Bundles that may create under a condition go one after the other for each type, so that
+ * `ifNoneExist` and conditional updates: a record in reach that carries the identifier is used in place of a
+ * new one. Bundles that may create under a condition go one after the other for each type, so that
  * two of them cannot both find nothing and both create.
  */
 async function applyConditions(client: Client, request: UnitRequest, outcome: UnitOutcome): Promise<void> {
@@ -139,12 +172,12 @@ async function applyConditions(client: Client, request: UnitRequest, outcome: Un
 /** Points entries at the record they stand for; returns those that none was found for. */
 async function matchConditions(
   client: Client,
-  { scope }: UnitRequest,
+  { scope, reach }: UnitRequest,
   entries: readonly UnitEntry[],
   outcome: UnitOutcome,
 ): Promise<UnitEntry[]> {
   const keys = entries.flatMap(({ condition }) => (condition === undefined ? [] : [condition.key]));
-  const matches = await entries[0]?.importer.lookup?.byIdentifier(client, scope, keys, 'organisation');
+  const matches = await entries[0]?.importer.lookup?.byIdentifier(client, scope, keys, reach);
   const found = Map.groupBy(matches ?? [], identifierText);
   return entries.filter((entry) => {
     if (entry.condition === undefined) return false;
@@ -186,8 +219,10 @@ async function mapChunk(
 ): Promise<MapOutcome> {
   const entries: { entry: UnitEntry; resource: JsonObject }[] = [];
   const rejected: MapOutcome['rejected'] = [];
+  const giveWay = createGiveWay();
   for (const entry of chunk) {
     if (!entry.writes) continue;
+    await giveWay();
     const text = decodeUtf8(await request.spool.read(entry.start, entry.end));
     try {
       entries.push({ entry, resource: request.resourceOf(parseFhirJson(text)) });

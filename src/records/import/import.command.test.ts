@@ -10,8 +10,10 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import pg from 'pg';
 import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
 const DEMO = fileURLToPath(new URL('../../../demo/records', import.meta.url));
@@ -138,36 +140,70 @@ test('--help shows an example', async () => {
   );
 });
 
-test('killed in the middle: whole Bundles or nothing, and the next run completes it', async () => {
-  const where = await facility();
+test('killed in the middle of a Bundle: it is not there at all, and the next run completes everything', async () => {
+  const scope = await t.createOrganisation();
+  const where = ['--organisation', scope.organisationId, '--facility', scope.facilityId];
   const files = await mkdtemp(path.join(folder, 'many-'));
-  const perFile = 120;
-  for (let index = 0; index < 40; index += 1) {
+  const bundles = Array.from({ length: 9 }, () => {
     const someone = patient();
-    const visits = Array.from({ length: perFile }, () => encounter(`urn:uuid:${String(someone.id)}`));
+    return { someone, visits: Array.from({ length: 40 }, () => encounter(`urn:uuid:${String(someone.id)}`)) };
+  });
+  for (const [index, { someone, visits }] of bundles.entries())
     await writeFile(path.join(files, `${index}.json`), JSON.stringify(bundle([...visits, someone])));
-  }
-  const stored = async () =>
-    t.rows<{ visits: number }>(
+  const stored = async () => {
+    const rows = await t.rows<{ visits: number }>(
       `select count(e.id)::int as visits from patient p
         left join encounter e on e.organisation_id = p.organisation_id and e.patient_id = p.id
         where p.organisation_id = $1 group by p.id`,
-      [where[1]],
+      [scope.organisationId],
     );
+    return rows.map(({ visits }) => visits);
+  };
+  // An encounter of the sixth file that is being made elsewhere: the import waits for it, its patient written.
+  const blocker = new pg.Client({ connectionString: t.database.url });
+  await blocker.connect();
+  await blocker.query('begin');
+  await blocker.query(
+    `insert into encounter (organisation_id, facility_id, id, patient_id, status, class_code, sort_start, content_digest)
+      values ($1, $2, $3, $4, 'planned', 'AMB', now(), '')`,
+    [scope.organisationId, scope.facilityId, bundles[5]?.visits[20]?.id, await madeBy(blocker, scope)],
+  );
   const child = start([...where, files, '--json']);
-  while ((await stored()).length < 3) await sleep(5);
+  const gone = once(child, 'exit');
+  while (!(await isBlocked())) {
+    assert.equal(child.exitCode, null, 'it ended before it was killed');
+    await sleep(10);
+  }
   child.kill('SIGKILL');
-  await once(child, 'exit');
+  await gone;
+  await blocker.query('rollback');
+  await blocker.end();
   await untilDisconnected();
-  const partial = await stored();
-  assert.ok(partial.length >= 3 && partial.length < 40, `${partial.length} Bundles were in`);
-  assert.deepEqual(new Set(partial.map(({ visits }) => visits)), new Set([perFile]));
+  assert.deepEqual(await stored(), [40, 40, 40, 40, 40]);
   const { stdout, code } = await run([...where, files, '--json']);
   const document = JSON.parse(stdout);
-  assert.deepEqual([code, document.resources], [0, { Encounter: 40 * perFile, Patient: 40 }]);
-  assert.deepEqual(document.unchanged, { Encounter: partial.length * perFile, Patient: partial.length });
-  assert.equal((await stored()).length, 40);
+  assert.deepEqual([code, document.resources], [0, { Encounter: 360, Patient: 9 }]);
+  assert.deepEqual(document.unchanged, { Encounter: 200, Patient: 5 });
+  assert.equal((await stored()).length, 9);
 });
+
+/** A patient made in the blocker's transaction. */
+async function madeBy(client: pg.Client, scope: FacilityScope): Promise<string> {
+  const id = randomUUID();
+  await client.query('insert into patient (organisation_id, id, content_digest) values ($1, $2, $3)', [
+    scope.organisationId,
+    id,
+    '',
+  ]);
+  return id;
+}
+
+/** True when the command waits for another transaction. */
+async function isBlocked(): Promise<boolean> {
+  const waiting = await t.rows(`select pid from pg_stat_activity
+    where datname = current_database() and application_name like 'interchange%' and wait_event_type = 'Lock'`);
+  return waiting.length > 0;
+}
 
 /** The server notices that a client is gone a moment later; until then its transaction may still commit. */
 async function untilDisconnected(): Promise<void> {

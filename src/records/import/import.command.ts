@@ -13,8 +13,8 @@ import { findOrganisation, listFacilities } from '../../tenancy/organisation.sto
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type ImportPathsDocument, importPaths } from './import-paths.ts';
 import { importText } from './import-report.ts';
-import type { OnPatientsChanged } from './import-source.ts';
 import { isUuid } from './record-id.ts';
+import type { OnPatientsChanged } from './run-unit.ts';
 
 interface Options {
   organisation: string;
@@ -87,6 +87,7 @@ async function importWithProgress(
         stdin: environment.stdin,
         workers: options.workers,
         dryRun: options.dryRun === true,
+        keepGoing: true,
         onFound: (totalBytes, files) => bar?.start(Math.max(1, totalBytes), 0, { done: 0, files }),
         onProgress: progress(bar),
       },

@@ -10,7 +10,7 @@ import { patientFromFhir } from './patient.from-fhir.ts';
 import { practitionerFromFhir } from './practitioner.from-fhir.ts';
 import { ENCOUNTER, LOCATION, ORGANIZATION, PATIENT, PRACTITIONER } from './record-tables.ts';
 import { registerPatients } from './registration.store.ts';
-import type { ResourceImporter } from './resource-importer.ts';
+import type { ResourceImporter, WriteContext } from './resource-importer.ts';
 import { serviceRequestImporter } from './service-request.importer.ts';
 import { type RecordRow, type RecordTable, writeRecords } from './write-records.ts';
 
@@ -51,6 +51,7 @@ const patient: RowImporter = {
   map: patientFromFhir,
   async write(rows, context) {
     const result = await writeRecords(context.client, context.scope, PATIENT, rows);
+    await refuseElsewhere([...result.updated, ...result.unchanged], context);
     const ids = rows.map(({ id }) => id);
     context.patientsTouched(ids);
     context.patientsRegistered(await registerPatients(context.client, context.scope, ids));
@@ -61,6 +62,16 @@ const patient: RowImporter = {
     context.patientsRegistered(await registerPatients(context.client, context.scope, ids));
   },
 };
+
+/**
+ * A facility that may not link patients neither changes nor learns of those of another. Looked at after writing:
+ * by then a row that another import had just added is there to be seen.
+ */
+async function refuseElsewhere(ids: readonly string[], context: WriteContext): Promise<void> {
+  if (context.reach === 'organisation' || ids.length === 0) return;
+  const elsewhere = await patientLookup.elsewhere?.(context.client, context.scope, ids);
+  context.refuse(elsewhere ?? [], 'Patient.id cannot be used at this facility; leave it out or use another');
+}
 
 const encounter: RowImporter = {
   type: 'Encounter',

@@ -4,9 +4,11 @@
  */
 
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
-import { recordIdOf } from './record-id.ts';
+import type { LineNumbers } from './line-numbers.ts';
+import { jsonText, recordIdOf } from './record-id.ts';
 import type { ResourceImporter } from './resource-importer.ts';
-import type { SourceLimits } from './source/limits.ts';
+import { createGiveWay } from './source/give-way.ts';
+import { type SourceLimits, sizeText } from './source/limits.ts';
 import {
   decodeUtf8,
   type EntryRange,
@@ -50,6 +52,10 @@ export async function indexBundle(
   const envelope = await readDocument(spool, range, options.limits, async (place, bytes) => {
     if (rejected.length >= REASONS) return;
     await indexEntry(unit, { place, bytes, spool, options, rejected });
+    if (unit.heldBytes > options.limits.maxIndexBytes)
+      throw new SourceError(
+        `has more ids, addresses and identifiers than fit into ${sizeText(options.limits.maxIndexBytes)}, the limit. Split it.`,
+      );
   });
   const document = asResource(parseJson(envelope));
   if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document };
@@ -78,27 +84,27 @@ export interface IndexedLines {
   lines: Line[];
   bundles: EntryRange[];
   notTaken: Map<string, number>;
-  rejected: RejectedEntry[];
   /** Where the lines after these begin; undefined when there are none. */
   next: LinePosition | undefined;
 }
+
+/** Told of each line that is no FHIR; says `stop` when the rest is not to be read. */
+export type OnBrokenLine = (rejected: RejectedEntry) => 'stop' | undefined;
 
 /** The lines of NDJSON from a position on, as many as are held in mind at once; or those of them in `only`. */
 export async function indexLines(
   spool: Spool,
   from: LinePosition,
-  { importers, limits }: IndexOptions,
-  only: ReadonlySet<number> | undefined,
+  {
+    importers,
+    limits,
+    only,
+    onBroken,
+  }: IndexOptions & { only: LineNumbers | undefined; onBroken: OnBrokenLine },
 ): Promise<IndexedLines> {
-  const found: IndexedLines = {
-    lines: [],
-    bundles: [],
-    notTaken: new Map(),
-    rejected: [],
-    next: undefined,
-  };
+  const found: IndexedLines = { lines: [], bundles: [], notTaken: new Map(), next: undefined };
   found.next = await readLines(spool, from, limits, (place, bytes) => {
-    if (only !== undefined && !only.has(place.number)) return;
+    if (only !== undefined && !only.has(place.number)) return undefined;
     try {
       if (bytes === undefined) throw new ResourceRejected(`The line ${tooLarge(limits)}`);
       const { resourceType, resource } = seenResource(parseJson(decodeUtf8(bytes)));
@@ -109,8 +115,9 @@ export async function indexLines(
         recordIdOf(resource, resourceType, undefined);
         found.lines.push({ ...place, order: importer.order });
       }
+      return undefined;
     } catch (error) {
-      found.rejected.push({ entry: place.number, reason: reasonOf(error, 'The line') });
+      return onBroken({ entry: place.number, reason: reasonOf(error, 'The line') });
     }
   });
   found.lines.sort((a, b) => a.order - b.order || a.number - b.number);
@@ -127,9 +134,11 @@ export async function lineUnit(
   { importers, limits }: IndexOptions,
 ): Promise<{ unit: Unit; used: number }> {
   const unit = new Unit();
+  const giveWay = createGiveWay();
   let used = 0;
   let bytes = 0;
   for (const line of lines) {
+    await giveWay();
     bytes += line.end - line.start;
     if (used > 0 && bytes > limits.maxEntryBytes) break;
     const seen = seenResource(parseJson(decodeUtf8(await spool.read(line.start, line.end))));
@@ -177,7 +186,7 @@ async function isRepeated(unit: Unit, seen: SeenEntry, id: string, spool: Spool)
   const before = unit.sameRecord(seen.resourceType, id);
   if (before === undefined) return false;
   const earlier = seenEntry(parseJson(decodeUtf8(await spool.read(before.start, before.end))));
-  if (JSON.stringify(earlier.resource) === JSON.stringify(seen.resource)) return true;
+  if (jsonText(earlier.resource) === jsonText(seen.resource)) return true;
   throw new ResourceRejected(
     `The entry has the same type and id as entry ${before.number}, and other content`,
   );

@@ -63,6 +63,22 @@ export const patientLookup: RecordLookup = {
       values: [organisationId, reach === 'facility' ? facilityId : null],
     });
   },
+  async elsewhere(db, { organisationId, facilityId }, ids) {
+    return idsOf(db, {
+      name: 'import-patient-elsewhere',
+      text: `select p.id
+        from patient p
+        where p.organisation_id = $1
+          and p.id = any($3::uuid[])
+          and not exists (
+            select
+            from patient_registration r
+            where r.organisation_id = $1
+              and r.facility_id = $2
+              and r.patient_id = p.id)`,
+      values: [organisationId, facilityId, ids],
+    });
+  },
 };
 
 export const encounterLookup: RecordLookup = {

@@ -11,6 +11,7 @@ import { parseReference } from './parse-reference.ts';
 import { isUuid, recordId } from './record-id.ts';
 import type { Answer, ReferenceResolver } from './resolve-references.ts';
 import type { IdentifierKey, MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
+import { createGiveWay } from './source/give-way.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 
 /**
@@ -57,9 +58,15 @@ export async function mapResources(db: Queryable, request: MapRequest): Promise<
     notKept: new Map(),
     unresolved: new Map(),
   };
+  const giveWay = createGiveWay();
   let left = [...request.entries];
   while (left.length > 0) {
-    left = left.filter((item) => !mapOne(item, request, outcome));
+    const later: typeof left = [];
+    for (const item of left) {
+      if (!mapOne(item, request, outcome)) later.push(item);
+      await giveWay();
+    }
+    left = later;
     if (left.length > 0) await request.resolver.ask(db);
   }
   return outcome;

@@ -39,8 +39,28 @@ export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: 
   if (named !== undefined) return recordId(resourceType, named);
   const [first] = identifiersOf(resource);
   if (first !== undefined) return nameUuid(`${resourceType}?${first.system}|${first.value}`);
-  const digest = createHash('sha256').update(JSON.stringify(resource)).digest('hex');
+  const digest = createHash('sha256').update(jsonText(resource)).digest('hex');
   return nameUuid(`${resourceType}#${digest}`);
+}
+
+/** Throws ResourceRejected when it is nested deeper than can be written. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) throw new ResourceRejected('The resource is nested too deeply');
+    throw error;
+  }
+}
+
+/** True when the sender gave the resource its id; false when it was made from the identifier or the content. */
+export function isNamed({ id }: JsonObject, resourceType: string, fullUrl: string | undefined): boolean {
+  return id !== undefined || idInUrl(fullUrl, resourceType) !== undefined;
+}
+
+/** The id for a record of its own at one facility, where the organisation has the id that was made already. */
+export function facilityRecordId(facilityId: string, madeId: string): string {
+  return nameUuid(`${facilityId}/${madeId}`);
 }
 
 /** The identifiers of a resource that have a system and a value, as far as they are well formed. */

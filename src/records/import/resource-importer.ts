@@ -76,15 +76,22 @@ export interface MapContext extends EntryContext {
   notKept(elementPath: string): void;
 }
 
+/** Whose records an import may find and change: those of its facility, or of the whole organisation. */
+export type Reach = 'facility' | 'organisation';
+
 export interface WriteContext {
   /** The client of the Bundle's transaction. */
   readonly client: Client;
   readonly scope: FacilityScope;
+  /** Of records that the facilities of an organisation share. */
+  readonly reach: Reach;
   readonly unit: UnitContext;
   /** Tell which patients the written records are about, for the access log and the exchange. */
   patientsTouched(patientIds: Iterable<string>): void;
   /** Tell which patients were registered at the facility just now. */
   patientsRegistered(patientIds: Iterable<string>): void;
+  /** Reject the entries that are stored under these ids; everything is rolled back. */
+  refuse(ids: Iterable<string>, reason: string): void;
 }
 
 /** Which of the ids that were handed in were inserted, changed, or already the same. */
@@ -106,6 +113,8 @@ export interface IdentifierMatch extends IdentifierKey {
 
 /** How references find records of a type that are stored already. Set-based: one query a call. */
 export interface RecordLookup {
+  /** Those of `ids` that the organisation has and this facility may not see; none where all are shared. */
+  elsewhere?(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
   /** Those of `ids` that a record of this facility may refer to. */
   existing(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
   /**
@@ -116,7 +125,7 @@ export interface RecordLookup {
     db: Queryable,
     scope: FacilityScope,
     keys: readonly IdentifierKey[],
-    reach: 'facility' | 'organisation',
+    reach: Reach,
   ): Promise<IdentifierMatch[]>;
 }
 

@@ -6,7 +6,7 @@
 
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
-import { identifiersOf, recordId } from './record-id.ts';
+import { identifiersOf, isNamed, recordId } from './record-id.ts';
 import type { IdentifierKey, ResourceImporter, Target, UnitContext } from './resource-importer.ts';
 import type { EntryRange } from './source/read-entries.ts';
 
@@ -17,6 +17,8 @@ export interface UnitEntry extends EntryRange {
   target: { type: string; id: string };
   /** True when its fullUrl is `urn:uuid:` and the id. */
   namedById: boolean;
+  /** True when the id was made here: it names nothing in the source. */
+  madeId: boolean;
   /** `request.ifNoneExist`, or the condition of a conditional PUT. */
   condition: { key: IdentifierKey; kind: 'create' | 'update' } | undefined;
   /** False when the record that it stands for is there already and is not to be changed. */
@@ -31,6 +33,12 @@ export interface SeenEntry {
   request: JsonObject | undefined;
 }
 
+/** Memory of an entry and of a name or identifier of it, roughly, beside their characters. */
+const ENTRY_BYTES = 300;
+const NAME_BYTES = 100;
+/** Names that are counted apart; element and type names are the sender's, and may be without end. */
+const COUNTED = 1_000;
+const OTHERS = '(others)';
 const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
 
 export class Unit implements UnitContext {
@@ -47,6 +55,12 @@ export class Unit implements UnitContext {
   readonly #byIdentifier = new Map<string, Map<string, UnitEntry | UnitEntry[]>>();
   readonly #others = new Set<string>();
   readonly #states = new Map<string, unknown>();
+  #heldBytes = 0;
+
+  /** Memory, roughly, that all of this takes. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
 
   state<T>(key: string, create: () => T): T {
     if (!this.#states.has(key)) this.#states.set(key, create());
@@ -72,7 +86,9 @@ export class Unit implements UnitContext {
   /** Note an entry of a type that is not taken. */
   addOther({ resourceType, fullUrl }: SeenEntry): void {
     count(this.notTaken, resourceType);
-    if (fullUrl !== undefined) this.#others.add(withoutVersion(fullUrl));
+    if (fullUrl === undefined) return;
+    this.#others.add(withoutVersion(fullUrl));
+    this.#hold(fullUrl);
   }
 
   /** Distinct records of this unit that carry the identifier. */
@@ -96,18 +112,29 @@ export class Unit implements UnitContext {
       importer,
       target: { type: resourceType, id },
       namedById: fullUrl?.toLowerCase() === `urn:uuid:${id}`,
+      madeId: !isNamed(resource, resourceType, fullUrl),
       condition: conditionOf(seen),
       writes: true,
     };
     this.entries.push(entry);
     append(this.#byId, id, entry);
-    if (fullUrl !== undefined && !entry.namedById) this.#byUrl.set(withoutVersion(fullUrl), entry);
+    this.#heldBytes += ENTRY_BYTES;
+    if (entry.condition !== undefined) this.#hold(entry.condition.key.system + entry.condition.key.value);
+    if (fullUrl !== undefined && !entry.namedById) {
+      this.#byUrl.set(withoutVersion(fullUrl), entry);
+      this.#hold(fullUrl);
+    }
     for (const { system, value } of identifiersOf(resource)) {
+      this.#hold(system + value);
       const values = getOrCreate(this.#byIdentifier, `${resourceType} ${system}`, () => new Map());
       append(values, value === id ? id : value, entry);
     }
     importer.index?.(resource, { id, entry: range.number, fullUrl, unit: this });
     return entry;
+  }
+
+  #hold(text: string): void {
+    this.#heldBytes += NAME_BYTES + text.length;
   }
 }
 
@@ -132,9 +159,10 @@ function getOrCreate<Key, Value>(map: Map<Key, Value>, name: Key, create: () => 
   return value;
 }
 
-/** Add `count` to the number kept for `name`. */
+/** Add `by` to the number kept for `name`, or for all others once there are very many names. */
 export function count(counts: Map<string, number>, name: string, by = 1): void {
-  counts.set(name, (counts.get(name) ?? 0) + by);
+  const kept = counts.size < COUNTED || counts.has(name) ? name : OTHERS;
+  counts.set(kept, (counts.get(kept) ?? 0) + by);
 }
 
 /** A Bundle entry, checked as far as every entry must be. Throws ResourceRejected. */

@@ -1,23 +1,78 @@
-/** Bounds that keep memory and disk bounded whatever is sent. */
+/** Bounds that keep memory, disk and time bounded whatever is sent. */
 export interface SourceLimits {
   /** Bytes of one source at most, after decompression. */
   maxSourceBytes: number;
+  /** How many times its own size a gzip source may unpack to, looked at past `ratioFromBytes` unpacked bytes. */
+  maxRatio: number;
+  ratioFromBytes: number;
   /** Bytes of one entry, line or single resource at most. */
   maxEntryBytes: number;
   /** Entries of one Bundle at most; lines of NDJSON that are held in mind at once (about 300 bytes each). */
   maxEntries: number;
+  /** Lines of NDJSON at most, blank ones too. */
+  maxLines: number;
+  /** Memory, roughly, for what is held in mind about the entries of one Bundle: their ids, addresses, identifiers. */
+  maxIndexBytes: number;
+  /** Lines that are no FHIR after which the rest of a source is not read. */
+  maxFaults: number;
   /** Decompressed bytes that are kept in memory; what is larger goes to a temporary file. */
   maxMemoryBytes: number;
+  /** Shared by everyone whose temporary files count together; without it, only the disk itself bounds them. */
+  disk?: DiskSpace;
 }
 
 const MIB = 1_048_576;
 
+/** Of the command, whose files the operator has chosen. */
 export const DEFAULT_LIMITS: SourceLimits = {
   maxSourceBytes: 4_096 * MIB,
+  maxRatio: Number.POSITIVE_INFINITY,
+  ratioFromBytes: 0,
   maxEntryBytes: 16 * MIB,
   maxEntries: 2_000_000,
+  maxLines: Number.POSITIVE_INFINITY,
+  maxIndexBytes: 1_024 * MIB,
+  maxFaults: 1_000,
   maxMemoryBytes: 32 * MIB,
 };
+
+/** Times the limit of a body that it may unpack to. */
+const UNPACKED = 8;
+
+/** Of bodies, up to `maxBodyBytes` as sent: the process answers others meanwhile, and runs several imports. */
+export function bodyLimits(maxBodyBytes: number): SourceLimits {
+  const maxSourceBytes = Math.min(DEFAULT_LIMITS.maxSourceBytes, UNPACKED * maxBodyBytes);
+  return {
+    ...DEFAULT_LIMITS,
+    maxSourceBytes,
+    maxRatio: 200,
+    ratioFromBytes: 16 * MIB,
+    maxEntries: 250_000,
+    maxLines: 2_000_000,
+    maxIndexBytes: 128 * MIB,
+    disk: new DiskSpace(maxSourceBytes),
+  };
+}
+
+/** Counts the bytes of temporary files against a bound. */
+export class DiskSpace {
+  #leftBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#leftBytes = maxBytes;
+  }
+
+  /** False when there is not so much left; nothing is taken then. */
+  take(bytes: number): boolean {
+    if (bytes > this.#leftBytes) return false;
+    this.#leftBytes -= bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#leftBytes += bytes;
+  }
+}
 
 /** `4294967296` → `4 GiB`, for messages. */
 export function sizeText(bytes: number): string {

@@ -16,7 +16,10 @@ export async function openFile(path: string, limits: SourceLimits): Promise<Spoo
     if (!stats.isFile()) return await openStream(file.createReadStream(), limits);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
     if (!isGzip(buffer.subarray(0, bytesRead))) return plainFile(file, stats.size, limits);
-    const spool = await spoolChunks(gunzip(file.createReadStream({ start: 0, autoClose: false })), limits);
+    const spool = await spoolChunks(
+      gunzip(file.createReadStream({ start: 0, autoClose: false }), limits),
+      limits,
+    );
     await file.close();
     return spool;
   } catch (error) {
@@ -41,7 +44,7 @@ export async function openStream(
     headBytes += chunk.length;
   }
   const whole = rejoin(Buffer.concat(head), chunks);
-  return spoolChunks(isGzip(Buffer.concat(head)) ? gunzip(whole) : whole, limits);
+  return spoolChunks(isGzip(Buffer.concat(head)) ? gunzip(whole, limits) : whole, limits);
 }
 
 function isGzip(head: Uint8Array): boolean {
@@ -64,16 +67,39 @@ function plainFile(file: FileHandle, sizeBytes: number, limits: SourceLimits): S
   return fileSpool(file, sizeBytes);
 }
 
-async function* gunzip(compressed: AsyncIterable<Buffer> | Readable): AsyncGenerator<Buffer> {
+async function* gunzip(
+  compressed: AsyncIterable<Buffer> | Readable,
+  { maxRatio, ratioFromBytes }: SourceLimits,
+): AsyncGenerator<Buffer> {
   const output = new PassThrough({ highWaterMark: 1_048_576 });
+  let sentBytes = 0;
+  let unpackedBytes = 0;
+  const counted = counting(compressed, (bytes) => {
+    sentBytes += bytes;
+  });
   // The callback form: a failure reaches whoever reads `output`, and nothing is thrown beside it.
-  pipeline(compressed, createGunzip({ chunkSize: 262_144 }), output, () => undefined);
+  pipeline(counted, createGunzip({ chunkSize: 262_144 }), output, () => undefined);
   try {
-    yield* output as AsyncIterable<Buffer>;
+    for await (const chunk of output as AsyncIterable<Buffer>) {
+      unpackedBytes += chunk.length;
+      if (unpackedBytes > ratioFromBytes && unpackedBytes > maxRatio * sentBytes)
+        throw new SourceError(`unpacks to more than ${maxRatio} times its size, the limit`);
+      yield chunk;
+    }
   } catch (error) {
     throw isZlibError(error) ? new SourceError('is broken gzip', { cause: error }) : error;
   } finally {
     output.destroy();
+  }
+}
+
+async function* counting(
+  chunks: AsyncIterable<Buffer>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
+    yield chunk;
   }
 }
 

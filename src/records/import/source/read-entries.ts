@@ -1,6 +1,7 @@
 /** Walks the entries of a source in the order they stand in, one at a time. */
 import { isUtf8 } from 'node:buffer';
 import { BundleScanner } from './bundle-scanner.ts';
+import { createGiveWay } from './give-way.ts';
 import type { SourceLimits } from './limits.ts';
 import { sizeText } from './limits.ts';
 import { SourceError } from './source-error.ts';
@@ -29,6 +30,7 @@ export interface Layout {
  * (`[`, `,`, `:`) that lets an object follow. Within one JSON document that cannot be.
  */
 export async function detectLayout(spool: Spool): Promise<Layout> {
+  const giveWay = createGiveWay();
   const start = await skipByteOrderMark(spool);
   const seen: FirstLine = { last: 0, ended: false };
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
@@ -36,6 +38,7 @@ export async function detectLayout(spool: Spool): Promise<Layout> {
       await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes)),
       seen,
     );
+    await giveWay();
     if (second === undefined) continue;
     const kind = second === OPEN_BRACE && !opensValue(seen.last) ? 'lines' : 'document';
     return { kind, start };
@@ -71,6 +74,7 @@ export async function readDocument(
   take: (range: EntryRange, bytes: Buffer) => void | Promise<void>,
 ): Promise<string> {
   const scanner = new BundleScanner(limits.maxEntryBytes);
+  const giveWay = createGiveWay();
   let number = 0;
   for (let from = range.start; from < range.end; from += CHUNK_BYTES) {
     const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, range.end));
@@ -81,7 +85,9 @@ export async function readDocument(
       const start = range.start + found.start;
       const end = range.start + found.end;
       await take({ number, start, end }, await spool.read(start, end));
+      await giveWay();
     }
+    await giveWay();
   }
   return decodeUtf8(scanner.finish());
 }
@@ -93,26 +99,67 @@ export interface LinePosition {
 }
 
 /**
- * Call `take` with each line that is not blank, `maxEntries` lines at most; returns where the next one begins,
- * undefined at the end. A line that is too long is given without its bytes.
+ * Call `take` with each line that is not blank, `maxEntries` lines at most, until it says `stop`; returns where
+ * the next one begins, undefined at the end. A line that is too long is given without its bytes. Throws
+ * SourceError past `maxLines`.
  */
 export async function readLines(
   spool: Spool,
   from: LinePosition,
   limits: SourceLimits,
-  take: (range: EntryRange, bytes: Buffer | undefined) => void | Promise<void>,
+  take: (range: EntryRange, bytes: Buffer | undefined) => 'stop' | undefined,
 ): Promise<LinePosition | undefined> {
+  const giveWay = createGiveWay();
   let number = from.before;
   let { start } = from;
   while (start < spool.sizeBytes) {
-    if (number === from.before + limits.maxEntries) return { start, before: number };
-    const end = await lineEnd(spool, start);
-    number += 1;
-    const bytes = end - start > limits.maxEntryBytes ? undefined : await spool.read(start, end);
-    if (bytes === undefined || !isBlank(bytes)) await take({ number, start, end }, bytes);
-    start = end + 1;
+    for (const { end, bytes } of await linesAt(spool, start, limits)) {
+      if (number === from.before + limits.maxEntries) return { start, before: number };
+      number += 1;
+      if (number > limits.maxLines)
+        throw new SourceError(`is past ${limits.maxLines} lines, the limit. Split the file.`, {
+          entry: number,
+        });
+      const stops = bytes !== undefined && isBlank(bytes) ? undefined : take({ number, start, end }, bytes);
+      if (stops === 'stop') return undefined;
+      start = end + 1;
+      await giveWay();
+    }
   }
   return undefined;
+}
+
+interface FoundLine {
+  end: number;
+  /** Undefined when it is too long. */
+  bytes: Buffer | undefined;
+}
+
+/** The whole lines of the chunk that begins at `start`, one at least. */
+async function linesAt(spool: Spool, start: number, limits: SourceLimits): Promise<Iterable<FoundLine>> {
+  const chunk = await spool.read(start, Math.min(start + CHUNK_BYTES, spool.sizeBytes));
+  const isLast = start + chunk.length === spool.sizeBytes;
+  if (isLast || chunk.includes(NEWLINE)) return wholeLines(chunk, start, limits, isLast);
+  const end = await lineEnd(spool, start);
+  return [{ end, bytes: end - start > limits.maxEntryBytes ? undefined : await spool.read(start, end) }];
+}
+
+function* wholeLines(
+  chunk: Buffer,
+  start: number,
+  { maxEntryBytes }: SourceLimits,
+  isLast: boolean,
+): Generator<FoundLine> {
+  const line = (from: number, to: number): FoundLine => ({
+    end: start + to,
+    bytes: to - from > maxEntryBytes ? undefined : chunk.subarray(from, to),
+  });
+  let at = 0;
+  for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, at)) {
+    yield line(at, end);
+    at = end + 1;
+  }
+  if (isLast && at < chunk.length) yield line(at, chunk.length);
 }
 
 /** Text of UTF-8 bytes; throws SourceError on any other encoding. */
@@ -136,10 +183,12 @@ function opensValue(byte: number): boolean {
 }
 
 async function lineEnd(spool: Spool, start: number): Promise<number> {
+  const giveWay = createGiveWay();
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
     const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes));
     const index = chunk.indexOf(NEWLINE);
     if (index !== -1) return from + index;
+    await giveWay();
   }
   return spool.sizeBytes;
 }

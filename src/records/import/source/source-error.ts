@@ -9,3 +9,12 @@ export class SourceError extends Error {
     this.entry = options?.entry;
   }
 }
+
+/** There is no room for the temporary file that a source needs; there may be later. */
+export class NoSpaceError extends SourceError {
+  override name = 'NoSpaceError';
+
+  constructor(options?: { cause?: unknown }) {
+    super('needs more room for a temporary file than there is', options);
+  }
+}

@@ -5,9 +5,9 @@
 import { type FileHandle, mkdtemp, open, rm, rmdir, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { SourceLimits } from './limits.ts';
+import type { DiskSpace, SourceLimits } from './limits.ts';
 import { sizeText } from './limits.ts';
-import { SourceError } from './source-error.ts';
+import { NoSpaceError, SourceError } from './source-error.ts';
 
 /** Bytes that are read from a file at once: neighbours are usually asked for next. */
 const WINDOW_BYTES = 1_048_576;
@@ -48,13 +48,15 @@ export function fileSpool(file: FileHandle, sizeBytes: number, onClose?: () => P
       return window.subarray(start - windowStart, end - windowStart);
     },
     async close() {
-      await file.close();
-      await onClose?.();
+      await file.close().finally(onClose);
     },
   };
 }
 
-/** Read all of `chunks`: into memory up to `maxMemoryBytes`, from there on into a temporary file. */
+/**
+ * Read all of `chunks`: into memory up to `maxMemoryBytes`, from there on into a temporary file. Throws
+ * SourceError, and leaves no file behind.
+ */
 export async function spoolChunks(chunks: AsyncIterable<Buffer>, limits: SourceLimits): Promise<Spool> {
   let held: Buffer[] = [];
   let sizeBytes = 0;
@@ -66,45 +68,65 @@ export async function spoolChunks(chunks: AsyncIterable<Buffer>, limits: SourceL
         throw new SourceError(`holds more than ${sizeText(limits.maxSourceBytes)} of content, the limit`);
       held.push(chunk);
       if (sizeBytes <= limits.maxMemoryBytes) continue;
-      file ??= await openTemporaryFile();
-      await file.handle.writev(held);
+      file ??= await openTemporaryFile(limits.disk);
+      await file.append(held);
       held = [];
     }
   } catch (error) {
     await file?.remove();
-    throw error;
+    throw isFull(error) ? new NoSpaceError({ cause: error }) : error;
   }
-  if (file === undefined) return memorySpool(Buffer.concat(held));
-  if (held.length > 0) await file.handle.writev(held);
-  return fileSpool(file.handle, sizeBytes, file.removeName);
+  return file === undefined
+    ? memorySpool(Buffer.concat(held))
+    : fileSpool(file.handle, sizeBytes, file.afterClose);
+}
+
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String((error as NodeJS.ErrnoException).code));
 }
 
 interface TemporaryFile {
   handle: FileHandle;
+  append(buffers: readonly Buffer[]): Promise<void>;
   /** Close and remove. */
   remove(): Promise<void>;
-  /** Remove the name, where it could not be removed while the file was open. */
-  removeName(): Promise<void>;
+  /** Give the room back; remove the name, where it could not be removed while the file was open. */
+  afterClose(): Promise<void>;
 }
 
 /**
  * A file that only this user can read. Its name is removed at once where the system allows that, so that
  * records do not stay on the disk after a crash.
  */
-async function openTemporaryFile(): Promise<TemporaryFile> {
+async function openTemporaryFile(disk: DiskSpace | undefined): Promise<TemporaryFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interchange-import-'));
   const name = path.join(folder, 'source');
-  const handle = await open(name, 'wx+', 0o600);
-  const removeName = async (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
+  const handle = await open(name, 'wx+', 0o600).catch(async (error: Error) => {
+    await removeFolder();
+    throw error;
+  });
   await unlink(name)
     .then(() => rmdir(folder))
     .catch(() => undefined);
+  let takenBytes = 0;
+  const afterClose = async (): Promise<void> => {
+    disk?.giveBack(takenBytes);
+    takenBytes = 0;
+    await removeFolder();
+  };
   return {
     handle,
-    removeName,
+    afterClose,
+    async append(buffers) {
+      const bytes = buffers.reduce((total, { length }) => total + length, 0);
+      if (disk?.take(bytes) === false) throw new NoSpaceError();
+      takenBytes += bytes;
+      // A disk that fills up takes a part first.
+      if ((await handle.writev([...buffers])).bytesWritten < bytes) throw new NoSpaceError();
+    },
     async remove() {
-      await handle.close();
-      await removeName();
+      await handle.close().finally(afterClose);
     },
   };
 }
