@@ -5,14 +5,13 @@
  * Alone: node bench/deliveries.ts [--rounds N] (with the pinned Node.js, or through npm run bench).
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createConnection } from '../src/exchange/create-connection.ts';
 import { createDeliveryPool } from '../src/exchange/delivery-pool.ts';
 import { DELIVERY } from '../src/exchange/delivery-settings.ts';
@@ -285,7 +284,7 @@ async function drain({ db, workerPool, place }: Bench, connectionId: string, cou
 }
 
 async function startExchange(): Promise<{ address: string; process: ChildProcess }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('exchange.ts', import.meta.url))], {
+  const child = fork(new URL('exchange.ts', import.meta.url), {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   if (child.stdout === null) throw new Error('The exchange has no output.');

@@ -8,11 +8,9 @@ import { parseJson } from '../platform/http/body.ts';
 import { badRequest, HttpError } from '../platform/http/errors.ts';
 import { refuseUnusableText } from '../platform/http/input.ts';
 import type { Route } from '../platform/http/route.ts';
-import { errorFields, type Log } from '../platform/log/log.ts';
 import { type Access, openRoute } from '../tenancy/access.ts';
-import { type Authenticated, createAuthenticateCallback } from './authenticate-callback.ts';
+import { createAuthenticateCallback } from './authenticate-callback.ts';
 import { confirmDelivery } from './confirm-delivery.ts';
-import { noteSecretUse } from './connection-secret.store.ts';
 import { callbackAnswers } from './exchange-metrics.ts';
 
 const BODY_LIMIT_BYTES = 262_144;
@@ -38,7 +36,6 @@ const ConfirmedBody = Type.Object({
 
 export interface CallbackDependencies {
   db: Pool;
-  log: Log;
   keys: KeyRing;
   metrics: { registry: Registry };
 }
@@ -69,7 +66,6 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
         const from = await authenticate({ ...params, ...context, body: bytes });
         requireJson(context.headers['content-type']);
         const confirmation = parseConfirmation(bytes);
-        await noteUse(deps, from, { deliveryId: confirmation.deliveryId, now: context.now });
         const confirmed = await confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes });
         answers.inc({ status: 200 });
         return { body: confirmed };
@@ -104,16 +100,4 @@ function requireJson(contentType: string | string[] | undefined): void {
     .toLowerCase();
   if (mediaType !== 'application/json')
     throw new HttpError(415, 'media_type', 'This content type is not taken here. Send application/json.');
-}
-
-/** What the secret was last used for is a convenience: a failure to note it does not refuse the callback. */
-async function noteUse(
-  { db, log }: CallbackDependencies,
-  { key, secretId }: Authenticated,
-  { deliveryId, now }: { deliveryId: string; now: Date },
-): Promise<void> {
-  const purpose = `callback ${deliveryId.slice(0, 64)}`;
-  await noteSecretUse(db, key, { secretId, at: now, purpose }).catch((error) =>
-    log.warn({ event: 'callback.secret-use', ...key, ...errorFields(error) }, 'use of a secret not noted'),
-  );
 }

@@ -7,6 +7,7 @@ import { isUuid } from '../tenancy/check-access.ts';
 import { assignIdentifier } from './assigned-identifier.store.ts';
 import type { Authenticated } from './authenticate-callback.ts';
 import { type CallbackRecord, deliveredPatient, findCallback, insertCallback } from './callback.store.ts';
+import { noteSecretUse } from './connection-secret.store.ts';
 
 /** The body of a callback. */
 export interface Confirmation {
@@ -40,6 +41,12 @@ export async function confirmDelivery(
   context: ConfirmContext,
 ): Promise<Confirmed> {
   const bodyDigest = hash('sha256', context.body, 'buffer');
+  const use = {
+    secretId: from.secretId,
+    at: context.now,
+    purpose: `callback ${confirmation.deliveryId.slice(0, 64)}`,
+  };
+  await noteSecretUse(db, from.key, use);
   const said = await transaction(db, async (client) => {
     const before = await findCallback(client, from.key, bodyDigest);
     if (before !== undefined) return before;

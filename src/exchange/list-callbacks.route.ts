@@ -6,7 +6,7 @@ import { badRequest } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { isUuid } from '../tenancy/check-access.ts';
-import { listCallbacks } from './callback.store.ts';
+import { listCallbackPage } from './list-callbacks.ts';
 
 const DEFAULT_LIMIT = 20;
 const Nullable = Type.Union([Type.String(), Type.Null()]);
@@ -51,20 +51,12 @@ export function listCallbacksRoute(deps: { db: Pool; cursors: CursorCodec }): Ro
       handle: async ({ query }, { scope }) => {
         const { connection, outcome, limit = DEFAULT_LIMIT, cursor } = query;
         if (connection !== undefined && !isUuid(connection)) throw badRequest('connection must be a UUID.');
-        const { organisationId, facilityId } = scope;
-        const binding = ['callbacks', organisationId, facilityId, connection ?? null, outcome ?? null];
-        const before = cursor === undefined ? undefined : String(deps.cursors.decode(binding, cursor)[0]);
-        const filter = { connectionId: connection, outcome, before, limit: limit + 1 };
-        const found = await listCallbacks(deps.db, scope, filter);
-        const page = found.slice(0, limit);
-        const last = found.length > limit ? page.at(-1) : undefined;
-        const items = page.map((callback) => ({
+        const page = await listCallbackPage(deps, scope, { connection, outcome, limit, cursor });
+        const items = page.items.map((callback) => ({
           ...callback,
           receivedAt: callback.receivedAt.toISOString(),
         }));
-        return {
-          body: { items, nextCursor: last === undefined ? null : deps.cursors.encode(binding, [last.id]) },
-        };
+        return { body: { ...page, items } };
       },
     },
   );

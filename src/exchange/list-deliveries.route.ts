@@ -8,8 +8,8 @@ import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { isUuid } from '../tenancy/check-access.ts';
 import { DeliverySchema, deliveryView } from './delivery.schema.ts';
-import { listDeliveries } from './delivery.store.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts';
+import { listDeliveryPage } from './list-deliveries.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -43,30 +43,14 @@ export function listDeliveriesRoute(deps: { db: Pool; cursors: CursorCodec }): R
       },
       handle: async ({ query }, { scope }) => {
         const { connection, patient, status, since, until, limit = DEFAULT_LIMIT, cursor } = query;
-        const { organisationId, facilityId } = scope;
-        const binding = [
-          'deliveries',
-          organisationId,
-          facilityId,
-          connection,
-          patient,
-          status,
-          since,
-          until,
-        ].map((part) => part ?? null);
-        const before = cursor === undefined ? undefined : String(deps.cursors.decode(binding, cursor)[0]);
         const filter = {
-          facilityId,
           connectionId: uuid('connection', connection),
           patientId: uuid('patient', patient),
           since: instant('since', since, scope.timeZone),
           until: instant('until', until, scope.timeZone),
         };
-        const found = await listDeliveries(deps.db, scope, { filter, status, before, limit: limit + 1 });
-        const page = found.slice(0, limit);
-        const last = found.length > limit ? page.at(-1) : undefined;
-        const nextCursor = last === undefined ? null : deps.cursors.encode(binding, [last.id]);
-        return { body: { items: page.map(deliveryView), nextCursor } };
+        const page = await listDeliveryPage(deps, scope, { filter, status, limit, cursor });
+        return { body: { ...page, items: page.items.map(deliveryView) } };
       },
     },
   );

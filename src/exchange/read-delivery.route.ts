@@ -1,13 +1,10 @@
 /** GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own. */
 import type { Pool } from '../platform/db/database.ts';
-import { notFound } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
-import { authoriseAccess } from '../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import { DeliveryDetailSchema, DeliveryParams, deliveryDetailView } from './delivery.schema.ts';
-import { readDelivery, readPayload } from './delivery.store.ts';
+import { readDeliveryPayload, readFacilityDelivery } from './read-delivery.ts';
 
 export function readDeliveryRoute(deps: { db: Pool }): Route<Access> {
   return facilityRoute(
@@ -21,15 +18,12 @@ export function readDeliveryRoute(deps: { db: Pool }): Route<Access> {
       params: DeliveryParams,
       responses: { 200: { description: 'The delivery, without its payload.', schema: DeliveryDetailSchema } },
       handle: async ({ params: { deliveryId } }, { scope }) => {
-        const found = isUuid(deliveryId) ? await readDelivery(deps.db, scope, deliveryId) : undefined;
-        if (found === undefined) throw notFound('The delivery');
-        return { body: deliveryDetailView(found) };
+        return { body: deliveryDetailView(await readFacilityDelivery(deps.db, scope, deliveryId)) };
       },
     },
   );
 }
 
-/** The envelope, byte for byte as it was sent. Reading it is an access to the patient's record. */
 export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.payload'], module: 'exchange', purposeOfUse: 'default' },
@@ -42,19 +36,9 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
       },
       params: DeliveryParams,
       responses: { 200: { description: 'The envelope.' } },
-      handle: async ({ params: { deliveryId } }, context) => {
-        const found = isUuid(deliveryId) ? await readPayload(deps.db, context.scope, deliveryId) : undefined;
-        if (found === undefined) throw notFound('The delivery');
-        const { patientId, refusedPurposes, body } = found;
-        await authoriseAccess(deps.accessLog, context, {
-          patientId,
-          refusedPurposes,
-          action: 'patient.delivery-payload.read',
-          resourceType: 'Patient',
-          resourceId: patientId,
-        });
-        return { body };
-      },
+      handle: async ({ params }, context) => ({
+        body: await readDeliveryPayload(deps, context, params.deliveryId),
+      }),
     },
   );
 }

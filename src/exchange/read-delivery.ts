@@ -1,0 +1,39 @@
+/** One delivery of a facility: what became of it, and its payload. */
+import type { Pool } from '../platform/db/database.ts';
+import { notFound } from '../platform/http/errors.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import { authoriseAccess, type Reader } from '../privacy/authorise-access.ts';
+import { isUuid } from '../tenancy/check-access.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import { readDelivery, readPayload } from './delivery.store.ts';
+import type { DeliveryDetail } from './delivery.ts';
+
+/** Throws 404 when it is not one of the facility. */
+export async function readFacilityDelivery(
+  db: Pool,
+  scope: FacilityScope,
+  id: string,
+): Promise<DeliveryDetail> {
+  const found = isUuid(id) ? await readDelivery(db, scope, id) : undefined;
+  if (found === undefined) throw notFound('The delivery');
+  return found;
+}
+
+/** The envelope, byte for byte as it is sent. Reading it is an access to the patient's record. */
+export async function readDeliveryPayload(
+  { db, accessLog }: { db: Pool; accessLog: AccessLog },
+  reader: Reader,
+  id: string,
+): Promise<string> {
+  const found = isUuid(id) ? await readPayload(db, reader.scope, id) : undefined;
+  if (found === undefined) throw notFound('The delivery');
+  const { patientId, refusedPurposes, body } = found;
+  await authoriseAccess(accessLog, reader, {
+    patientId,
+    refusedPurposes,
+    action: 'patient.delivery-payload.read',
+    resourceType: 'Patient',
+    resourceId: patientId,
+  });
+  return body;
+}
