@@ -37,3 +37,10 @@ create table access_log_writer (
   last_hash bytea not null,
   head_seal bytea not null
 );
+
+-- How many writers there are, sealed, so that the newest cannot vanish without a trace.
+create table access_log_registry (
+  single_row boolean primary key default true check (single_row),
+  last_number bigint not null,
+  seal bytea not null
+);

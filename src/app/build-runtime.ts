@@ -1,13 +1,14 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
 
+import { CommandError } from '../platform/command/command.ts';
 import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
 import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
-import { SERVICE_ROLE } from '../platform/db/migrate.ts';
+import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
-import { type AccessLogWriter, createAccessLogWriter } from '../privacy/access-log.writer.ts';
+import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
 import type { Config } from './config/config.ts';
@@ -18,19 +19,46 @@ import { createHearing, type Hearing } from './hearing.ts';
 export interface OpenDatabase {
   /** URL of the owner of the schema. */
   url: string;
+  /** URL of a user who is the service's role and nothing more, where there is one. */
+  serviceUrl: string | undefined;
   keys: KeyRing;
   release(): Promise<void>;
 }
 
 /** Join or start the embedded database, or take the configured one; and load the master key. */
 export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
-  if (config.database.kind === 'url') {
-    const keys = createKeyRing(await loadMasterKey(config));
-    return { url: config.database.url, keys, release: async () => undefined };
-  }
   const keys = createKeyRing(await loadMasterKey(config));
+  if (config.database.kind === 'url') {
+    const { url, serviceUrl } = config.database;
+    return { url, serviceUrl, keys, release: async () => undefined };
+  }
   const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir: config.dataDir, log });
-  return { url: embedded.url, keys, release: () => embedded.release() };
+  const serviceUrl = new URL(embedded.url);
+  serviceUrl.username = SERVICE_ROLE;
+  serviceUrl.password = servicePassword(keys);
+  return { url: embedded.url, serviceUrl: serviceUrl.href, keys, release: () => embedded.release() };
+}
+
+/** Password of the service's role in the embedded database. */
+function servicePassword(keys: KeyRing): string {
+  return keys.derive('database-service-role').toString('hex');
+}
+
+/**
+ * Make sure that the schema is that of this version. The embedded database is migrated as it is met, and its
+ * service role may sign in; an operator's own is left to `interchange migrate`.
+ */
+export async function requireSchema({ url, keys }: OpenDatabase, config: Config): Promise<void> {
+  if (config.database.kind === 'embedded') {
+    await migrate(url);
+    await letServiceRoleSignIn(url, servicePassword(keys));
+    return;
+  }
+  const pending = await pendingMigrations(url);
+  if (pending.length > 0)
+    throw new CommandError(
+      `The database lacks ${pending.length} migration(s), from ${pending[0]} on. Run: npx interchange migrate`,
+    );
 }
 
 export interface Runtime {
@@ -58,21 +86,24 @@ export interface RuntimeOptions {
   now: () => Date;
   /** URL of the owner, from {@link openDatabase}. */
   url: string;
+  /** See {@link OpenDatabase}; without it, the owner acts as the service's role. */
+  serviceUrl?: string | undefined;
   keys: KeyRing;
 }
 
-export async function buildRuntime({ config, log, now, url, keys }: RuntimeOptions): Promise<Runtime> {
+export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { config, log, now, url, serviceUrl = url, keys } = options;
   const metrics = createMetrics();
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
   const role = SERVICE_ROLE;
   const db = createPool(
-    { url, max: config.databaseConnections, applicationName: 'interchange', role },
+    { url: serviceUrl, max: config.databaseConnections, applicationName: 'interchange', role },
     onError,
   );
   const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
   const callers = createCallerDirectory(db);
   const live = await openLiveConnection({
-    config: clientConfig({ url, applicationName: 'interchange live', role }),
+    config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
     channels: [LIVE_CHANNEL],
     onNotification: (_channel, payload) => callers.onNotification(payload),
     onStateChange: (up) => callers.setListening(up),
@@ -90,6 +121,7 @@ export async function buildRuntime({ config, log, now, url, keys }: RuntimeOptio
       metrics.accessLogGroups.inc();
     },
   });
+  const heads = setInterval(() => noteHead(accessLog, log), HEAD_NOTES_MS).unref();
   return {
     config,
     url,
@@ -104,9 +136,21 @@ export async function buildRuntime({ config, log, now, url, keys }: RuntimeOptio
     accessLog,
     hearing,
     async close() {
+      clearInterval(heads);
       await accessLog.close();
+      noteHead(accessLog, log);
       await live.close();
       await Promise.all([db.end(), owner.end()]);
     },
   };
+}
+
+const HEAD_NOTES_MS = 60_000;
+
+/** Says in the log how far this writer's chain has come: what is kept outside the database shows a rollback. */
+function noteHead(accessLog: AccessLogWriter, log: Log): void {
+  const head = accessLog.head();
+  if (head === undefined) return;
+  const { writerId, sequence, hash } = head;
+  log.info({ event: HEAD_EVENT, writerId, count: sequence, hash }, 'head of the access log chain');
 }

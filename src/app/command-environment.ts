@@ -1,10 +1,10 @@
 /** Opens what commands work with, and prints what they answer (design section 5). */
 
-import { type CommandEnvironment, CommandError, type CommandSession } from '../platform/command/command.ts';
+import type { CommandEnvironment, CommandSession } from '../platform/command/command.ts';
 import { createPool } from '../platform/db/database.ts';
-import { pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
+import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { createLog } from '../platform/log/log.ts';
-import { openDatabase } from './build-runtime.ts';
+import { openDatabase, requireSchema } from './build-runtime.ts';
 import { baseUrlOf, loadConfig } from './config/config.ts';
 
 export interface CommandOutput {
@@ -34,7 +34,7 @@ async function withSession<T>(work: (session: CommandSession) => Promise<T>): Pr
   const log = createLog('silent');
   const opened = await openDatabase(config, log);
   try {
-    await requireSchema(opened.url, config.database.kind === 'embedded');
+    await requireSchema(opened, config);
     const ignored = () => undefined;
     const db = createPool(
       { url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE },
@@ -48,16 +48,4 @@ async function withSession<T>(work: (session: CommandSession) => Promise<T>): Pr
   } finally {
     await opened.release();
   }
-}
-
-/** The embedded database is migrated as it is met; an operator's own is left to `interchange migrate`. */
-export async function requireSchema(url: string, embedded: boolean): Promise<void> {
-  const { migrate } = await import('../platform/db/migrate.ts');
-  const pending = await pendingMigrations(url);
-  if (pending.length === 0) return;
-  if (embedded) await migrate(url);
-  else
-    throw new CommandError(
-      `The database lacks ${pending.length} migration(s), from ${pending[0]} on. Run: npx interchange migrate`,
-    );
 }

@@ -44,7 +44,7 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
 }
 
 /** What the worker does about once a minute. */
-export function housekeepingSteps({ db }: Runtime, _features: Features): HousekeepingStep[] {
+export function housekeepingSteps({ db }: Pick<Runtime, 'db'>): HousekeepingStep[] {
   return [
     { name: 'refresh-replacements', run: async (now) => void (await eraseExpiredReplacements(db, now)) },
     { name: 'sign-in', run: async (now) => void (await sweepSignIn(db, now)) },

@@ -4,11 +4,17 @@ import { once } from 'node:events';
 import { createServer as createNetServer } from 'node:net';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';
 import { buildApi } from './build-api.ts';
-import { buildRuntime, openDatabase, type Runtime } from './build-runtime.ts';
+import {
+  buildRuntime,
+  type OpenDatabase,
+  openDatabase,
+  type Runtime,
+  requireSchema,
+} from './build-runtime.ts';
 import { buildWorker } from './build-worker.ts';
-import { requireSchema } from './command-environment.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
-import { buildFeatures, housekeepingSteps } from './features.ts';
+import { masterKeyPath } from './config/master-key.ts';
+import { housekeepingSteps } from './features.ts';
 import { loosenTie, sayServing, startProcesses } from './processes.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -29,9 +35,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (options.processes > 1 && cluster.isPrimary) return serveProcesses(options, config, log);
   const opened = await openDatabase(config, log);
   try {
-    if (!cluster.isWorker) await requireSchema(opened.url, config.database.kind === 'embedded');
+    if (!cluster.isWorker) await requireSchema(opened, config);
     const stop = stopSignal(log);
-    const running = await startParts({ ...options, config, log, url: opened.url, keys: opened.keys });
+    const running = await startParts({ ...options, config, log, opened });
     sayServing();
     await options.onReady?.(baseUrlOf(config));
     await stop;
@@ -44,20 +50,19 @@ export async function serve(options: ServeOptions): Promise<void> {
 interface PartOptions extends ServeOptions {
   config: Config;
   log: Log;
-  url: string;
-  keys: Awaited<ReturnType<typeof openDatabase>>['keys'];
+  opened: OpenDatabase;
 }
 
 /** Starts the parts of a process. When one cannot start, those that did are stopped again. */
 async function startParts(options: PartOptions): Promise<{ stop(): Promise<void> }> {
-  const { role, config, log, url, keys } = options;
-  const runtime = await buildRuntime({ config, log, url, keys, now: () => new Date() });
+  const { role, config, log, opened } = options;
+  const runtime = await buildRuntime({ ...opened, config, log, now: () => new Date() });
   const stops: (() => Promise<unknown>)[] = [() => runtime.close()];
   const stop = async () => {
     for (const step of stops.toReversed()) await step();
   };
   try {
-    if (role !== 'api') stops.push(await startWorker(runtime));
+    if (role !== 'api') stops.push(startWorker(runtime));
     if (role !== 'worker') stops.push(...(await startApi(runtime)));
   } catch (error) {
     await stop();
@@ -74,9 +79,8 @@ async function startParts(options: PartOptions): Promise<{ stop(): Promise<void>
   };
 }
 
-async function startWorker(runtime: Runtime): Promise<() => Promise<void>> {
-  const features = await buildFeatures(runtime, baseUrlOf(runtime.config));
-  const worker = buildWorker(runtime, housekeepingSteps(runtime, features));
+function startWorker(runtime: Runtime): () => Promise<void> {
+  const worker = buildWorker(runtime, housekeepingSteps(runtime));
   worker.start();
   return () => worker.stop();
 }
@@ -103,13 +107,14 @@ async function startApi(runtime: Runtime): Promise<(() => Promise<unknown>)[]> {
 async function serveProcesses(options: ServeOptions, config: Config, log: Log): Promise<void> {
   const opened = await openDatabase(config, log);
   try {
-    await requireSchema(opened.url, config.database.kind === 'embedded');
+    await requireSchema(opened, config);
     const stop = stopSignal(log);
     const processes = startProcesses(options.processes, log, {
       DATABASE_URL: opened.url,
       HOST: config.host,
       PORT: String(config.port),
-      ...(config.database.kind === 'embedded' ? { MASTER_KEY_FILE: `${config.dataDir}/master.key` } : {}),
+      ...(opened.serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: opened.serviceUrl }),
+      ...(config.masterKey.kind === 'made' ? { MASTER_KEY_FILE: masterKeyPath(config) } : {}),
     });
     try {
       await Promise.race([processes.started, stop]);

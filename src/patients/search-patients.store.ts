@@ -34,6 +34,7 @@ export async function searchPatientPage(
   search: PatientSearch,
 ): Promise<PatientPage> {
   const { text, values } = searchStatement(scope, search);
+  if (text === undefined) return { patients: [], next: undefined };
   // Not a named statement: the planner must see the terms, to choose between walking the names in order and
   // collecting the matches of a rare term.
   const { rows } = await db.query<PatientRow & { sort_name: string }>({ text, values });
@@ -48,7 +49,7 @@ export async function searchPatientPage(
 function searchStatement(
   scope: FacilityScope,
   { terms, purposeOfUse, after, limit }: PatientSearch,
-): { text: string; values: unknown[] } {
+): { text: string | undefined; values: unknown[] } {
   const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse, limit + 1];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const position =
@@ -56,6 +57,8 @@ function searchStatement(
       ? ''
       : `and (p.sort_name, p.id) > (${parameter(after.sortName)}, ${parameter(after.id)}::uuid)`;
   const branches = terms === undefined ? [''] : matches(terms, parameter);
+  // Signs alone are no part of any name or number.
+  if (branches.length === 0) return { text: undefined, values };
   const pages = branches.map((match) => `(${candidates(`${position} ${match}`)})`);
   const text = `
     with page as (

@@ -126,6 +126,13 @@ test('patients of one name are paged once each', async () => {
   assert.deepEqual(seen, same.toSorted());
 });
 
+test('a search of signs alone finds nobody', async () => {
+  for (const search of ["'", '´', '`', '%CC%81', "''"]) {
+    const answer = await api.call(`/patients/base?search=${search}`, { token: account.token });
+    assert.deepEqual([answer.status, answer.json], [200, { items: [], nextCursor: null }], search);
+  }
+});
+
 test('patients whose privacy refuses the purpose are left out, and pages stay full', async () => {
   const list = async (purposeOfUse: string) =>
     (await call({ search: 'smith', purposeOfUse, limit: '2' })).json.items.map(

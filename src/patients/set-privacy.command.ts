@@ -1,11 +1,14 @@
 /** `interchange patient privacy` */
+import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
+import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
+import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import { isUuid } from '../tenancy/check-access.ts';
 import { splitList } from '../tenancy/create-facility.command.ts';
 import { requireFacility } from '../tenancy/facilities.ts';
-import { replaceRefusedPurposes } from './privacy.store.ts';
+import { setPrivacy } from './set-privacy.ts';
 
 interface Options {
   organisation: string;
@@ -32,11 +35,22 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
     .action(async ({ organisation, facility, patient, refuse }: Options) => {
       const refusedPurposes = checkedPurposes(refuse);
       if (!isUuid(patient)) throw new UsageError('--patient must be a UUID.');
-      await environment.withSession(async ({ db }) => {
+      await environment.withSession(async ({ db, keys }) => {
         await requireFacility(db, organisation, facility);
-        const scope = { organisationId: organisation, facilityId: facility };
-        if (!(await replaceRefusedPurposes(db, scope, { patientId: patient.toLowerCase(), refusedPurposes })))
-          throw new CommandError(`There is no patient ${patient} at this facility.`);
+        const key = keys.derive('access-log');
+        const accessLog = createAccessLogWriter({
+          pool: db,
+          key,
+          now: environment.now,
+          onError: () => undefined,
+        });
+        const author = { accountId: OPERATOR_ACCOUNT_ID, correlationId: randomUUID() };
+        await setPrivacy(
+          { db, accessLog },
+          { patientId: patient, refusedPurposes },
+          { ...author, organisationId: organisation, facilityId: facility },
+        );
+        await accessLog.close();
       });
       environment.print({ id: patient, refusedPurposes }, `Refused: ${refusedPurposes.join(', ') || 'none'}`);
     });

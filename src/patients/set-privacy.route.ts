@@ -1,6 +1,6 @@
 /** PUT /patients/base/<id>/privacy (design section 4). */
 import Type from 'typebox';
-import type { Queryable } from '../platform/db/database.ts';
+import type { Pool } from '../platform/db/database.ts';
 import type { Route } from '../platform/http/route.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
@@ -17,7 +17,7 @@ const PrivacySchema = Type.Object(
   { additionalProperties: false },
 );
 
-export function setPrivacyRoute(deps: { db: Queryable; accessLog: AccessLog }): Route<Access> {
+export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
   return facilityRoute(
     { permissions: ['patients.privacy.manage'], module: 'patients', purposeOfUse: 'none' },
     {
@@ -30,11 +30,11 @@ export function setPrivacyRoute(deps: { db: Queryable; accessLog: AccessLog }): 
       params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
       body: PrivacySchema,
       responses: { 200: { description: 'The setting as it is now.', schema: PrivacySchema } },
-      handle: async ({ params, body }, context) => ({
+      handle: async ({ params, body }, { scope, caller, correlationId }) => ({
         body: await setPrivacy(
           deps,
           { patientId: params.patientId, refusedPurposes: body.refusedPurposes },
-          { ...context, purposeOfUse: 'OPS' },
+          { ...scope, accountId: caller.accountId, correlationId },
         ),
       }),
     },

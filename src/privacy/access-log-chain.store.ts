@@ -23,6 +23,15 @@ export async function listWriters(db: Queryable): Promise<WriterRow[]> {
   }));
 }
 
+/** How many writers were registered, with the seal of that; undefined when none ever was. */
+export async function readRegistry(db: Queryable): Promise<{ lastNumber: number; seal: Buffer } | undefined> {
+  const { rows } = await db.query<{ last_number: number; seal: Buffer }>({
+    text: 'select last_number, seal from access_log_registry',
+  });
+  const row = rows[0];
+  return row && { lastNumber: row.last_number, seal: row.seal };
+}
+
 /** Up to `limit` entries of one writer after a sequence number, in order. */
 export async function readChain(
   db: Queryable,

@@ -24,13 +24,25 @@ export interface WriterRow {
   headSeal: Buffer;
 }
 
-/** The next writer number. Call inside a transaction: it holds the numbering until the end of it. */
-export async function nextWriterNumber(db: Queryable): Promise<number> {
+/**
+ * The next writer number; the registry keeps it with its seal. Call inside a transaction: it holds the
+ * numbering until the end of it.
+ */
+export async function nextWriterNumber(db: Queryable, seal: (number: number) => Buffer): Promise<number> {
   await db.query({ text: 'select pg_advisory_xact_lock($1)', values: [ADVISORY_LOCKS.accessLogWriters] });
-  const { rows } = await db.query<{ number: number }>({
-    text: 'select coalesce(max(number), 0) + 1 as number from access_log_writer',
+  const { rows } = await db.query<{ last_number: number }>({
+    text: 'select last_number from access_log_registry',
   });
-  return rows[0]?.number ?? 1;
+  const number = (rows[0]?.last_number ?? 0) + 1;
+  await db.query({
+    text: `
+      insert into access_log_registry (single_row, last_number, seal)
+      values (true, $1, $2)
+      on conflict (single_row) do update
+      set last_number = excluded.last_number, seal = excluded.seal`,
+    values: [number, seal(number)],
+  });
+  return number;
 }
 
 export async function insertWriter(db: Queryable, writer: WriterRow): Promise<void> {

@@ -18,6 +18,9 @@ export interface AccessEntry {
   correlationId: string;
 }
 
+/** Stands in the log for the operator on the command line, who has no account. */
+export const OPERATOR_ACCOUNT_ID = '00000000-0000-0000-0000-000000000000';
+
 export interface AccessLog {
   /** Resolves when the entries are durable. Rejects with a 503 when they could not be written: release nothing. */
   record(entries: readonly AccessEntry[]): Promise<void>;

@@ -3,13 +3,16 @@
  * one hash chain per writer (design section 4).
  */
 import { randomUUID } from 'node:crypto';
+import { DatabaseError } from 'pg';
 import type { Pool, Queryable } from '../platform/db/database.ts';
 import { transaction } from '../platform/db/database.ts';
 import { unavailable } from '../platform/http/errors.ts';
 import { appendEntries, type HashedEntry, insertWriter, nextWriterNumber } from './access-log.store.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
-import { entryHash, genesisHash, headSeal } from './hash-chain.ts';
+import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts';
 
+/** Name of the log event that notes the head of a chain. */
+export const HEAD_EVENT = 'access-log.head';
 /** Entries in one statement at most. */
 const MAX_GROUP = 2_000;
 
@@ -26,6 +29,8 @@ export interface AccessLogWriterOptions {
 }
 
 export interface AccessLogWriter extends AccessLog {
+  /** The head of this writer's chain; undefined before its first entry. */
+  head(): { writerId: string; sequence: number; hash: string } | undefined;
   /** Resolves when everything that was handed in is settled. */
   close(): Promise<void>;
 }
@@ -112,7 +117,7 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
     const id = randomUUID();
     const startedAt = options.now();
     return transaction(options.pool, async (client) => {
-      const number = await nextWriterNumber(client);
+      const number = await nextWriterNumber(client, (last) => registrySeal(options.key, last));
       const hash = genesisHash(options.key, id, number, startedAt);
       await insertWriter(client, {
         id,
@@ -135,6 +140,7 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
         running ??= run();
       });
     },
+    head: () => chain && { ...chain, hash: chain.hash.toString('hex') },
     async close() {
       while (running !== undefined) await running;
     },
@@ -143,8 +149,8 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
 
 /** PostgreSQL refused the statement, so nothing of it was written, and the chain can go on where it was. */
 function isRolledBack(error: Error): boolean {
-  const { code, severity } = error as { code?: unknown; severity?: unknown };
-  return severity === 'ERROR' && !/^(?:08|57|58|XX)/.test(String(code));
+  // Not of a lost connection (EPIPE has the shape of a SQLSTATE), a stopping server, a system fault or an internal one.
+  return error instanceof DatabaseError && !/^(?:08|57|58|XX)/.test(String(error.code));
 }
 
 function notWritten(cause: unknown): Error {

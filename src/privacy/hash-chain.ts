@@ -40,6 +40,13 @@ export function genesisHash(key: Uint8Array, writerId: string, number: number, s
     .digest();
 }
 
+/** What seals how many writers there are, so that the newest cannot vanish either. */
+export function registrySeal(key: Uint8Array, lastNumber: number): Buffer {
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['writers', lastNumber]))
+    .digest();
+}
+
 /** What seals a writer's head, so that its last entries cannot be cut off without a trace. */
 export function headSeal(key: Uint8Array, writerId: string, sequence: number, lastHash: Uint8Array): Buffer {
   return createHmac('sha256', key)

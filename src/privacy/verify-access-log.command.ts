@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { HEAD_EVENT } from './access-log.writer.ts';
 import {
   type NotedHead,
   REGISTRATION_CHANGED,
@@ -42,7 +43,7 @@ function summary({ ok, entries, writers, faults }: VerificationResult): string {
       `  chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}: ${reason}`,
   );
   const allRegistrations =
-    faults.length === writers && faults.every(({ reason }) => reason === REGISTRATION_CHANGED);
+    faults.length >= writers && faults.every(({ reason }) => reason === REGISTRATION_CHANGED);
   const hint = allRegistrations
     ? '\nEvery registration differs. Is the master key the one that the log was written with?'
     : '';
@@ -53,19 +54,42 @@ async function readHeads(path: string): Promise<NotedHead[]> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const heads = parseHeads(text);
   if (heads === undefined)
-    throw new UsageError('--heads must name a file with the output of: interchange access-log verify --json');
+    throw new UsageError(
+      '--heads must name a file with the output of: interchange access-log verify --json, or with log lines of the service that hold access-log.head',
+    );
   return heads;
 }
 
+/** The document of an earlier run, or log lines of the service with its heads among others. */
 function parseHeads(text: string): NotedHead[] | undefined {
+  const document = parseJson(text) as { heads?: unknown } | null | undefined;
+  if (Array.isArray(document?.heads)) return document.heads.every(isHead) ? document.heads : undefined;
+  const heads = text.split('\n').flatMap(headOfLine);
+  return heads.length > 0 && heads.every(isHead) ? heads : undefined;
+}
+
+interface LoggedHead {
+  event?: string;
+  writerId: string;
+  count: number;
+  hash: string;
+}
+
+function headOfLine(line: string): NotedHead[] {
+  const logged = parseJson(line) as LoggedHead | null | undefined;
+  if (logged?.event !== HEAD_EVENT) return [];
+  return [{ writerId: logged.writerId, sequence: logged.count, hash: logged.hash }];
+}
+
+function parseJson(text: string): unknown {
   try {
-    const { heads } = JSON.parse(text) as { heads: NotedHead[] };
-    return heads.every(isHead) ? heads : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-function isHead({ writerId, sequence, hash }: NotedHead): boolean {
+function isHead(head: unknown): head is NotedHead {
+  const { writerId, sequence, hash } = (head ?? {}) as Partial<NotedHead>;
   return typeof writerId === 'string' && Number.isInteger(sequence) && typeof hash === 'string';
 }

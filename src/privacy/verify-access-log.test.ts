@@ -201,13 +201,20 @@ describe('access-log verify', () => {
   });
 
   it('finds a writer that was removed, with its entries or without', async () => {
-    for (const index of [0, 1]) {
+    for (const index of [0, 1, 2]) {
       const removed = await afterTampering(async (run) => {
         await run('delete from access_log where writer_id = $1', writers[index]);
         await run('delete from access_log_writer where id = $1', writers[index]);
       });
-      blames(removed, writers[index + 1], null);
+      blames(removed, writers[index + 1] ?? writers[index - 1], null);
     }
+    const all = await afterTampering(async (run) => {
+      await run('delete from access_log');
+      await run('delete from access_log_writer');
+    });
+    assert.equal(all.ok, false);
+    assert.equal((await afterTampering('delete from access_log_registry')).ok, false);
+    assert.equal((await afterTampering('update access_log_registry set last_number = 2')).ok, false);
     for (const id of writers) {
       const { ok, faults } = await afterTampering((run) =>
         run('delete from access_log_writer where id = $1', id),
@@ -220,11 +227,33 @@ describe('access-log verify', () => {
   it('finds everything changed when the key is another', async () => {
     const { ok, faults } = await verifyAccessLog(database.pool, randomBytes(32));
     assert.equal(ok, false);
-    assert.equal(faults.length, 3);
+    assert.deepEqual(
+      faults.map(({ reason }) => reason),
+      Array(4).fill('the registration was changed'),
+      'the register of writers and each writer',
+    );
+  });
+
+  it('finds the writer registered last removed, with its entries or without', async () => {
+    const { heads } = await verifyAccessLog(database.pool, KEY);
+    const newest = heads.at(-1)?.writerId;
+    for (const tables of [['access_log_writer'], ['access_log', 'access_log_writer']]) {
+      const { ok } = await afterTampering(async (run) => {
+        for (const table of tables)
+          await run(`delete from ${table} where ${table === 'access_log' ? 'writer_id' : 'id'} = $1`, newest);
+      });
+      assert.equal(ok, false, tables.join());
+    }
+    assert.equal((await afterTampering((run) => run('delete from access_log_registry'))).ok, false);
+    const lowered = await afterTampering((run) =>
+      run('update access_log_registry set last_number = last_number - 1'),
+    );
+    assert.equal(lowered.ok, false);
   });
 
   it('tells a database that was put back to an older state, by heads noted before', async () => {
     const older = await verifyAccessLog(database.pool, KEY);
+    const { rows } = await database.pool.query('select last_number, seal from access_log_registry');
     await writeChain(database, 2);
     const noted = (await verifyAccessLog(database.pool, KEY)).heads;
     assert.equal((await verifyAccessLog(database.pool, KEY, { noted })).ok, true);
@@ -233,6 +262,11 @@ describe('access-log verify', () => {
     const putBack = async (run: (text: string, ...values: unknown[]) => Promise<unknown>) => {
       await run('delete from access_log where writer_id = $1', last);
       await run('delete from access_log_writer where id = $1', last);
+      await run(
+        'update access_log_registry set last_number = $1, seal = $2',
+        rows[0]?.last_number,
+        rows[0]?.seal,
+      );
     };
     assert.equal((await afterTampering(putBack)).ok, true, 'without the heads it cannot be told');
     blames(await afterTampering(putBack, { noted }), last, 2);

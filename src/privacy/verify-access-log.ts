@@ -4,11 +4,12 @@ import type { HashedEntry, WriterRow } from './access-log.store.ts';
 import {
   listWriters,
   readChain,
+  readRegistry,
   readTotals,
   unregisteredWriters,
   type WriterTotals,
 } from './access-log-chain.store.ts';
-import { entryHash, genesisHash, headSeal } from './hash-chain.ts';
+import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts';
 
 const PAGE = 5_000;
 export const REGISTRATION_CHANGED = 'the registration was changed';
@@ -45,8 +46,10 @@ export async function verifyAccessLog(
   key: Uint8Array,
   options: { noted?: readonly NotedHead[]; onProgress?: (entries: number) => void } = {},
 ): Promise<VerificationResult> {
+  // Before the writers: one that registers meanwhile is then not missed.
+  const registry = await readRegistry(db);
   const writers = await listWriters(db);
-  const faults: ChainFault[] = numberFaults(writers);
+  const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(key, registry, writers)];
   for (const writerId of await unregisteredWriters(db))
     faults.push({ writerId, sequence: null, reason: 'entries of a writer that is not registered' });
   const noted = new Map(
@@ -88,6 +91,18 @@ function numberFaults(writers: readonly WriterRow[]): ChainFault[] {
       ? []
       : [{ writerId: writer.id, sequence: null, reason: 'a writer registered before this one was removed' }],
   );
+}
+
+function registryFaults(
+  key: Uint8Array,
+  registry: { lastNumber: number; seal: Buffer } | undefined,
+  writers: readonly WriterRow[],
+): ChainFault[] {
+  const last = writers.at(-1);
+  const fault = (reason: string) => [{ writerId: last?.id ?? '', sequence: null, reason }];
+  if (registry === undefined) return last === undefined ? [] : fault('the register of writers was removed');
+  if (!registrySeal(key, registry.lastNumber).equals(registry.seal)) return fault(REGISTRATION_CHANGED);
+  return (last?.number ?? 0) < registry.lastNumber ? fault('the writer registered last was removed') : [];
 }
 
 interface Walk {

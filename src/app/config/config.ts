@@ -10,7 +10,7 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
 
 export interface Config {
   /** An operator's own PostgreSQL, or the embedded one. */
-  database: { kind: 'url'; url: string } | { kind: 'embedded' };
+  database: { kind: 'url'; url: string; serviceUrl: string | undefined } | { kind: 'embedded' };
   /** Connections of one process at most. */
   databaseConnections: number;
   /** Absolute folder of the embedded database and of the master key made for it. */
@@ -39,8 +39,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     reader.fault('DATABASE_URL', 'must start with postgres:// or postgresql://');
   else if (url !== undefined && !URL.canParse(url))
     reader.fault('DATABASE_URL', 'is not a URL: encode special characters of its parts, @ as %40');
+  const serviceUrl = reader.text('DATABASE_SERVICE_URL');
+  if (serviceUrl !== undefined && url === undefined)
+    reader.fault('DATABASE_SERVICE_URL', 'needs DATABASE_URL beside it');
   const config: Config = {
-    database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url },
+    database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url, serviceUrl },
     databaseConnections: reader.integer('DATABASE_CONNECTIONS', { min: 2, max: 200, fallback: 10 }),
     dataDir: resolve(reader.text('DATA_DIR') ?? './data'),
     host: reader.text('HOST') ?? '127.0.0.1',

@@ -8,9 +8,14 @@ import { ConfigError } from './environment.ts';
 export async function loadMasterKey(config: Config): Promise<Buffer> {
   if (config.masterKey.kind === 'value') return config.masterKey.key;
   if (config.masterKey.kind === 'file') return readKey('MASTER_KEY_FILE', config.masterKey.path);
-  const path = join(config.dataDir, 'master.key');
+  const path = masterKeyPath(config);
   await makeKeyOnce(config.dataDir, path);
   return readKey(path, path);
+}
+
+/** Where the key that is made for the embedded database is kept. */
+export function masterKeyPath(config: Config): string {
+  return join(config.dataDir, 'master.key');
 }
 
 async function readKey(name: string, path: string): Promise<Buffer> {

@@ -6,8 +6,7 @@ import { createLog } from '../../platform/log/log.ts';
 import { importPaths } from '../../records/import/import-paths.ts';
 import { createPasswords } from '../../sign-in/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { type OpenDatabase, openDatabase } from '../build-runtime.ts';
-import { requireSchema } from '../command-environment.ts';
+import { type OpenDatabase, openDatabase, requireSchema } from '../build-runtime.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { serve } from '../serve.ts';
 import { findShowcase, type Showcase } from './demo.store.ts';
@@ -32,7 +31,7 @@ export async function runDemo(env: NodeJS.ProcessEnv): Promise<void> {
   process.stdout.write('Starting the database and the demo organisation …\n');
   const opened = await openDatabase(config, createLog('silent'));
   try {
-    await requireSchema(opened.url, config.database.kind === 'embedded');
+    await requireSchema(opened, config);
     const demo = await prepare(config, opened);
     await serve({
       role: 'all',

@@ -20,7 +20,17 @@ export interface Health {
 export function createHealth({ db, live, metrics, config }: Runtime): Health {
   let draining = false;
 
-  async function databaseAnswers(): Promise<boolean> {
+  let asking: Promise<boolean> | undefined;
+
+  /** Callers that ask together share one answer, so that a flood of them takes one connection. */
+  function databaseAnswers(): Promise<boolean> {
+    asking ??= askDatabase().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  }
+
+  async function askDatabase(): Promise<boolean> {
     const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
     const answer = db.query('select 1').then(
       () => true,

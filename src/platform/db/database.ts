@@ -58,6 +58,8 @@ function splitOptions(url: string): { connectionString: string; startup: string[
 export function createPool(options: PoolOptions, onError: (error: Error) => void): Pool {
   const pool = new pg.Pool({ ...clientConfig(options), max: options.max, connectionTimeoutMillis: 10_000 });
   pool.on('error', onError);
+  // A pool stops listening to a connection that it gives up, and the server's last words would end the process.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
 }
 

@@ -79,6 +79,14 @@ async function checkVersion(client: pg.Client): Promise<void> {
   throw new MigrationError(`PostgreSQL ${rows[0]?.version} is too old. Use version 15 or newer.`);
 }
 
+/** Let the service's role sign in with this password, so that no connection of the service is the owner's. */
+export async function letServiceRoleSignIn(url: string, password: string): Promise<void> {
+  await withClient(url, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
+    await client.query(`alter role ${SERVICE_ROLE} login password ${client.escapeLiteral(password)}`);
+  });
+}
+
 async function ensureServiceRole(client: pg.Client): Promise<void> {
   try {
     await client.query(`do $$ begin

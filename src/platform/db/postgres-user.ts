@@ -99,9 +99,12 @@ async function reaches(user: PostgresUser, postgres: string, dataDir: string): P
   return code === 0;
 }
 
-/** PostgreSQL's own variables stay out, and its messages are in English, because they are read below. */
+/** What the server needs of the environment and no more: secrets of the service stay out. */
+const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'TZ', 'LD_LIBRARY_PATH', 'SYSTEMROOT'];
+
+/** Its messages are in English, because they are read below. */
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
+  const kept = Object.entries(process.env).filter(([name]) => KEPT_VARIABLES.includes(name.toUpperCase()));
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };
 }
 

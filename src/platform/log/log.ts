@@ -19,6 +19,8 @@ const ALLOWED_FIELDS = [
   'facilityId',
   'connectionId',
   'deliveryId',
+  'writerId',
+  'hash',
   'targetId',
   'count',
   'attempt',
@@ -67,7 +69,10 @@ export function errorFields(error: unknown): LogFields {
 
 /** The frames of a stack without the message, which may quote data. */
 function frames(error: Error): string {
-  return (error.stack ?? '')
+  const { stack = '', message } = error;
+  const head = stack.indexOf(message);
+  return stack
+    .slice(head === -1 ? 0 : head + message.length)
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .slice(0, 12)
