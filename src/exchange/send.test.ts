@@ -110,6 +110,12 @@ describe('a sent request', () => {
     assert.equal(await lookup(true, '127.0.0.1'), undefined);
   });
 
+  it('is answered after longer than a connection may be idle', async () => {
+    const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 4_500));
+    const answer = await post(address, '{}', 8_000);
+    assert.equal(answer.kind, 'answered');
+  });
+
   it('keeps requests that are under way when the sender is closed', async () => {
     const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 100));
     const sender = createSender(address, { maxInFlight: 2, timeoutMs: 1_000 });

@@ -19,6 +19,8 @@ export interface Sender {
   close(): void;
 }
 
+/** Idle connections are closed before most servers and firewalls do so, which would look like a failed try. */
+const IDLE_MS = 4_000;
 /** Of an answer at most so much is read; the hash covers what was read. */
 const MAX_RESPONSE_BYTES = 1_048_576;
 
@@ -29,6 +31,7 @@ export function createSender(address: string, limits: { maxInFlight: number; tim
   const Agent = secure ? https.Agent : http.Agent;
   const agent = new Agent({
     keepAlive: true,
+    timeout: IDLE_MS,
     maxSockets: limits.maxInFlight,
     lookup: guardedLookup(!secure),
   });
