@@ -44,9 +44,12 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
 }
 
 /** What the worker does about once a minute. */
-export function housekeepingSteps({ db }: Pick<Runtime, 'db'>): HousekeepingStep[] {
+export function housekeepingSteps({ db, config }: Pick<Runtime, 'db' | 'config'>): HousekeepingStep[] {
   return [
-    { name: 'refresh-replacements', run: async (now) => void (await eraseExpiredReplacements(db, now)) },
+    {
+      name: 'refresh-replacements',
+      run: async (now) => void (await eraseExpiredReplacements(db, now, config.signIn)),
+    },
     { name: 'sign-in', run: async (now) => void (await sweepSignIn(db, now)) },
   ];
 }

@@ -67,19 +67,54 @@ export async function lockRefreshToken(
   return row && toStored(row);
 }
 
+export interface Exchange {
+  tokenHash: Buffer;
+  sessionId: string;
+  exchangedAt: Date;
+  sealedReplacement: Buffer;
+  /** Sealed pairs of the session that were exchanged before this are erased. */
+  eraseBefore: Date;
+}
+
+/**
+ * Keep the exchange, and erase what earlier ones of the session left, so that sealed pairs go also where no
+ * worker sweeps. Skips what a sweep is erasing at the moment, so that neither waits.
+ */
 export async function markExchanged(
   client: Client,
   { organisationId }: OrganisationScope,
-  exchange: { tokenHash: Buffer; exchangedAt: Date; sealedReplacement: Buffer },
+  exchange: Exchange,
 ): Promise<void> {
   await client.query({
     name: 'refresh-token-exchange',
     text: `
+      with ended as (
+        select organisation_id, token_hash
+        from refresh_token
+        where organisation_id = $1
+          and session_id = $5
+          and sealed_replacement is not null
+          and exchanged_at < $6
+        for no key update skip locked
+      ), erased as (
+        update refresh_token t
+        set sealed_replacement = null
+        from ended
+        where t.organisation_id = ended.organisation_id
+          and t.token_hash = ended.token_hash
+      )
       update refresh_token
       set exchanged_at = $3, sealed_replacement = $4
       where organisation_id = $1
         and token_hash = $2`,
-    values: [organisationId, exchange.tokenHash, exchange.exchangedAt, exchange.sealedReplacement],
+    values: [
+      organisationId,
+      exchange.tokenHash,
+      exchange.exchangedAt,
+      exchange.sealedReplacement,
+      exchange.sessionId,
+      exchange.eraseBefore,
+    ],
   });
 }
 

@@ -107,20 +107,58 @@ test("the window runs from the token's own exchange, whatever was exchanged sinc
   assert.equal(await statusOf(at(71, first.refreshToken)), 401, 'a repeat does not lengthen it');
 });
 
-test('the sealed pair is erased after the window and not before; erased, it is never given again', async () => {
-  await at(10, first.refreshToken);
-  const sealed = async () => {
-    const { rows } = await fixture.database.pool.query(
-      'select count(sealed_replacement)::int as sealed from refresh_token where session_id = $1',
-      [sessionOf(first)],
-    );
-    return rows[0].sealed;
-  };
-  await eraseExpiredReplacements(fixture.database.pool, secondsAfter(NOW, 10 + 60));
+async function sealed(): Promise<number> {
+  const { rows } = await fixture.database.pool.query(
+    'select count(sealed_replacement)::int as sealed from refresh_token where session_id = $1',
+    [sessionOf(first)],
+  );
+  return rows[0].sealed;
+}
+const eraseAt = (seconds: number, settings: { refreshRepeatSeconds: number } = fixture.signIn.settings) =>
+  eraseExpiredReplacements(fixture.database.pool, secondsAfter(NOW, seconds), settings);
+
+test('the sealed pair is erased after the window, a minute late for clocks that run ahead', async () => {
+  const pair = await at(10, first.refreshToken);
+  await eraseAt(10 + 60 + 60);
   assert.equal(await sealed(), 1);
-  assert.ok((await eraseExpiredReplacements(fixture.database.pool, secondsAfter(NOW, 10 + 61))) >= 1);
+  assert.deepEqual(
+    await at(10 + 60, first.refreshToken),
+    pair,
+    'the clock of the worker runs a minute ahead',
+  );
+  assert.ok((await eraseAt(10 + 60 + 61)) >= 1);
   assert.equal(await sealed(), 0);
   assert.equal(await statusOf(at(10 + 61, first.refreshToken)), 401);
+});
+
+test('the sweep goes by the configured window', async () => {
+  await at(10, first.refreshToken);
+  const settings = { refreshRepeatSeconds: 5 };
+  await eraseAt(10 + 5 + 60, settings);
+  assert.equal(await sealed(), 1);
+  await eraseAt(10 + 5 + 61, settings);
+  assert.equal(await sealed(), 0);
+});
+
+test('a pair that is gone inside the window is 401, and the session goes on', async () => {
+  const pair = await at(10, first.refreshToken);
+  fixture.logged.length = 0;
+  await eraseAt(1_000);
+  assert.equal(await statusOf(at(20, first.refreshToken)), 401);
+  assert.equal((await sessionRow()).revoked_at, null);
+  assert.deepEqual(fixture.logged, []);
+  assert.ok(await at(30, pair.refreshToken));
+});
+
+test('an exchange erases the ended pairs of its session, so that they go without any worker', async () => {
+  const second = await at(10, first.refreshToken);
+  const third = await at(100, second.refreshToken);
+  assert.equal(await sealed(), 2, 'the first is not ended by every clock');
+  const fourth = await at(10 + 60 + 61, third.refreshToken);
+  assert.equal(await sealed(), 2, 'the first is gone');
+  assert.deepEqual(await at(10 + 60 + 62, third.refreshToken), fourth);
+  await at(1_000, fourth.refreshToken);
+  assert.equal(await sealed(), 1, 'its own only');
 });
 
 test('a token that was never given is 401 and ends nothing', async () => {

@@ -4,7 +4,6 @@ import { unauthorized } from '../platform/http/errors.ts';
 import { notifyLive } from '../tenancy/live.ts';
 import { issueAccessToken } from './access-token.ts';
 import type { Audit } from './audit.ts';
-import { earlier } from './login.ts';
 import type { LoginReply } from './login-reply.ts';
 import {
   insertRefreshToken,
@@ -21,7 +20,7 @@ import {
   type TokenPair,
 } from './refresh-token.ts';
 import { revokeSession } from './session.store.ts';
-import { type SignInSettings, secondsAfter } from './settings.ts';
+import { earlier, replacementsUntil, type SignInSettings, secondsAfter } from './settings.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export interface RefreshDeps {
@@ -64,11 +63,17 @@ export async function refresh(
 async function exchange(deps: RefreshDeps, client: Client, token: RefreshToken, now: Date): Promise<Outcome> {
   const stored = await lockRefreshToken(client, token, token.hash);
   if (stored === undefined || !isLive(stored, now)) return { kind: 'refused' };
-  if (stored.exchangedAt !== null) return repeat(deps, client, token, stored, now);
+  const { exchangedAt } = stored;
+  if (exchangedAt !== null) return repeat(deps, client, token, { ...stored, exchangedAt }, now);
   if (stored.expiresAt <= now) return { kind: 'refused' };
   const pair = await issuePair(deps, client, token, stored, now);
-  const sealedReplacement = sealReplacement(token, pair);
-  await markExchanged(client, token, { tokenHash: token.hash, exchangedAt: now, sealedReplacement });
+  await markExchanged(client, token, {
+    tokenHash: token.hash,
+    sessionId: stored.sessionId,
+    exchangedAt: now,
+    sealedReplacement: sealReplacement(token, pair),
+    eraseBefore: replacementsUntil(now, deps.settings),
+  });
   return { kind: 'pair', pair, stored };
 }
 
@@ -76,18 +81,22 @@ function isLive({ session, account }: StoredRefreshToken, now: Date): boolean {
   return !session.revoked && session.expiresAt > now && !account.disabled;
 }
 
-/** The window runs from the token's own exchange, whatever has been exchanged since. */
+/**
+ * The window runs from the token's own exchange, whatever has been exchanged since. A pair that is gone inside
+ * the window was erased by a clock that runs ahead: that is no theft, so the session stays.
+ */
 async function repeat(
   deps: RefreshDeps,
   client: Client,
   token: RefreshToken,
-  stored: StoredRefreshToken & { exchangedAt: Date | null },
+  stored: StoredRefreshToken & { exchangedAt: Date },
   now: Date,
 ): Promise<Outcome> {
   const { exchangedAt, sealedReplacement } = stored;
-  const open = exchangedAt !== null && now <= secondsAfter(exchangedAt, deps.settings.refreshRepeatSeconds);
-  if (open && sealedReplacement !== null)
-    return { kind: 'pair', pair: openReplacement(token, sealedReplacement), stored };
+  if (now <= secondsAfter(exchangedAt, deps.settings.refreshRepeatSeconds))
+    return sealedReplacement === null
+      ? { kind: 'refused' }
+      : { kind: 'pair', pair: openReplacement(token, sealedReplacement), stored };
   await revokeSession(client, token, { sessionId: stored.sessionId, reason: 'refresh-token-reuse', now });
   await notifyLive(client, { organisationId: token.organisationId, sessionId: stored.sessionId });
   return { kind: 'reused', stored };

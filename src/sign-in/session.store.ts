@@ -23,13 +23,13 @@ export async function insertSession(
   });
 }
 
-/** False when the session had been revoked before. */
+/** End a session; one that has ended keeps its time and reason. */
 export async function revokeSession(
   db: Queryable,
   { organisationId }: OrganisationScope,
   revocation: { sessionId: string; reason: RevocationReason; now: Date },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<void> {
+  await db.query({
     name: 'session-revoke',
     text: `
       update session
@@ -39,7 +39,6 @@ export async function revokeSession(
         and revoked_at is null`,
     values: [organisationId, revocation.sessionId, revocation.now, revocation.reason],
   });
-  return rowCount === 1;
 }
 
 /** End every session of an account. */

@@ -30,6 +30,21 @@ export const DEFAULT_SIGN_IN_SETTINGS: SignInSettings = {
   setupLinkSeconds: 72 * 3_600,
 };
 
+/** The clocks of two processes may differ by this much without harm to a session. */
+export const CLOCK_SKEW_SECONDS = 60;
+
+/** Sealed pairs of tokens exchanged before this are of no use to anybody, whichever clock is right. */
+export function replacementsUntil(
+  now: Date,
+  { refreshRepeatSeconds }: Pick<SignInSettings, 'refreshRepeatSeconds'>,
+): Date {
+  return secondsAfter(now, -(refreshRepeatSeconds + CLOCK_SKEW_SECONDS));
+}
+
+export function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
+}
+
 /** `now` moved by seconds. */
 export function secondsAfter(now: Date, seconds: number): Date {
   return new Date(now.getTime() + seconds * 1_000);

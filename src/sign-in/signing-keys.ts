@@ -7,7 +7,7 @@ import type { JWK } from 'jose';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { KEYS_MAX_AGE_SECONDS, makeFirstSigningKey, openSigningKey } from './rotate-signing-key.ts';
-import { secondsAfter } from './settings.ts';
+import { CLOCK_SKEW_SECONDS, secondsAfter } from './settings.ts';
 import { readSigningKeys, type StoredSigningKey } from './signing-key.store.ts';
 
 export interface KeySet {
@@ -38,8 +38,6 @@ export interface SigningKeyOptions {
 const RENEW_AFTER_SECONDS = KEYS_MAX_AGE_SECONDS / 2;
 /** An unknown key id has the set read again, but not more often than this. */
 const UNKNOWN_KID_SECONDS = 2;
-/** Clocks of nodes may differ by this much. */
-const CLOCK_SKEW_SECONDS = 60;
 
 export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   const { db, keys, monotonicSeconds = processSeconds } = options;

@@ -11,7 +11,7 @@ function step(name: string, text: string): SweepStep {
   };
 }
 
-/** Sealed pairs whose window has ended. */
+/** Sealed pairs whose window has ended. Skips what an exchange is erasing at the moment, so that neither waits. */
 export const eraseReplacements = step(
   'sweep-replacements',
   `
@@ -21,6 +21,7 @@ export const eraseReplacements = step(
         where sealed_replacement is not null
           and exchanged_at < $1
         limit $2
+        for no key update skip locked
       )
       update refresh_token t
       set sealed_replacement = null

@@ -1,6 +1,6 @@
 /** What sign-in removes over time; safe to run on several processes at once. */
 import type { Queryable } from '../platform/db/database.ts';
-import { DEFAULT_SIGN_IN_SETTINGS, secondsAfter } from './settings.ts';
+import { replacementsUntil, type SignInSettings, secondsAfter } from './settings.ts';
 import { deleteKeysRetiredBefore } from './signing-key.store.ts';
 import {
   deleteEndedSessions,
@@ -18,9 +18,13 @@ const DAY_SECONDS = 86_400;
 /** A network counts as known this long after its last sign-in. */
 const NETWORK_DAYS = 180;
 
-/** Erase the sealed pairs whose repeat window has ended. Returns how many. */
-export async function eraseExpiredReplacements(db: Queryable, now: Date): Promise<number> {
-  const before = secondsAfter(now, -DEFAULT_SIGN_IN_SETTINGS.refreshRepeatSeconds);
+/** Erase the sealed pairs whose repeat window has ended by every clock. Returns how many. */
+export async function eraseExpiredReplacements(
+  db: Queryable,
+  now: Date,
+  settings: Pick<SignInSettings, 'refreshRepeatSeconds'>,
+): Promise<number> {
+  const before = replacementsUntil(now, settings);
   return inBatches((limit) => eraseReplacements(db, before, limit));
 }
 
