@@ -21,6 +21,9 @@ export interface AccountCredentials {
   disabled: boolean;
 }
 
+/** A well-formed id that no account and no organisation has. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000';
+
 interface DirectoryRow {
   user_id: string;
   email: string;
@@ -81,8 +84,16 @@ export async function readCredentials(
   return toCredentials(rows[0]);
 }
 
+/** The credentials behind an entry; one read and nothing found where there is no entry, so that both cost the same. */
+export async function readCredentialsOf(
+  db: Queryable,
+  entry: DirectoryEntry | undefined,
+): Promise<AccountCredentials | undefined> {
+  return readCredentials(db, { organisationId: entry?.organisationId ?? NOBODY }, entry?.userId ?? NOBODY);
+}
+
 /**
- * The same, held until the transaction ends: a password change, a disabling or a reset of the account waits
+ * Credentials by id, held until the transaction ends: a password change, a disabling or a reset of the account waits
  * for it, or it for them, so that no session is opened beside one of them.
  */
 export async function lockCredentials(

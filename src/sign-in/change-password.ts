@@ -16,25 +16,30 @@ export interface PasswordChange extends IdentityProof {
   newCredential: string;
 }
 
-/** 400 for a new password against the rules; 403, 429 and 503 as at login. */
+/** 403, 429 and 503 as at login; behind the right password, 400 for a new one against the rules. */
 export async function changePassword(
   deps: ProofDeps,
   change: PasswordChange,
   context: CallContext,
 ): Promise<void> {
   const { newCredential, credential } = change;
-  if (newCredential === credential) throw refusedPassword('The new password must differ from the old one.');
-  await assertGoodPassword(newCredential, '');
   const { now, correlationId } = context;
-  const account = await withProvenIdentity(deps, change, context, async (client, proven) => {
-    await assertGoodPassword(newCredential, proven.email);
-    const passwordHash = await deps.passwords.hash(newCredential);
-    const accountId = proven.id;
-    await storePassword(client, proven, { accountId, passwordHash, mustChangePassword: false, now });
-    await deleteUnusedSetupLinks(client, proven, accountId);
-    await revokeSessionsOf(client, proven, { accountId, reason: 'password-changed', now });
-    await notifyLive(client, { organisationId: proven.organisationId });
-    return proven;
+  const account = await withProvenIdentity(deps, change, context, {
+    // Behind the proof, so that nobody else can make the service look at passwords.
+    async prepare({ email }, network) {
+      if (newCredential === credential)
+        throw refusedPassword('The new password must differ from the old one.');
+      await assertGoodPassword(newCredential, email);
+      return deps.passwords.hash(newCredential, network);
+    },
+    async commit(client, proven, passwordHash) {
+      const accountId = proven.id;
+      await storePassword(client, proven, { accountId, passwordHash, mustChangePassword: false, now });
+      await deleteUnusedSetupLinks(client, proven, accountId);
+      await revokeSessionsOf(client, proven, { accountId, reason: 'password-changed', now });
+      await notifyLive(client, { organisationId: proven.organisationId });
+      return proven;
+    },
   });
   const { organisationId } = account;
   deps.audit('sign-in.password-changed', { correlationId, accountId: account.id, organisationId });

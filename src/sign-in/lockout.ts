@@ -8,6 +8,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
+import { createInFlight } from './in-flight.ts';
 import {
   type CounterKey,
   clearCounters,
@@ -41,20 +42,22 @@ export interface Lockout {
 
 /** A process that dies in the middle leaves its attempts pending for this long at most. */
 const PENDING_SECONDS = 60;
+/** Of one network. */
 const WAITERS_AT_MOST = 32;
 const WAIT_STEPS_MS = [20, 40, 80, 160, 320, 500, 500, 500, 500, 500];
 
 type LockSettings = Pick<SignInSettings, 'lockFailures' | 'lockWindowSeconds' | 'lockSeconds'>;
 
 export function createLockout(db: Queryable, settings: LockSettings): Lockout {
-  let waiters = 0;
+  const waiters = createInFlight(WAITERS_AT_MOST);
 
   /** Attempts under way may all turn out right, so a further one waits for them a little. */
   async function waitForTurn(
+    network: string,
     reserve: () => Promise<CounterKey | undefined>,
   ): Promise<CounterKey | undefined> {
-    if (waiters >= WAITERS_AT_MOST) return undefined;
-    waiters += 1;
+    const waiter = waiters.enter(network);
+    if (waiter === undefined) return undefined;
     try {
       for (const waitMs of WAIT_STEPS_MS) {
         await sleep(waitMs);
@@ -63,7 +66,7 @@ export function createLockout(db: Queryable, settings: LockSettings): Lockout {
       }
       return undefined;
     } finally {
-      waiters -= 1;
+      waiter.leave();
     }
   }
 
@@ -86,7 +89,7 @@ export function createLockout(db: Queryable, settings: LockSettings): Lockout {
       if (lockedUntil !== undefined) throw tooMany(secondsUntil(lockedUntil, now));
       return undefined;
     };
-    const key = (await reserve()) ?? (await waitForTurn(reserve));
+    const key = (await reserve()) ?? (await waitForTurn(from, reserve));
     if (key === undefined) throw tooMany(1);
     return { ...key, attemptId, from, now };
   }

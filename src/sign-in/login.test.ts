@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { decodeJwt } from 'jose';
 import {
+  CHEAP_COST,
   createSignInFixture,
   PASSWORD,
   refusalOf,
@@ -148,4 +149,29 @@ test('the log names what happened and whose account it was, never what was sent'
     ],
   );
   assert.doesNotMatch(JSON.stringify(fixture.logged), /typed-wrong|hunter2|passphrase/);
+});
+
+test('a flood of logins from one network takes no place from another', async () => {
+  const { userId } = await fixture.addAccount();
+  const passwords = createPasswords({
+    hashConcurrency: 1,
+    hashQueue: 4,
+    cost: { ...CHEAP_COST, memoryKiB: 4_096 },
+  });
+  const node = { ...fixture.signIn, passwords };
+  const from = (remoteAddress: string, credential: string, identity: string = randomUUID()) =>
+    statusOf(login(node, { identity, credential, userType: 'EHR' }, { ...CONTEXT, remoteAddress }));
+  const flood = { on: true, refused: 0 };
+  const loops = Array.from({ length: 20 }, async () => {
+    while (flood.on) {
+      if ((await from('198.51.100.7', 'guess')) === 503) flood.refused += 1;
+      await new Promise(setImmediate);
+    }
+  });
+  const statuses: (number | undefined)[] = [];
+  for (let count = 0; count < 15; count += 1) statuses.push(await from('192.0.2.10', PASSWORD, userId));
+  flood.on = false;
+  await Promise.all(loops);
+  assert.deepEqual(new Set(statuses), new Set([undefined]));
+  assert.ok(flood.refused > 0, 'the queue was full');
 });

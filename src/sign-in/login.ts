@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { issueAccessToken } from './access-token.ts';
 import { replaceHash } from './account.store.ts';
 import type { LoginReply } from './login-reply.ts';
+import { networkOf } from './network.ts';
 import {
   type CallContext,
   type IdentityProof,
@@ -13,7 +14,7 @@ import {
 import { insertRefreshToken } from './refresh-token.store.ts';
 import { newRefreshToken } from './refresh-token.ts';
 import { insertSession } from './session.store.ts';
-import { type SignInSettings, secondsAfter } from './settings.ts';
+import { earlier, type SignInSettings, secondsAfter } from './settings.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export interface LoginDeps extends ProofDeps {
@@ -30,38 +31,35 @@ export async function login(
   const { now, correlationId } = context;
   const sessionId = randomUUID();
   const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
-  // Before the transaction, which then waits for nothing but its own statements.
-  await deps.signingKeys.signer(now);
-  const { account, reply } = await withProvenIdentity(deps, proof, context, async (client, proven) => {
-    const accessToken = await issueAccessToken(deps.signingKeys, {
-      accountId: proven.id,
-      sessionId,
-      now,
-      ttlSeconds: deps.settings.accessTokenSeconds,
-      sessionExpiresAt: expiresAt,
-    });
-    const refreshToken = newRefreshToken(proven.organisationId, sessionId);
-    await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, expiresAt });
-    await insertRefreshToken(client, proven, {
-      tokenHash: refreshToken.hash,
-      sessionId,
-      issuedAt: now,
-      expiresAt: earlier(secondsAfter(now, deps.settings.refreshTokenSeconds), expiresAt),
-    });
-    const { userType, mustChangePassword } = proven;
-    return {
-      account: proven,
-      reply: { accessToken, refreshToken: refreshToken.text, userType, mustChangePassword },
-    };
+  const { account, reply } = await withProvenIdentity(deps, proof, context, {
+    prepare: ({ id }) =>
+      issueAccessToken(deps.signingKeys, {
+        accountId: id,
+        sessionId,
+        now,
+        ttlSeconds: deps.settings.accessTokenSeconds,
+        sessionExpiresAt: expiresAt,
+      }),
+    async commit(client, proven, accessToken) {
+      const refreshToken = newRefreshToken(proven.organisationId, sessionId);
+      await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, expiresAt });
+      await insertRefreshToken(client, proven, {
+        tokenHash: refreshToken.hash,
+        sessionId,
+        issuedAt: now,
+        expiresAt: earlier(secondsAfter(now, deps.settings.refreshTokenSeconds), expiresAt),
+      });
+      const { userType, mustChangePassword } = proven;
+      return {
+        account: proven,
+        reply: { accessToken, refreshToken: refreshToken.text, userType, mustChangePassword },
+      };
+    },
   });
   const { organisationId } = account;
   deps.audit('sign-in.succeeded', { correlationId, accountId: account.id, organisationId, sessionId });
-  await renewHash(deps, account, proof.credential);
+  await renewHash(deps, account, proof.credential, networkOf(context.remoteAddress));
   return reply;
-}
-
-export function earlier(one: Date, other: Date): Date {
-  return one < other ? one : other;
 }
 
 /** Hash anew where the cost has grown. A login does not fail over it: the next one tries again. */
@@ -69,11 +67,13 @@ async function renewHash(
   { db, passwords }: LoginDeps,
   account: ProvenAccount,
   password: string,
+  network: string,
 ): Promise<void> {
   const from = account.passwordHash;
   if (!passwords.needsRehash(from)) return;
   try {
-    await replaceHash(db, account, { accountId: account.id, from, to: await passwords.hash(password) });
+    const to = await passwords.hash(password, network);
+    await replaceHash(db, account, { accountId: account.id, from, to });
   } catch {
     return;
   }

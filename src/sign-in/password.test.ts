@@ -18,15 +18,24 @@ test('a flood beyond the places and the queue gets 503 with retry-after, and the
     assert.match(refusal?.headers['retry-after'] ?? '', /^[1-9]\d*$/);
   }
   assert.equal(await passwords.verify(undefined, 'guess'), false, 'the places are free again');
-  passwords.assertCapacity();
+  passwords.beginAttempt('192.0.2.0/24').leave();
 });
 
 test('a full queue is refused before any other work', async () => {
   const passwords = cheap(1, 0);
   const first = passwords.hash('one');
-  assert.throws(() => passwords.assertCapacity(), { statusCode: 503 });
+  assert.throws(() => passwords.beginAttempt('192.0.2.0/24'), { statusCode: 503 });
   await first;
-  passwords.assertCapacity();
+  passwords.beginAttempt('192.0.2.0/24').leave();
+});
+
+test('a network has no more attempts under way than could ever hash; others are not touched', () => {
+  const passwords = cheap(2, 3);
+  const attempts = Array.from({ length: 5 }, () => passwords.beginAttempt('192.0.2.0/24'));
+  assert.throws(() => passwords.beginAttempt('192.0.2.0/24'), { statusCode: 503 });
+  passwords.beginAttempt('198.51.100.0/24').leave();
+  attempts[0]?.leave();
+  passwords.beginAttempt('192.0.2.0/24').leave();
 });
 
 test('a failure gives its place back', async () => {

@@ -10,11 +10,13 @@ import {
   type AccountCredentials,
   findByUserId,
   lockCredentials,
-  readCredentials,
+  NOBODY,
+  readCredentialsOf,
   type UserType,
 } from './account.store.ts';
 import type { Audit } from './audit.ts';
 import type { Attempt, Lockout } from './lockout.ts';
+import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
 
 export interface IdentityProof {
@@ -44,27 +46,45 @@ export interface ProofDeps {
   audit: Audit;
 }
 
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** What is done for an account whose password was given. */
+export interface ProvenWork<Prepared, Result> {
+  /** Whatever needs no transaction. What it throws counts neither as failure nor as success. */
+  prepare(account: ProvenAccount, network: string): Promise<Prepared>;
+  /** In a transaction that holds the account as it was proven. */
+  commit(client: Client, account: ProvenAccount, prepared: Prepared): Promise<Result>;
+}
 
 /**
- * Run `work` for the account whose password was given, in a transaction that holds the account as it was
- * proven. 403 with one message when anything is wrong with it, 429 while it is locked, 503 when too many
- * passwords are being checked.
+ * Do `work` for the account whose password was given. 403 with one message when anything is wrong with it, 429
+ * while it is locked, 503 when too many passwords are being checked.
  */
-export async function withProvenIdentity<T>(
+export async function withProvenIdentity<Prepared, Result>(
   deps: ProofDeps,
   proof: IdentityProof,
   context: CallContext,
-  work: (client: Client, account: ProvenAccount) => Promise<T>,
-): Promise<T> {
-  deps.passwords.assertCapacity();
+  work: ProvenWork<Prepared, Result>,
+): Promise<Result> {
+  const { leave } = deps.passwords.beginAttempt(networkOf(context.remoteAddress));
+  try {
+    return await prove(deps, proof, context, work);
+  } finally {
+    leave();
+  }
+}
+
+async function prove<Prepared, Result>(
+  deps: ProofDeps,
+  proof: IdentityProof,
+  context: CallContext,
+  work: ProvenWork<Prepared, Result>,
+): Promise<Result> {
   const attempt = await deps.lockout.begin(proof.identity, context);
-  let outcome: { value: T } | undefined;
+  let outcome: { value: Result } | undefined;
   let account: AccountOfIdentity | undefined;
   try {
     account = await findAccount(deps.db, proof.identity);
     const usable = usableAccount(account, proof.userType);
-    const matches = await deps.passwords.verify(usable?.passwordHash, proof.credential);
+    const matches = await deps.passwords.verify(usable?.passwordHash, proof.credential, attempt.from);
     if (usable !== undefined && matches) outcome = await enter(deps, usable, attempt, work);
   } catch (error) {
     await deps.lockout.release(attempt).catch(() => undefined);
@@ -87,9 +107,8 @@ type AccountOfIdentity = AccountCredentials & { organisationId: string; email: s
 /** Two reads, also for an identity that does not exist or is no UUID. */
 async function findAccount(db: Pool, identity: string): Promise<AccountOfIdentity | undefined> {
   const entry = await findByUserId(db, isUuid(identity) ? identity : NOBODY);
-  const organisationId = entry?.organisationId ?? NOBODY;
-  const account = await readCredentials(db, { organisationId }, entry?.userId ?? NOBODY);
-  return entry && account && { ...account, organisationId, email: entry.email };
+  const account = await readCredentialsOf(db, entry);
+  return entry && account && { ...account, organisationId: entry.organisationId, email: entry.email };
 }
 
 /** Undefined for whoever may not sign in, whatever the password. */
@@ -100,18 +119,22 @@ function usableAccount(account: AccountOfIdentity | undefined, userType: string)
 }
 
 /** Undefined when the account was disabled or given another password since it was read. */
-async function enter<T>(
+async function enter<Prepared, Result>(
   deps: ProofDeps,
   account: ProvenAccount,
   attempt: Attempt,
-  work: (client: Client, account: ProvenAccount) => Promise<T>,
-): Promise<{ value: T } | undefined> {
-  return transaction(deps.db, async (client) => {
+  { prepare, commit }: ProvenWork<Prepared, Result>,
+): Promise<{ value: Result } | undefined> {
+  const prepared = await prepare(account, attempt.from);
+  const outcome = await transaction(deps.db, async (client) => {
     const held = await lockCredentials(client, account, account.id);
     if (held === undefined || held.disabled || held.passwordHash !== account.passwordHash) return undefined;
     await deps.lockout.succeed(client, attempt);
-    return { value: await work(client, { ...account, ...held, passwordHash: account.passwordHash }) };
+    const now = { ...account, ...held, passwordHash: account.passwordHash };
+    return { value: await commit(client, now, prepared) };
   });
+  if (outcome !== undefined) deps.passwords.prefer(attempt.from);
+  return outcome;
 }
 
 function invalidCredentials() {

@@ -2,10 +2,12 @@
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { forbidden } from '../platform/http/errors.ts';
 import { notifyLive } from '../tenancy/live.ts';
-import { storePassword } from './account.store.ts';
+import { lockCredentials, storePassword } from './account.store.ts';
 import type { Audit } from './audit.ts';
 import { assertGoodPassword } from './change-password.ts';
+import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
+import type { CallContext } from './prove-identity.ts';
 import { revokeSessionsOf } from './session.store.ts';
 import { readSetupLink, useSetupLink } from './setup-link.store.ts';
 import { parseSetupToken } from './setup-link.ts';
@@ -20,7 +22,7 @@ export interface SetUpPasswordDeps {
 export async function setUpPassword(
   { db, passwords, audit }: SetUpPasswordDeps,
   { token, newCredential }: { token: string; newCredential: string },
-  { now, correlationId }: { now: Date; correlationId: string },
+  { now, correlationId, remoteAddress }: CallContext,
 ): Promise<void> {
   const link = parseSetupToken(token);
   if (link === undefined) throw linkRefused();
@@ -30,8 +32,11 @@ export async function setUpPassword(
   if (account === undefined) throw linkRefused();
   const { accountId } = account;
   await assertGoodPassword(newCredential, account.email);
-  const passwordHash = await passwords.hash(newCredential);
+  const passwordHash = await passwords.hash(newCredential, networkOf(remoteAddress));
   const used = await transaction(db, async (client) => {
+    // The account before the link, as everywhere: two of them in the other order would wait for each other.
+    const held = await lockCredentials(client, link, accountId);
+    if (held === undefined || held.disabled) return false;
     if (!(await useSetupLink(client, link, key))) return false;
     await storePassword(client, link, { accountId, passwordHash, mustChangePassword: false, now });
     await revokeSessionsOf(client, link, { accountId, reason: 'password-changed', now });

@@ -1,6 +1,6 @@
 /** Verify: from an email address to a user id, confirming nothing (specification, "Verify response"; design 3.2). */
 import type { Queryable } from '../platform/db/database.ts';
-import { findByEmail, readCredentials, type UserType } from './account.store.ts';
+import { findByEmail, readCredentialsOf, type UserType } from './account.store.ts';
 import { decoyUserId } from './decoy-user-id.ts';
 import { normaliseEmail } from './email.ts';
 
@@ -10,8 +10,6 @@ export interface VerifyReply {
   requiresPasswordSetup: boolean;
   userType: UserType;
 }
-
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /**
  * The user id of an address depends on the address alone, decoy or not, and the user type is that which was
@@ -24,8 +22,7 @@ export async function verify(
   const address = normaliseEmail(email);
   const decoy = decoyUserId(deps.decoyKey, address);
   const entry = await findByEmail(deps.db, address);
-  const organisationId = entry?.organisationId ?? NOBODY;
-  const account = await readCredentials(deps.db, { organisationId }, entry?.userId ?? NOBODY);
+  const account = await readCredentialsOf(deps.db, entry);
   const told = account?.userType === userType && !account.disabled ? account : undefined;
   return {
     userId: entry?.userId ?? decoy,
