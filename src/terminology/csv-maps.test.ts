@@ -121,6 +121,17 @@ describe('a file that is refused, with what to do', () => {
       /more than 65536 characters/,
     );
   });
+  test('a header that is long beyond all use, at once and in a short message', async () => {
+    for (const filling of [' ', '(', ' (', '() ', 'x']) {
+      const began = performance.now();
+      const message = await refusalOf(`"x${filling.repeat(30_000)}y"`);
+      assert.ok(message.length < 2_000);
+      assert.ok(performance.now() - began < 1_000, JSON.stringify(filling));
+    }
+    assert.ok(
+      (await refusalOf(Array.from({ length: 2_000 }, (_, n) => `column${n}`).join(','))).length < 2_000,
+    );
+  });
   test('a column that is missing', async () => {
     assert.match(await refusalOf('local_code,target_code\n'), /no column local_system.*--local-system/);
     const columns = new Map([['local_code', 'item'] as const]);

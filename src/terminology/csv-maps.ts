@@ -105,7 +105,7 @@ function readHeader(names: string[], options: CsvReadOptions): Header {
     const position = positionOf(names, wanted ?? column);
     if (position !== undefined) positions.push([field, position]);
     else if (wanted !== undefined)
-      throw new MapFileError(`There is no column ${wanted}. The file has: ${names.join(', ')}.`);
+      throw new MapFileError(`There is no column ${wanted}. The file has: ${listed(names)}.`);
     else if (isNeeded(column)) throw new MapFileError(missingColumn(column, names));
   }
   return { positions, width: names.length, constants };
@@ -114,9 +114,21 @@ function readHeader(names: string[], options: CsvReadOptions): Header {
 /** By its whole name, or without what stands in parentheses behind it. */
 function positionOf(names: string[], wanted: string): number | undefined {
   const whole = names.findIndex((name) => name.trim() === wanted);
-  const short = names.findIndex((name) => name.replace(/\s*\(.*\)\s*$/, '').trim() === wanted);
+  const short = names.findIndex((name) => withoutRemark(name) === wanted);
   const position = whole >= 0 ? whole : short;
   return position < 0 ? undefined : position;
+}
+
+function withoutRemark(name: string): string {
+  const trimmed = name.trim();
+  const remark = trimmed.indexOf('(');
+  return remark >= 0 && trimmed.endsWith(')') ? trimmed.slice(0, remark).trim() : trimmed;
+}
+
+/** The columns of a file for a message: not all of a thousand, and not all of a long one. */
+function listed(names: string[]): string {
+  const shown = names.slice(0, 20).map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
+  return `${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
 }
 
 function isNeeded(column: CsvColumn): boolean {
@@ -125,7 +137,7 @@ function isNeeded(column: CsvColumn): boolean {
 
 function missingColumn(column: CsvColumn, names: string[]): string {
   const constant = column.endsWith('_system') ? `, or give --${column.replace('_', '-')} for all rows` : '';
-  return `There is no column ${column}. Name it with --columns ${column}=<column of the file>${constant}. The file has: ${names.join(', ')}.`;
+  return `There is no column ${column}. Name it with --columns ${column}=<column of the file>${constant}. The file has: ${listed(names)}.`;
 }
 
 function refuseOtherSeparators(names: string[]): void {
