@@ -43,7 +43,7 @@ const LOGGED_AHEAD = 2;
 /** A process that stops does not wait longer for a database that does not answer. */
 const STOP_LIMIT_MS = 10_000;
 /** A connection that could not be loaded is looked at again after this. */
-const LOAD_AGAIN_MS = 10_000;
+const LOAD_AGAIN_MS = 2_000;
 
 export function createConnectionRunner(deps: RunnerDependencies, key: ConnectionKey): ConnectionRunner {
   const { db, settings } = deps;
@@ -86,6 +86,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
         .catch(report('delivery.load'))
         .finally(() => {
           loading = undefined;
+          advance();
           void lease();
         });
     else if (state.due) void lease();
@@ -148,7 +149,10 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
 
   function logLeased(by: LiveTarget): void {
     if (logging !== undefined || logged.length >= LOGGED_AHEAD * by.maxInFlight) return;
-    logging = logAccess(leased.splice(0, 2 * LOGGED_AHEAD * by.maxInFlight), by)
+    // What waited too long to be sent under its lease is left to whoever leases it next.
+    const inTime = leased.filter((item) => performance.now() < item.deadlineMs);
+    leased = inTime.slice(2 * LOGGED_AHEAD * by.maxInFlight);
+    logging = logAccess(inTime.slice(0, 2 * LOGGED_AHEAD * by.maxInFlight), by)
       .catch(report('delivery.access-log'))
       .finally(() => {
         logging = undefined;

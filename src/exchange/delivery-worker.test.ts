@@ -428,6 +428,19 @@ describe('delivery', () => {
     await allDelivered();
   });
 
+  it('goes on with what it had leased when its connection is changed meanwhile', async () => {
+    const ids = await insertPatients(database.pool, place, 200);
+    exchange.behave = () => ({ status: 200, delayMs: 40 });
+    await queue(database.pool, place, ids);
+    work();
+    for (const count of [10, 60, 110]) {
+      await exchange.waitFor(count);
+      await updateConnection(database.pool, key(), { name: `Renamed at ${count}` });
+    }
+    await allDelivered();
+    assert.equal(exchange.arrivals.length, 200, 'nothing was sent twice');
+  });
+
   it('is not slowed by another exchange that hangs', async () => {
     const hanging = await startExchange();
     hanging.behave = () => ({ status: 200, delayMs: 3_000 });
