@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import type { Api } from '../src/app/build-api.ts';
+import { sampleBundle } from './sample-bundle.ts';
 import type { SeededRecords } from './seed-tenant.ts';
 
 export type RegisteredRoute = Api['routes'][number];
@@ -42,7 +43,7 @@ const VALUES: Readonly<Record<string, (seeds: SeededRecords) => unknown>> = {
 const BODIES: Readonly<Record<string, (seeds: SeededRecords) => { type: string; body: string }>> = {
   putTerminologyMap: () =>
     json({ localCode: 'HBA1C', targetSystem: 'http://loinc.org', targetCode: '4548-4' }),
-  importRecords: () => json({ resourceType: 'Bundle', type: 'collection' }),
+  importRecords: () => json(sampleBundle()),
   createConnection: () =>
     json({
       name: `connection ${randomUUID()}`,

@@ -22,8 +22,8 @@ import {
 } from '../test-support/route-requests.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 
-/** Runs of one property, on all routes together. */
-const RUNS = 800;
+/** Runs of one property, on all routes together; FUZZ_RUNS=20000 for a long look. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 800);
 /** What must not be told: SQL, stacks, the inside of the driver. */
 const LEAK =
   /\b(select|insert into|update|delete from) [a-z_"]+|syntax error|\bat (async )?[\w.<>]+ \(|\bat \/|file:\/\/|node:internal|node_modules|\bpg_|SQLSTATE|\b(column|relation|constraint) "/i;
@@ -179,6 +179,21 @@ describe('bad input', () => {
       const query = new URLSearchParams(request.query).toString();
       return bodies(request, body).map((bytes) => ({ ...toRaw(request, query), body: bytes }));
     });
+  });
+
+  it('in records to import', async () => {
+    const entry = api.api.routes.find(({ route }) => route.docs.operationId === 'importRecords');
+    assert.ok(entry);
+    const request = sample(entry);
+    const documents = changedDocuments(parseOr(request.body ?? '', {}), {} as TSchema);
+    await fc.assert(
+      fc.asyncProperty(documents, async (body) => {
+        const { status, body: answer } = await send(entry, { ...toRaw(request, ''), body });
+        assert.ok(status === 200 || status === 400, `${status}: ${answer.toString().slice(0, 300)}`);
+        assert.doesNotMatch(answer.toString(), LEAK);
+      }),
+      { numRuns: Math.ceil(RUNS / 5) },
+    );
   });
 
   it('in the headers', async () => {
@@ -540,30 +555,42 @@ function bodies(request: SampleRequest, schema: TSchema): fc.Arbitrary<Uint8Arra
 function changedDocuments(document: unknown, schema: TSchema): fc.Arbitrary<Uint8Array> {
   const declared = Object.keys((schema as { properties?: object }).properties ?? {});
   const name = fc.constantFrom(...declared, ...NAMES);
+  const path = fc.oneof(
+    fc.constantFrom(...pathsOf(document)),
+    fc.tuple(fc.constantFrom(...pathsOf(document)), name).map(([to, property]) => [...to, property]),
+  );
   const value = fc.oneof(
     text,
     fc.jsonValue({ maxDepth: 3 }),
-    fc.constantFrom<unknown>(
-      null,
-      -1,
-      1.5,
-      1e308,
-      2 ** 53,
-      [],
-      {},
-      [[]],
-      true,
-      'x'.repeat(2_000),
-      'x'.repeat(50_000),
-    ),
-    fc.constantFrom('\ud800', '\udfff\ud800', 'a\0'),
+    fc.constantFrom<unknown>(null, -1, 1.5, 1e308, 2 ** 53, [], {}, [[]], true),
+    fc.constantFrom('x'.repeat(2_000), 'x'.repeat(50_000), '\ud800', '\udfff\ud800', 'a\0'),
   );
-  return fc.tuple(name, value, fc.boolean()).map(([property, changed, remove]) => {
-    const base = typeof document === 'object' && document !== null ? { ...document } : {};
-    if (remove) Reflect.deleteProperty(base, property);
-    else Object.defineProperty(base, property, { value: changed, enumerable: true, configurable: true });
-    return Buffer.from(JSON.stringify(base));
+  return fc
+    .tuple(path, value, fc.boolean())
+    .map(([to, changed, remove]) =>
+      Buffer.from(JSON.stringify(replaced(document, to, remove ? undefined : changed))),
+    );
+}
+
+/** Where a document has values, from its root on. */
+function pathsOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([name, inner]) => pathsOf(inner, [...path, name]))];
+}
+
+function replaced(document: unknown, path: readonly string[], value: unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value ?? null;
+  if (Array.isArray(document))
+    return document.map((inner, index) => (String(index) === name ? replaced(inner, rest, value) : inner));
+  const copy = typeof document === 'object' && document !== null ? { ...document } : {};
+  const inner = Object.hasOwn(copy, name) ? (copy as Record<string, unknown>)[name] : undefined;
+  Object.defineProperty(copy, name, {
+    value: rest.length === 0 ? value : replaced(inner, rest, value),
+    enumerable: true,
+    configurable: true,
   });
+  return copy;
 }
 
 function parseOr(content: string, fallback: unknown): unknown {

@@ -16,6 +16,7 @@ import { PERMISSIONS } from '../src/tenancy/permissions.ts';
 import type { Json } from '../test-support/api.ts';
 import { runCommand, type StartedCommand, startCommand } from '../test-support/command.ts';
 import { makeDataDir, openHere } from '../test-support/embedded.ts';
+import { sampleBundle } from '../test-support/sample-bundle.ts';
 
 const PATIENT = {
   family: 'Quixzotterdam',
@@ -174,7 +175,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
 
   it('imports, by command and over HTTP, good and bad', async () => {
     const file = join(folder.path, '..', 'bundle.json');
-    await writeFile(file, JSON.stringify(bundle()));
+    await writeFile(file, JSON.stringify(sampleBundle(PATIENT)));
     await command([
       'import',
       '--organisation',
@@ -184,12 +185,17 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       file,
     ]);
     const { token } = await session();
-    const bad = bundle();
+    const bad = sampleBundle(PATIENT);
     Object.assign(bad.entry[0]?.resource ?? {}, { birthDate: PATIENT.family, gender: PATIENT.given });
-    for (const body of [bundle(), bad, JSON.stringify(bundle()).slice(0, -9), `{"${PATIENT.family}":`])
+    for (const body of [
+      sampleBundle(PATIENT),
+      bad,
+      JSON.stringify(sampleBundle(PATIENT)).slice(0, -9),
+      `{"${PATIENT.family}":`,
+    ])
       await call('/imports/fhir', { token, body });
     await owner.query("alter table patient_identifier add constraint broken check (value = 'x') not valid");
-    const refused = bundle();
+    const refused = sampleBundle(PATIENT);
     Object.assign(refused.entry[0]?.resource ?? {}, { id: randomUUID() });
     await call('/imports/fhir', { token, body: refused });
     await owner.query('alter table patient_identifier drop constraint broken');
@@ -411,52 +417,4 @@ async function startOutside() {
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   return Object.assign(outside, { server, url });
-}
-
-function bundle() {
-  const patient = 'urn:uuid:0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a01';
-  const observation = 'urn:uuid:0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a02';
-  const laboratory = (system: string, code: string) => [{ coding: [{ system, code }] }];
-  const code = { coding: [{ system: 'http://loinc.org', code: '4548-4' }] };
-  const entry = (fullUrl: string, resource: object) => ({ fullUrl, resource });
-  return {
-    resourceType: 'Bundle',
-    type: 'collection',
-    entry: [
-      entry(patient, {
-        resourceType: 'Patient',
-        id: patient.slice(9),
-        identifier: [{ system: 'urn:example:mrn', value: PATIENT.identifier }],
-        name: [{ use: 'official', family: PATIENT.family, given: [PATIENT.given] }],
-        telecom: [
-          { system: 'phone', value: PATIENT.phone },
-          { system: 'email', value: PATIENT.email },
-        ],
-        gender: 'female',
-        birthDate: PATIENT.birthDate,
-      }),
-      entry(observation, {
-        resourceType: 'Observation',
-        id: observation.slice(9),
-        status: 'final',
-        category: laboratory('http://terminology.hl7.org/CodeSystem/observation-category', 'laboratory'),
-        code,
-        subject: { reference: patient, display: `${PATIENT.given} ${PATIENT.family}` },
-        effectiveDateTime: '2026-01-10T08:30:00Z',
-        valueQuantity: { value: 6.1, unit: '%', system: 'http://unitsofmeasure.org', code: '%' },
-      }),
-      entry('urn:uuid:0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a03', {
-        resourceType: 'DiagnosticReport',
-        id: '0b0c8b0e-4f0e-4f0c-9f53-5a7a8b1f2a03',
-        status: 'final',
-        category: laboratory('http://terminology.hl7.org/CodeSystem/v2-0074', 'LAB'),
-        code,
-        subject: { reference: patient },
-        effectiveDateTime: '2026-01-10T08:30:00Z',
-        issued: '2026-01-10T09:00:00Z',
-        result: [{ reference: observation }],
-        conclusion: `All is well with ${PATIENT.family}.`,
-      }),
-    ],
-  };
 }
