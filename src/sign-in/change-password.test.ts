@@ -152,7 +152,12 @@ test('a link of a disabled account, a replaced one and a made-up one are refused
   await disableAccount(fixture.database.pool, disabled.email, NOW);
   const replaced = await fixture.addAccount({ password: { kind: 'setup-link' } });
   const renewed = await resetPassword(
-    { db: fixture.database.pool, passwords: fixture.signIn.passwords, publicBaseUrl: 'http://x/api/v1' },
+    {
+      db: fixture.database.pool,
+      keys: fixture.keys,
+      passwords: fixture.signIn.passwords,
+      publicBaseUrl: 'http://x/api/v1',
+    },
     { email: replaced.email, password: { kind: 'setup-link' }, mustChangePassword: false },
     NOW,
   );

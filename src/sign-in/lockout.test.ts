@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import {
   createSignInFixture,
@@ -212,10 +212,26 @@ test('a new password from the operator lifts the lock', async () => {
   const deps = {
     db: fixture.database.pool,
     passwords: fixture.signIn.passwords,
+    keys: fixture.keys,
     publicBaseUrl: 'http://x/api/v1',
   };
   const { password } = await resetPassword(deps, reset, NOW);
   assert.equal(await statusOf(attempt(userId, { credential: password ?? '' })), undefined);
+});
+
+test('what was typed as identity cannot be found from the database alone', async () => {
+  const typed = 'hunter2-in-the-wrong-field';
+  await failTimes(1, typed);
+  const { rows } = await fixture.database.pool.query(
+    'select 1 from sign_in_counter where identity_hash = sha256($1::text::bytea)',
+    [typed],
+  );
+  assert.equal(rows.length, 0);
+  const keyed = createHmac('sha256', fixture.keys.derive('sign-in/identity')).update(typed).digest();
+  const found = await fixture.database.pool.query('select 1 from sign_in_counter where identity_hash = $1', [
+    keyed,
+  ]);
+  assert.equal(found.rows.length, 1);
 });
 
 test('the numbers are configuration', async () => {

@@ -4,8 +4,9 @@
  * An attempt is reserved before its password is looked at, so that attempts that race cannot pass the limit.
  * A network that signed in to an identity before has a counter of its own; all others share one.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { createInFlight } from './in-flight.ts';
@@ -40,6 +41,7 @@ export interface Lockout {
   release(attempt: Attempt): Promise<void>;
 }
 
+const IDENTITY_PURPOSE = 'sign-in/identity';
 /** A process that dies in the middle leaves its attempts pending for this long at most. */
 const PENDING_SECONDS = 60;
 /** Of one network. */
@@ -48,7 +50,7 @@ const WAIT_STEPS_MS = [20, 40, 80, 160, 320, 500, 500, 500, 500, 500];
 
 type LockSettings = Pick<SignInSettings, 'lockFailures' | 'lockWindowSeconds' | 'lockSeconds'>;
 
-export function createLockout(db: Queryable, settings: LockSettings): Lockout {
+export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, settings: LockSettings): Lockout {
   const waiters = createInFlight(WAITERS_AT_MOST);
 
   /** Attempts under way may all turn out right, so a further one waits for them a little. */
@@ -71,7 +73,7 @@ export function createLockout(db: Queryable, settings: LockSettings): Lockout {
   }
 
   async function begin(identity: string, { now, remoteAddress }: { now: Date; remoteAddress: string }) {
-    const identityHash = hashIdentity(identity);
+    const identityHash = hashIdentity(keys, identity);
     const from = networkOf(remoteAddress);
     const attemptId = randomUUID();
     const reserve = async (): Promise<CounterKey | undefined> => {
@@ -109,13 +111,16 @@ export function createLockout(db: Queryable, settings: LockSettings): Lockout {
 }
 
 /** Forget the failures and locks of an identity, after an operator gave it a new password. */
-export async function unlock(db: Queryable, identity: string): Promise<void> {
-  await clearCounters(db, hashIdentity(identity));
+export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, identity: string): Promise<void> {
+  await clearCounters(db, hashIdentity(keys, identity));
 }
 
-/** Whatever was sent as identity, in 32 bytes; a UUID counts the same in either case. */
-function hashIdentity(identity: string): Buffer {
-  return createHash('sha256').update(identity.toLowerCase()).digest();
+/**
+ * Whatever was sent as identity, in 32 bytes; a UUID counts the same in either case. Keyed, because it may be a
+ * password in the wrong field, which a bare hash in a stolen database would give away.
+ */
+function hashIdentity(keys: Pick<KeyRing, 'derive'>, identity: string): Buffer {
+  return createHmac('sha256', keys.derive(IDENTITY_PURPOSE)).update(identity.toLowerCase()).digest();
 }
 
 function secondsUntil(end: Date, now: Date): number {

@@ -1,5 +1,6 @@
 /** Disabling, enabling and giving new passwords to accounts, in force on every node at once (design section 5). */
 import { CommandError } from '../platform/command/command.ts';
+import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { notifyLive } from '../tenancy/live.ts';
 import { type DirectoryEntry, findByEmail, lockCredentials, storePassword } from './account.store.ts';
@@ -38,6 +39,10 @@ export async function enableAccount(db: Pool, email: string): Promise<AccountSta
   return { userId: account.userId, email: account.email, disabled: false };
 }
 
+export interface ResetPasswordDeps extends ManageAccountDeps {
+  keys: Pick<KeyRing, 'derive'>;
+}
+
 export interface PasswordReset {
   email: string;
   password: PasswordSource;
@@ -47,7 +52,7 @@ export interface PasswordReset {
 
 /** A new password: sessions, setup links and locks of before are gone. */
 export async function resetPassword(
-  { db, passwords, publicBaseUrl }: ManageAccountDeps,
+  { db, passwords, publicBaseUrl, keys }: ResetPasswordDeps,
   reset: PasswordReset,
   now: Date,
 ): Promise<CreatedAccount> {
@@ -64,7 +69,7 @@ export async function resetPassword(
     });
     await deleteUnusedSetupLinks(client, account, userId);
     await revokeSessionsOf(client, account, { accountId: userId, reason: 'password-reset', now });
-    await unlock(client, userId);
+    await unlock(client, keys, userId);
     await notifyLive(client, { organisationId });
     const shown = await revealOnce(client, initial, {
       organisationId,

@@ -3,8 +3,9 @@ import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { CommandSession } from '../platform/command/command.ts';
 import { UsageError } from '../platform/command/command.ts';
-import type { CreatedAccount, ManageAccountDeps } from './create-account.ts';
+import type { CreatedAccount } from './create-account.ts';
 import type { PasswordSource } from './initial-password.ts';
+import type { ResetPasswordDeps } from './manage-accounts.ts';
 import { createPasswords } from './password.ts';
 import { DEFAULT_SIGN_IN_SETTINGS } from './settings.ts';
 
@@ -35,8 +36,8 @@ export async function passwordSource(options: PasswordOptions, stdin: Readable):
     : { kind: 'generated' };
 }
 
-export function manageAccountDeps({ db, publicBaseUrl }: CommandSession): ManageAccountDeps {
-  return { db, publicBaseUrl, passwords: createPasswords(DEFAULT_SIGN_IN_SETTINGS) };
+export function manageAccountDeps({ db, publicBaseUrl, keys }: CommandSession): ResetPasswordDeps {
+  return { db, publicBaseUrl, keys, passwords: createPasswords(DEFAULT_SIGN_IN_SETTINGS) };
 }
 
 export function accountText({ userId, email, password, setupLink }: CreatedAccount): string {

@@ -36,7 +36,7 @@ export function createSignIn({ db, keys, log, settings: changed }: SignInOptions
     db,
     settings,
     passwords: createPasswords(settings),
-    lockout: createLockout(db, settings),
+    lockout: createLockout(db, keys, settings),
     signingKeys,
     audit: createAudit(log),
     decoyKey: keys.derive(DECOY_PURPOSE),
