@@ -15,9 +15,3 @@ export interface LoginReply {
   userType: UserType;
   mustChangePassword: boolean;
 }
-
-export const ErrorResponse = Type.Object({
-  statusCode: Type.Integer(),
-  message: Type.String(),
-  error: Type.String(),
-});

@@ -1,7 +1,6 @@
-/** Error answers that the routes of sign-in share, for the OpenAPI document. */
-import { ErrorResponse } from './login-reply.ts';
+/** Error answers that the routes of sign-in share, for the OpenAPI document, which gives each the one error shape. */
 
-const failure = (description: string) => ({ description, schema: ErrorResponse });
+const failure = (description: string) => ({ description });
 
 export const badBody = { 400: failure('The body is not JSON or has not the shape above') };
 
