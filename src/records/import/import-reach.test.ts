@@ -1,0 +1,180 @@
+/** What an import over HTTP may find and change of the other facilities of its organisation, and of others. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import {
+  bundle,
+  conditionalCreate,
+  type Entry,
+  encounter,
+  NUMBER,
+  patient,
+  type Resource,
+} from '../../../test-support/records/clinic.ts';
+
+const REFUSED = 'Patient.id cannot be used at this facility; leave it out or use another';
+
+let t: TestApi;
+/** Facilities A and B of one organisation, each with a system of its own, and a system that may link. */
+let a: TestAccount;
+let b: TestAccount;
+let linking: TestAccount;
+let stranger: TestAccount;
+before(async () => {
+  t = await startTestApi();
+  const tenant = await t.createTenant();
+  const second = { ...tenant, facilityId: await t.createFacility(tenant.organisationId) };
+  const permissions = ['records.import'];
+  a = await t.createAccount(tenant, { permissions });
+  b = await t.createAccount(second, { permissions });
+  linking = await t.createAccount(second, {
+    permissions: [...permissions, 'patients.patients.register'],
+  });
+  stranger = await t.createAccount(await t.createTenant(), { permissions });
+});
+after(() => t.close());
+
+const post = async ({ token }: TestAccount, body: Resource) => {
+  const answer = await t.call('/imports/fhir', { token, body });
+  assert.equal(answer.status, 200);
+  return answer.json as {
+    resources: Record<string, number>;
+    unchanged: Record<string, number>;
+    rejected: { entry: number | null; reason: string }[];
+  };
+};
+const rows = async (text: string, values: unknown[]) => (await t.database.pool.query({ text, values })).rows;
+const facilitiesOf = async ({ organisationId }: TestAccount, id: unknown) =>
+  (
+    await rows(
+      'select facility_id from patient_registration where organisation_id = $1 and patient_id = $2 order by 1',
+      [organisationId, id],
+    )
+  ).map(({ facility_id }) => facility_id);
+const familyOf = async ({ organisationId }: TestAccount, id: unknown) =>
+  (
+    await rows('select sort_name from patient where organisation_id = $1 and id = $2', [organisationId, id])
+  )[0]?.sort_name;
+const patientsWith = async ({ organisationId }: TestAccount, resource: Resource) =>
+  (
+    await rows('select patient_id from patient_identifier where organisation_id = $1 and value = $2', [
+      organisationId,
+      numberOf(resource),
+    ])
+  ).map(({ patient_id }) => patient_id);
+const numberOf = (resource: Resource) => (resource.identifier as { value: string }[])[0]?.value;
+/** Another system's record of the same person: the same number, another id and name. */
+const sameNumber = (resource: Resource): Resource =>
+  patient({ identifier: resource.identifier, name: [{ family: 'Lake' }] });
+
+describe('without the permission to link', () => {
+  test('ifNoneExist with the number of a patient of another facility makes a patient of its own', async () => {
+    const theirs = patient();
+    await post(a, bundle([theirs]));
+    const ours = sameNumber(theirs);
+    const made = await post(b, bundle([conditionalCreate(ours), encounter(`urn:uuid:${ours.id}`)]));
+    const fresh = await post(b, bundle([conditionalCreate(patient())]));
+    assert.deepEqual([made.unchanged, made.rejected], [fresh.unchanged, fresh.rejected]);
+    assert.deepEqual(await facilitiesOf(a, theirs.id), [a.facilityId]);
+    assert.deepEqual(await facilitiesOf(a, ours.id), [b.facilityId]);
+    assert.equal(await familyOf(a, theirs.id), 'rivers noor');
+    // At its own facility the condition finds it, and it only.
+    assert.deepEqual((await post(b, bundle([conditionalCreate(sameNumber(theirs))]))).unchanged, {
+      Patient: 1,
+    });
+    assert.equal((await patientsWith(a, theirs)).length, 2);
+  });
+
+  test('a conditional update leaves the patient of another facility alone', async () => {
+    const theirs = patient();
+    await post(a, bundle([theirs]));
+    const ours = sameNumber(theirs);
+    const url = `Patient?identifier=${NUMBER}|${numberOf(theirs)}`;
+    const entry: Entry = { fullUrl: `urn:uuid:${ours.id}`, resource: ours, request: { method: 'PUT', url } };
+    await post(b, bundle([entry]));
+    assert.equal(await familyOf(a, theirs.id), 'rivers noor');
+    assert.deepEqual(await facilitiesOf(a, theirs.id), [a.facilityId]);
+  });
+
+  test('an id of another facility rejects the Bundle, changed or word for word, and changes nothing', async () => {
+    for (const id of [randomUUID(), 'p1']) {
+      const theirs = patient({ id });
+      await post(a, bundle([theirs]));
+      const [stored] = await patientsWith(a, theirs);
+      for (const ours of [{ ...theirs, name: [{ family: 'Lake' }] }, theirs]) {
+        const beside = patient();
+        const { rejected, resources, unchanged } = await post(b, bundle([beside, ours]));
+        assert.deepEqual(
+          rejected.map(({ entry, reason }) => [entry, reason]),
+          [[2, REFUSED]],
+        );
+        assert.deepEqual([resources, unchanged], [{}, {}]);
+        assert.equal(await familyOf(a, beside.id), undefined);
+        assert.deepEqual(
+          (await post(b, ours)).rejected.map(({ reason }) => reason),
+          [REFUSED],
+        );
+      }
+      assert.equal(await familyOf(a, stored), 'rivers noor');
+      assert.deepEqual(await facilitiesOf(a, stored), [a.facilityId]);
+      const { rejected } = await post(b, encounter(`Patient/${id}`));
+      assert.match(rejected[0]?.reason ?? '', /neither in the file nor at this facility/);
+    }
+  });
+
+  test('a patient without an id gets one of its own, and the same one again', async () => {
+    const theirs = patient({ id: undefined });
+    assert.deepEqual((await post(a, theirs)).rejected, []);
+    const ours = { ...theirs, name: [{ family: 'Lake' }] };
+    for (const unchanged of [{}, { Patient: 1 }]) {
+      const document = await post(b, ours);
+      assert.deepEqual([document.rejected, document.unchanged], [[], unchanged]);
+    }
+    const ids = await patientsWith(a, theirs);
+    assert.equal(ids.length, 2);
+    const registered = await Promise.all(ids.map((id) => facilitiesOf(a, id)));
+    assert.deepEqual(registered.flat().sort(), [a.facilityId, b.facilityId].sort());
+  });
+
+  test('its own patients are found and changed as ever', async () => {
+    const ours = patient();
+    await post(b, bundle([ours]));
+    await post(b, bundle([{ ...ours, name: [{ family: 'Lake' }] }]));
+    assert.equal(await familyOf(b, ours.id), 'lake');
+    assert.deepEqual((await post(b, bundle([conditionalCreate(sameNumber(ours))]))).unchanged, {
+      Patient: 1,
+    });
+  });
+
+  test('another organisation has a record of its own under the same id', async () => {
+    const theirs = patient();
+    await post(a, bundle([theirs]));
+    const ours = { ...theirs, name: [{ family: 'Lake' }] };
+    assert.deepEqual((await post(stranger, bundle([ours]))).rejected, []);
+    assert.deepEqual(
+      [await familyOf(a, theirs.id), await familyOf(stranger, theirs.id)],
+      ['rivers noor', 'lake'],
+    );
+  });
+});
+
+describe('with the permission to link', () => {
+  test('a patient of another facility is found by number and by id, changed, and registered here too', async () => {
+    const [byNumber, byId] = [patient(), patient()];
+    await post(a, bundle([byNumber, byId]));
+    const found = await post(linking, bundle([conditionalCreate(sameNumber(byNumber))]));
+    assert.deepEqual(found.unchanged, { Patient: 1 });
+    await post(linking, bundle([{ ...byId, name: [{ family: 'Lake' }] }]));
+    assert.deepEqual([await familyOf(a, byNumber.id), await familyOf(a, byId.id)], ['rivers noor', 'lake']);
+    for (const { id } of [byNumber, byId])
+      assert.deepEqual(await facilitiesOf(a, id), [a.facilityId, b.facilityId].sort());
+  });
+
+  test('but not one of another organisation', async () => {
+    const theirs = patient();
+    await post(stranger, bundle([theirs]));
+    assert.deepEqual((await post(linking, bundle([conditionalCreate(sameNumber(theirs))]))).unchanged, {});
+    assert.equal(await familyOf(stranger, theirs.id), 'rivers noor');
+  });
+});
