@@ -43,7 +43,7 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     },
     { prefix: API_PREFIX },
   );
-  for (const route of root) registerRoute(server, deps, route);
+  for (const route of root) registerRoute(server, deps, { ...route, hidden: true });
   await server.ready();
   return {
     server,

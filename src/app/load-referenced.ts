@@ -6,10 +6,10 @@ import type { FhirResource } from '../observations/fhir-resource.ts';
 import { patientResource } from '../patients/patient.fhir.ts';
 import { loadPatients } from '../patients/patient.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { type ResourceKey, splitKey } from '../publish/content.fhir.ts';
 import { loadDirectory } from '../publish/load-directory.ts';
 import type { LoadReferenced } from '../publish/referenced-records.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 
 export function createLoadReferenced(db: Queryable): LoadReferenced {
   const readEncounter = createEncounterReader(db);

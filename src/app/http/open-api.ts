@@ -12,7 +12,8 @@ export function openApiOptions(publicBaseUrl: string): FastifyDynamicSwaggerOpti
         title: 'interchange',
         version: API_VERSION,
         description:
-          'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, and a trace of every access.',
+          'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, and a trace of every access. ' +
+          'Outside this base address: /.well-known/jwks.json (public keys of access tokens), /healthz and /readyz.',
       },
       servers: [{ url: new URL(publicBaseUrl).pathname }],
       components: {

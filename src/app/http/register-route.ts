@@ -28,6 +28,14 @@ export interface RegisterDependencies extends CallerCheckDependencies {
   now: () => Date;
 }
 
+export interface RouteToRegister {
+  method: HttpMethod;
+  path: string;
+  route: ApiRoute;
+  /** Left out of the OpenAPI document, whose paths are all below the base address. */
+  hidden?: boolean;
+}
+
 /** What the phases of one request hand to each other. */
 interface Exchange {
   now: Date;
@@ -41,7 +49,7 @@ const exchanges = new WeakMap<FastifyRequest, Exchange>();
 export function registerRoute(
   server: FastifyInstance,
   deps: RegisterDependencies,
-  { method, path, route }: { method: HttpMethod; path: string; route: ApiRoute },
+  { method, path, route, hidden = false }: RouteToRegister,
 ): void {
   const access = route.access;
   const querySchema = withPurposeOfUse(route.schemas.query ?? Type.Object({}), access);
@@ -49,7 +57,7 @@ export function registerRoute(
   server.route({
     method,
     url: path,
-    schema: openApiSchema(route, querySchema) as FastifySchema,
+    schema: { ...openApiSchema(route, querySchema), hide: hidden } as FastifySchema,
     // Faults of the input are answered only after the caller was confirmed.
     attachValidation: true,
     onRequest: async (request) => {
