@@ -42,10 +42,11 @@ create unique index publish_target_default on publish_target (organisation_id) n
   where is_default;
 
 -- What a target holds of ours. A row without server_id: a create was begun, and whether it was done is not known.
+-- No foreign key to the target: targets are never deleted, and the check would cost every resource a look-up.
 create table publish_resource (
   organisation_id uuid not null,
   facility_id uuid not null,
-  target_id uuid not null references publish_target (id),
+  target_id uuid not null,
   resource_type text not null,
   local_id uuid not null,
   -- The id that the target gave or took.

@@ -6,7 +6,7 @@ import { loadLabOrderResources, orderChangedSince } from '../src/investigations/
 import { createKeyRing, type KeyRing } from '../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../src/platform/db/database.ts';
 import { createLog } from '../src/platform/log/log.ts';
-import type { AccessEntry } from '../src/privacy/access-log.ts';
+import type { AccessEntry, AccessLog } from '../src/privacy/access-log.ts';
 import { createTarget, type NewTarget } from '../src/publish/manage-targets.ts';
 import type { PublishSource } from '../src/publish/prepare-publish.ts';
 import { createPublisher, type Publisher } from '../src/publish/publish.ts';
@@ -207,14 +207,15 @@ export function createTestClock() {
 export function createTestPublisher(
   db: Pool,
   settings: Partial<PublishSettings> = {},
-  keys: KeyRing = createKeyRing(randomBytes(32)),
+  deps: { keys?: KeyRing; accessLog?: AccessLog } = {},
 ): TestPublisher {
   const entries: AccessEntry[] = [];
+  const keys = deps.keys ?? createKeyRing(randomBytes(32));
   const publisher = createPublisher({
     db,
     keys,
     log: createLog('silent'),
-    accessLog: { record: async (added) => void entries.push(...added) },
+    accessLog: deps.accessLog ?? { record: async (added) => void entries.push(...added) },
     unmapped: { met: () => undefined },
     now: () => new Date(),
     loadReferenced: createLoadReferenced(db),

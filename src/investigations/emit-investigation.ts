@@ -15,7 +15,7 @@ import { notFound } from '../platform/http/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translations } from '../terminology/apply-map.ts';
 import type { Translator } from '../terminology/translate.ts';
-import { createInvestigationLoader } from './investigation.store.ts';
+import { createInvestigationLoader, findOrderVersion } from './investigation.store.ts';
 import type { Discipline, InvestigationRecord, OrderRecord } from './investigation.ts';
 import { orderResource } from './order.fhir.ts';
 import { reportResource } from './report.fhir.ts';
@@ -117,9 +117,7 @@ async function loadOrderResources(
 export async function orderChangedSince(
   db: Queryable,
   scope: FacilityScope,
-  { orderId, discipline, version }: { orderId: string; discipline: Discipline; version: number },
+  { version, ...order }: { orderId: string; discipline: Discipline; version: number },
 ): Promise<boolean> {
-  const load = createInvestigationLoader(db);
-  const loaded = await load({ scope, id: orderId, discipline, heldVersion: version });
-  return loaded?.version !== version;
+  return (await findOrderVersion(db, scope, order)) !== version;
 }

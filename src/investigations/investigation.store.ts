@@ -3,6 +3,7 @@ import { readRow, rowSql } from '../observations/document.ts';
 import type { Loaded, RecordKey } from '../observations/loaded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Discipline, InvestigationRecord } from './investigation.ts';
 import { INVESTIGATION_FIELDS } from './investigation-fields.ts';
 
@@ -84,4 +85,24 @@ function toLoaded(row: InvestigationRow): Loaded<InvestigationRecord> {
 function toRecord(document: unknown[]): InvestigationRecord {
   const none = { observations: [], reports: [], studies: [] };
   return { ...none, ...readRow(INVESTIGATION_FIELDS, document) } as unknown as InvestigationRecord;
+}
+
+/** The version of an order; undefined when there is no such order of that discipline in the scope. */
+export async function findOrderVersion(
+  db: Queryable,
+  scope: FacilityScope,
+  { orderId, discipline }: { orderId: string; discipline: Discipline },
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ version: number }>({
+    name: 'investigation-version',
+    text: `
+      select version
+      from investigation_order
+      where organisation_id = $1
+        and facility_id = $2
+        and id = $3
+        and discipline = $4`,
+    values: [scope.organisationId, scope.facilityId, orderId, discipline],
+  });
+  return rows[0]?.version;
 }

@@ -127,28 +127,37 @@ const STAGE: Readonly<Record<string, number>> = {
   DiagnosticReport: 4,
 };
 
+/** A resource, and what it refers to. */
+export interface Linked {
+  resource: FhirResource;
+  key: ResourceKey;
+  refersTo: ReadonlySet<ResourceKey>;
+}
+
+export function linked(resource: FhirResource): Linked {
+  return { resource, key: keyOf(resource), refersTo: referencedKeys(resource) };
+}
+
 /**
  * Resources in levels: those of one level do not refer to each other and may be sent at once. Within a stage,
  * what is referred to comes first; those that refer to each other in a circle go last, together.
  */
-export function publishLevels(resources: readonly FhirResource[]): FhirResource[][] {
-  const stages = Map.groupBy(resources, ({ resourceType }) => STAGE[resourceType] ?? 2);
+export function publishLevels(resources: readonly Linked[]): Linked[][] {
+  const stages = Map.groupBy(resources, ({ resource }) => STAGE[resource.resourceType] ?? 2);
   return [...stages.keys()].sort((a, b) => a - b).flatMap((stage) => stageLevels(stages.get(stage) ?? []));
 }
 
-function stageLevels(resources: readonly FhirResource[]): FhirResource[][] {
-  const inStage = new Set(resources.map(keyOf));
-  let left = resources.map((resource) => {
-    const needs = [...referencedKeys(resource)].filter((key) => inStage.has(key) && key !== keyOf(resource));
-    return { resource, needs };
-  });
-  const levels: FhirResource[][] = [];
-  while (left.length > 0) {
-    const waiting = new Set(left.map(({ resource }) => keyOf(resource)));
-    const ready = left.filter(({ needs }) => !needs.some((key) => waiting.has(key)));
+function stageLevels(resources: readonly Linked[]): Linked[][] {
+  const levels: Linked[][] = [];
+  const waiting = new Map(resources.map((item) => [item.key, item]));
+  while (waiting.size > 0) {
+    const left = [...waiting.values()];
+    const ready = left.filter(({ key, refersTo }) =>
+      refersTo.values().every((other) => other === key || !waiting.has(other)),
+    );
     const level = ready.length > 0 ? ready : left;
-    levels.push(level.map(({ resource }) => resource));
-    left = ready.length > 0 ? left.filter((item) => !ready.includes(item)) : [];
+    for (const { key } of level) waiting.delete(key);
+    levels.push(level);
   }
   return levels;
 }

@@ -10,6 +10,12 @@ export interface LeaseKey {
   record: ResourceKey;
 }
 
+/** A lease and what proves that it is ours. */
+export interface HeldLease {
+  key: LeaseKey;
+  token: string;
+}
+
 /** True when the lease is ours: nobody had it, or it had run out. */
 export async function takeLease(
   db: Queryable,

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db/database.ts';
 import { unavailable } from '../platform/http/errors.ts';
-import { giveLeaseBack, type LeaseKey, renewLease, takeLease } from './lease.store.ts';
+import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease, takeLease } from './lease.store.ts';
 import type { Clock } from './retry.ts';
 
 export interface LeaseSettings {
@@ -17,11 +17,13 @@ export interface LeaseSettings {
 
 export const LEASE: LeaseSettings = { marginMs: 10_000, waitMs: 60_000 };
 
-export interface Lease {
+export interface Lease extends HeldLease {
   /** Someone else had it first. */
   waited: boolean;
   /** Throws when the lease may run out before a request that begins now has ended. */
   requireHeld(): void;
+  /** It was given back with something else that was written. */
+  noteGivenBack(): void;
 }
 
 export interface LeaseOptions {
@@ -45,6 +47,7 @@ export async function withLease<T>(
   const durationMs = timeoutMs + settings.marginMs;
   const taken = await take(options, key, { token, durationMs });
   let { heldUntilMs } = taken;
+  let givenBack = false;
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
     renewing ??= renew().finally(() => {
@@ -63,7 +66,12 @@ export async function withLease<T>(
 
   try {
     return await work({
+      key,
+      token,
       waited: taken.waited,
+      noteGivenBack() {
+        givenBack = true;
+      },
       requireHeld() {
         if (performance.now() + timeoutMs > heldUntilMs)
           throw unavailable(
@@ -76,7 +84,7 @@ export async function withLease<T>(
   } finally {
     clearInterval(timer);
     await renewing;
-    await giveLeaseBack(db, key, token).catch(() => undefined);
+    if (!givenBack) await giveLeaseBack(db, key, token).catch(() => undefined);
   }
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CommandError } from '../platform/command/command.ts';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { findOrganisation } from '../tenancy/organisation.store.ts';
 import {
   hasDefault,

@@ -1,7 +1,6 @@
 /** `kill -9` of the publishing process between a write and the recording of its id. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +8,6 @@ import { createTestDatabase, type TestDatabase } from '../../test-support/databa
 import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher, type PublishClinic } from '../../test-support/publish-records.ts';
 import { requireWhole } from '../../test-support/published.ts';
-import { createKeyRing } from '../platform/crypto/key-ring.ts';
 import { PUBLISH } from './publish-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../test-support/publish-program.ts', import.meta.url));
@@ -39,8 +37,7 @@ describe('a publishing process that is killed', () => {
       servers.push(server);
       for (const step of steps) {
         await server.reset();
-        const keys = createKeyRing(randomBytes(32));
-        const node = createTestPublisher(database.pool, { clock: PUBLISH.clock, lease: LEASE }, keys);
+        const node = createTestPublisher(database.pool, { clock: PUBLISH.clock, lease: LEASE });
         const settings = { base: server.base, idPolicy, timeoutMs: 600 };
         const target = await node.addTarget(clinic, settings);
         await server.script({ kind: 'hold', nth: step });

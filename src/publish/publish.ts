@@ -42,19 +42,14 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   const targets = createLiveTargets(deps.keys, { circuit: settings.circuit, nowMs: () => clock.nowMs() });
   const using = { ...deps, settings, targets };
 
-  /** Runs while nobody else publishes records of this patient to the target. */
-  async function publishAlone(
-    prepared: Prepared,
-    act: PublishAct,
-    lease: Lease,
-  ): Promise<PublishedResource[]> {
+  /** What was loaded before the lease may be older than what someone else has published since. */
+  async function renewed(prepared: Prepared, act: PublishAct, lease: Lease): Promise<Prepared | undefined> {
     const { subject, version } = prepared;
-    const { scope } = act.context;
-    // What was loaded before the lease may be older than what someone else has published since.
-    const stale = lease.waited || (await act.source.changedSince(scope, subject.id, version));
-    const current = stale ? await prepareAgain(using, prepared, act) : prepared;
+    const stale = lease.waited || (await act.source.changedSince(act.context.scope, subject.id, version));
+    if (!stale) return undefined;
+    const current = await prepareAgain(using, prepared, act);
     requireMapped(current);
-    return runPublish(using, current, lease);
+    return current;
   }
 
   return {
@@ -68,7 +63,9 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
       const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
       const { organisationId } = context.scope;
       const key = { organisationId, targetId: target.id, record: `Patient/${patientId}` as const };
-      const published = await withLease(options, key, (lease) => publishAlone(prepared, act, lease));
+      const published = await withLease(options, key, (lease) =>
+        runPublish(using, prepared, { lease, renewed: renewed(prepared, act, lease) }),
+      );
       return { target: target.name, published };
     },
     async plan(source, request, context) {

@@ -1,37 +1,55 @@
-/** Records what was stored: whatever came while one statement ran goes into the next, together. */
+/** Records what was stored: what came within a moment together, so that a short publish needs one statement. */
 import type { StoredResource } from './resource.store.ts';
 
 export interface RecordQueue {
-  /** Resolves when it is durable. */
-  add(stored: StoredResource): Promise<void>;
-  /** Resolves when everything is; rejects when something could not be recorded. */
+  add(stored: StoredResource): void;
+  /** Resolves when everything is on record; rejects when something could not be recorded. */
   drained(): Promise<void>;
+  /** Take out what is not on record yet, once nothing is being written: it is recorded in another way. */
+  takeWaiting(): Promise<StoredResource[]>;
 }
+
+const GATHER_MS = 25;
 
 export function createRecordQueue(write: (stored: StoredResource[]) => Promise<void>): RecordQueue {
   let waiting: StoredResource[] = [];
-  let next: Promise<void> | undefined;
-  let last: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
 
-  function begin(): Promise<void> {
-    const before = last.catch(() => undefined);
-    const group = Promise.all([before, new Promise((resolve) => setImmediate(resolve))]).then(() => {
-      const batch = waiting;
-      waiting = [];
-      next = undefined;
-      return write(batch);
-    });
-    last = Promise.all([last, group]).then(() => undefined);
-    last.catch(() => undefined);
-    return group;
+  function take(): StoredResource[] {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = waiting;
+    waiting = [];
+    return batch;
+  }
+
+  function flush(): Promise<void> {
+    const batch = take();
+    const before = writing.catch(() => undefined);
+    if (batch.length > 0)
+      writing = before.then(async () => {
+        try {
+          await write(batch);
+        } catch (error) {
+          waiting = [...batch, ...waiting];
+          throw error;
+        }
+      });
+    return writing;
   }
 
   return {
     add(stored) {
       waiting.push(stored);
-      next ??= begin();
-      return next;
+      // What could not be written stays among the waiting, and is written with the next.
+      timer ??= setTimeout(() => void flush().catch(() => undefined), GATHER_MS);
     },
-    drained: () => last,
+    drained: flush,
+    async takeWaiting() {
+      clearTimeout(timer);
+      await writing.catch(() => undefined);
+      return take();
+    },
   };
 }

@@ -4,10 +4,10 @@ import type { FhirResource } from '../observations/fhir-resource.ts';
 import {
   businessIdentifier,
   keyOf,
+  linked,
   logicalReference,
   publishLevels,
   type ResourceKey,
-  referencedKeys,
   rewriteReferences,
   splitKey,
   withOwnIdentifier,
@@ -42,45 +42,53 @@ export function createRendering({
   target,
 }: RenderingInput): Rendering {
   const { idPolicy, referencePolicy } = target;
-  const sent = referencePolicy === 'send' ? [...referenced, ...resources] : [...resources];
-  const levels = publishLevels(sent.map(withoutOwnVersion));
+  const sent = referencePolicy === 'send' ? [...referenced, ...resources] : resources;
+  const levels = publishLevels(sent.map((resource) => linked(withoutOwnVersion(resource))));
+  const all = levels.flat();
   const levelOf = new Map<ResourceKey, number>();
-  for (const [index, level] of levels.entries())
-    for (const resource of level) levelOf.set(keyOf(resource), index);
+  for (const [index, level] of levels.entries()) for (const { key } of level) levelOf.set(key, index);
+  const refersTo = new Map(all.map((item) => [item.key, item.refersTo]));
   const loaded = new Map([...referenced, ...resources].map((resource) => [keyOf(resource), resource]));
-  const keys = new Set<ResourceKey>([
-    ...levelOf.keys(),
-    ...sent.flatMap((resource) => [...referencedKeys(resource)]),
-  ]);
   const known = new Map<ResourceKey, string>();
 
-  function replace(key: ResourceKey, reference: Reference, own: number): Reference | undefined {
+  /** How a resource of the level `own` names `key`; undefined: as it does. */
+  function replacement(key: ResourceKey, own: number): 'logical' | `${string}/${string}` | undefined {
     const { type, id } = splitKey(key);
     const level = levelOf.get(key);
     const serverId = known.get(key);
-    const logical = () =>
-      logicalReference(type, businessIdentifier(organisationId, loaded.get(key), id), reference.display);
-    if (level === undefined && referencePolicy === 'logical') return logical();
-    if (level !== undefined && level >= own) return logical();
-    if (serverId !== undefined)
-      return serverId === id ? undefined : { ...reference, reference: `${type}/${serverId}` };
-    return level === undefined && referencePolicy === 'send' ? logical() : undefined;
+    if (level === undefined ? referencePolicy === 'logical' : level >= own) return 'logical';
+    if (serverId !== undefined) return serverId === id ? undefined : `${type}/${serverId}`;
+    return level === undefined && referencePolicy === 'send' ? 'logical' : undefined;
   }
 
+  function replace(key: ResourceKey, reference: Reference, own: number): Reference | undefined {
+    const by = replacement(key, own);
+    if (by !== 'logical') return by === undefined ? undefined : { ...reference, reference: by };
+    const { type, id } = splitKey(key);
+    return logicalReference(type, businessIdentifier(organisationId, loaded.get(key), id), reference.display);
+  }
+
+  function rendered(resource: FhirResource): FhirResource {
+    const key = keyOf(resource);
+    const own = levelOf.get(key) ?? 0;
+    const links = refersTo.get(key) ?? new Set<ResourceKey>();
+    if (links.values().every((link) => replacement(link, own) === undefined)) return resource;
+    return rewriteReferences(resource, (link, reference) => replace(link, reference, own));
+  }
+
+  const named = new Set(all.flatMap((item) => [item.key, ...item.refersTo]));
   return {
-    levels,
-    keys: [...keys].filter((key) => UUID.test(splitKey(key).id)),
+    levels: levels.map((level) => level.map(({ resource }) => resource)),
+    keys: [...named].filter((key) => UUID.test(splitKey(key).id)),
     known,
     render(resource) {
-      const own = levelOf.get(keyOf(resource)) ?? 0;
-      const rewritten = rewriteReferences(resource, (key, reference) => replace(key, reference, own));
-      return idPolicy === 'server' ? withOwnIdentifier(rewritten, organisationId) : rewritten;
+      const ready = rendered(resource);
+      return idPolicy === 'server' ? withOwnIdentifier(ready, organisationId) : ready;
     },
     forward(resource) {
       const own = levelOf.get(keyOf(resource)) ?? 0;
-      return [...referencedKeys(resource)].filter(
-        (key) => key !== keyOf(resource) && (levelOf.get(key) ?? -1) >= own,
-      );
+      const links = [...(refersTo.get(keyOf(resource)) ?? [])];
+      return links.filter((key) => key !== keyOf(resource) && (levelOf.get(key) ?? -1) >= own);
     },
   };
 }

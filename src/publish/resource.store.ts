@@ -27,7 +27,7 @@ export interface StoredResource {
   chainId: string;
 }
 
-interface ResourceRow {
+export interface ResourceRow {
   resource_type: string;
   local_id: string;
   server_id: string | null;
@@ -39,6 +39,24 @@ interface ResourceRow {
   chain_id: string | null;
 }
 
+export const RECORDED_COLUMNS = `asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash,
+  r.method, r.status, r.published_at, r.chain_id`;
+
+/** Rows of the records asked for: `$1` to `$3` are organisation, facility and target, `$4` and `$5` types and ids. */
+export const RECORDED = `
+  from unnest($4::text[], $5::uuid[]) as asked (resource_type, local_id)
+  -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
+  cross join lateral (
+    select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
+    from publish_resource p
+    where p.organisation_id = $1
+      and p.facility_id = $2
+      and p.target_id = $3
+      and p.resource_type = asked.resource_type
+      and p.local_id = asked.local_id
+    limit 1
+  ) r`;
+
 export async function findRecorded(
   db: Queryable,
   scope: FacilityScope,
@@ -47,27 +65,11 @@ export async function findRecorded(
   const { rows } = await db.query<ResourceRow>({
     name: 'publish-resource-find',
     text: `
-      select r.resource_type, r.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
-        r.published_at, r.chain_id
-      from unnest($4::text[], $5::uuid[]) as asked (resource_type, local_id)
-      join publish_resource r
-        on r.organisation_id = $1
-        and r.facility_id = $2
-        and r.target_id = $3
-        and r.resource_type = asked.resource_type
-        and r.local_id = asked.local_id`,
+      select ${RECORDED_COLUMNS}
+      ${RECORDED}`,
     values: [scope.organisationId, scope.facilityId, targetId, ...keyColumns(keys)],
   });
-  return rows.map((row) => ({
-    key: `${row.resource_type}/${row.local_id}` as const,
-    serverId: row.server_id,
-    versionId: row.version_id,
-    contentHash: row.content_hash,
-    method: row.method,
-    status: row.status,
-    publishedAt: row.published_at,
-    chainId: row.chain_id,
-  }));
+  return rows.map(toRecorded);
 }
 
 /** Note, before the first create of each, that it is about to be sent; also forgets an id that was lost. */
@@ -91,6 +93,24 @@ export async function noteCreates(
   });
 }
 
+/** Upsert of stored resources: `$1` to `$3` are organisation, facility and target, then one list per column. */
+export const RECORD_STORED = `
+  insert into publish_resource (organisation_id, facility_id, target_id, resource_type, local_id, server_id,
+    version_id, content_hash, method, status, published_at, chain_id)
+  select $1, $2, $3, s.resource_type, s.local_id, s.server_id, s.version_id, s.content_hash, s.method,
+    s.status, s.published_at, s.chain_id
+  from unnest($4::text[], $5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::text[], $10::smallint[],
+      $11::timestamptz[], $12::uuid[])
+    as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
+  on conflict (organisation_id, facility_id, target_id, resource_type, local_id) do update
+  set server_id = excluded.server_id,
+      version_id = excluded.version_id,
+      content_hash = excluded.content_hash,
+      method = excluded.method,
+      status = excluded.status,
+      published_at = excluded.published_at,
+      chain_id = excluded.chain_id`;
+
 export async function recordStored(
   db: Queryable,
   scope: FacilityScope,
@@ -98,39 +118,45 @@ export async function recordStored(
 ): Promise<void> {
   await db.query({
     name: 'publish-resource-record',
-    text: `
-      insert into publish_resource (organisation_id, facility_id, target_id, resource_type, local_id, server_id,
-        version_id, content_hash, method, status, published_at, chain_id)
-      select $1, $2, $3, s.resource_type, s.local_id, s.server_id, s.version_id, s.content_hash, s.method,
-        s.status, s.published_at, s.chain_id
-      from unnest($4::text[], $5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::text[], $10::smallint[],
-          $11::timestamptz[], $12::uuid[])
-        as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
-      on conflict (organisation_id, facility_id, target_id, resource_type, local_id) do update
-      set server_id = excluded.server_id,
-          version_id = excluded.version_id,
-          content_hash = excluded.content_hash,
-          method = excluded.method,
-          status = excluded.status,
-          published_at = excluded.published_at,
-          chain_id = excluded.chain_id`,
-    values: [
-      scope.organisationId,
-      scope.facilityId,
-      targetId,
-      ...keyColumns(stored.map(({ key }) => key)),
-      stored.map(({ serverId }) => serverId),
-      stored.map(({ versionId }) => versionId),
-      stored.map(({ contentHash }) => contentHash),
-      stored.map(({ method }) => method),
-      stored.map(({ status }) => status),
-      stored.map(({ publishedAt }) => publishedAt),
-      stored.map(({ chainId }) => chainId),
-    ],
+    text: RECORD_STORED,
+    values: storedValues(scope, targetId, stored),
   });
 }
 
-function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {
+export function storedValues(
+  scope: FacilityScope,
+  targetId: string,
+  stored: readonly StoredResource[],
+): unknown[] {
+  return [
+    scope.organisationId,
+    scope.facilityId,
+    targetId,
+    ...keyColumns(stored.map(({ key }) => key)),
+    stored.map(({ serverId }) => serverId),
+    stored.map(({ versionId }) => versionId),
+    stored.map(({ contentHash }) => contentHash),
+    stored.map(({ method }) => method),
+    stored.map(({ status }) => status),
+    stored.map(({ publishedAt }) => publishedAt),
+    stored.map(({ chainId }) => chainId),
+  ];
+}
+
+export function toRecorded(row: ResourceRow): RecordedResource {
+  return {
+    key: `${row.resource_type}/${row.local_id}` as const,
+    serverId: row.server_id,
+    versionId: row.version_id,
+    contentHash: row.content_hash,
+    method: row.method,
+    status: row.status,
+    publishedAt: row.published_at,
+    chainId: row.chain_id,
+  };
+}
+
+export function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {
   const parts = keys.map(splitKey);
   return [parts.map(({ type }) => type), parts.map(({ id }) => id)];
 }

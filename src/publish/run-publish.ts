@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { HttpError } from '../platform/http/errors.ts';
 import { errorFields } from '../platform/log/log.ts';
-import { keyOf, splitKey } from './content.fhir.ts';
+import { keyOf, type ResourceKey, splitKey } from './content.fhir.ts';
 import type { Lease } from './lease.ts';
 import type { Prepared, PublisherDependencies } from './prepare-publish.ts';
 import type { PublishSettings } from './publish-settings.ts';
-import { createRendering } from './rendering.ts';
-import { findRecorded, type StoredResource } from './resource.store.ts';
-import { beginRun, endRun, type PublishedResource } from './run.store.ts';
+import { createRendering, type Rendering } from './rendering.ts';
+import { findRecorded, type RecordedResource, type StoredResource } from './resource.store.ts';
+import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
 import { type Sent, sendLevels } from './send-levels.ts';
 import { WriteFailure } from './write-resource.ts';
 
@@ -16,59 +16,116 @@ export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> 
   settings: PublishSettings;
 };
 
+export interface PublishAlone {
+  lease: Lease;
+  /** The record as it is now, when it is not what was prepared; undefined when it is. */
+  renewed: Promise<Prepared | undefined>;
+}
+
 /** Resources as they stand at the target, in the order in which they were sent. Throws 502 with what failed. */
 export async function runPublish(
   deps: RunDependencies,
   prepared: Prepared,
-  lease: Lease,
+  { lease, renewed }: PublishAlone,
 ): Promise<PublishedResource[]> {
-  const { db, now } = deps;
+  const id = randomUUID();
+  const { scope } = prepared.context;
+  const rendering = renderingOf(prepared);
+  const [begun, newer] = await Promise.allSettled([begin(deps, prepared, { id, rendering }), renewed]);
+  if (begun.status === 'rejected') throw begun.reason;
+  const { chainId, recorded } = begun.value;
+  const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
+    endRun(deps.db, scope, { id, end: { finishedAt: deps.now(), ...ended }, stored, lease });
+  try {
+    const current = resultOf(newer);
+    const looked = current === undefined ? lookedUp(rendering, recorded) : await lookUp(deps, current);
+    return await send(deps, current ?? prepared, { ...looked, lease, chainId, id, end });
+  } catch (error) {
+    if (error instanceof Ended) throw error.answer;
+    const failure = error instanceof HttpError ? error.message : 'The service failed.';
+    await end({ outcome: 'failed', resumable: true, failure, published: [] }, []).catch(() => undefined);
+    throw error;
+  }
+}
+
+interface Looked {
+  rendering: Rendering;
+  recorded: ReadonlyMap<ResourceKey, RecordedResource>;
+}
+
+function renderingOf(prepared: Prepared): Rendering {
+  return createRendering({ ...prepared, organisationId: prepared.context.scope.organisationId });
+}
+
+/** What is to be sent, and what the target is known to hold of it. */
+async function lookUp({ db }: RunDependencies, prepared: Prepared): Promise<Looked> {
+  const rendering = renderingOf(prepared);
+  const asked = { targetId: prepared.target.id, keys: rendering.keys };
+  return lookedUp(rendering, await findRecorded(db, prepared.context.scope, asked));
+}
+
+function lookedUp(rendering: Rendering, found: readonly RecordedResource[]): Looked {
+  for (const { key, serverId } of found) if (serverId !== null) rendering.known.set(key, serverId);
+  return { rendering, recorded: new Map(found.map((item) => [item.key, item])) };
+}
+
+interface SendRun extends Looked {
+  id: string;
+  lease: Lease;
+  chainId: string;
+  end: (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) => Promise<void>;
+}
+
+async function send(
+  deps: RunDependencies,
+  prepared: Prepared,
+  { id, end, ...run }: SendRun,
+): Promise<PublishedResource[]> {
   const { target, context } = prepared;
   const { scope, correlationId } = context;
-  const id = randomUUID();
-  const rendering = createRendering({ ...prepared, organisationId: scope.organisationId });
-  const [chainId, found] = await Promise.all([
-    begin(deps, prepared, id),
-    findRecorded(db, scope, { targetId: target.id, keys: rendering.keys }),
-  ]);
-  for (const { key, serverId } of found) if (serverId !== null) rendering.known.set(key, serverId);
-  const recorded = new Map(found.map((item) => [item.key, item]));
-  const sent = await sendLevels({
-    ...deps,
-    scope,
-    target,
-    correlationId,
-    lease,
-    rendering,
-    recorded,
-    chainId,
-  });
-  const published = rendering.levels
-    .flat()
-    .flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
-  const end = { finishedAt: now(), published };
+  const sent = await sendLevels({ ...deps, ...run, scope, target, correlationId });
+  const all = run.rendering.levels.flat();
+  const published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
   if (sent.failure === undefined) {
     target.circuit.note(true);
-    await endRun(db, scope, id, { ...end, outcome: 'done', resumable: false, failure: null });
+    await end({ outcome: 'done', resumable: false, failure: null, published }, sent.unrecorded);
+    run.lease.noteGivenBack();
     return published;
   }
-  const answer = answerOf(sent, { target: target.name, all: rendering.levels.flat().length });
+  const answer = answerOf(sent, { target: target.name, all: all.length });
   noteFailure(deps, prepared, { sent, answer });
   // A try that went on from an earlier one and stored nothing has met something that sending all anew may heal.
-  const resumable = sent.fresh > 0 || chainId === id;
+  const resumable = sent.fresh > 0 || run.chainId === id;
   const failure = answer instanceof HttpError ? answer.message : 'The service failed.';
-  await endRun(db, scope, id, { ...end, outcome: 'failed', resumable, failure }).catch(() => undefined);
-  throw answer;
+  await end({ outcome: 'failed', resumable, failure, published }, sent.unrecorded).catch(() => undefined);
+  throw new Ended(answer);
+}
+
+/** The publish failed, and that is written down. */
+class Ended extends Error {
+  override name = 'Ended';
+  readonly answer: unknown;
+
+  constructor(answer: unknown) {
+    super();
+    this.answer = answer;
+  }
+}
+
+function resultOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason;
+  return settled.value;
 }
 
 function begin(
   { db, now, settings }: RunDependencies,
   { subject, target, context }: Prepared,
-  id: string,
-): Promise<string> {
+  { id, rendering }: { id: string; rendering: Rendering },
+): Promise<Begun> {
   const startedAt = now();
   return beginRun(db, context.scope, {
     subject,
+    keys: rendering.keys,
     since: new Date(startedAt.getTime() - settings.resumeMs),
     run: {
       id,

@@ -3,6 +3,19 @@ import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
+import { type ResourceKey, splitKey } from './content.fhir.ts';
+import type { HeldLease } from './lease.store.ts';
+import {
+  keyColumns,
+  RECORD_STORED,
+  RECORDED,
+  RECORDED_COLUMNS,
+  type RecordedResource,
+  type ResourceRow,
+  type StoredResource,
+  storedValues,
+  toRecorded,
+} from './resource.store.ts';
 
 export type SubjectKind = 'lab-order' | 'imaging-order' | 'vital-set';
 
@@ -42,16 +55,24 @@ export interface RunEnd {
   published: readonly PublishedResource[];
 }
 
+/** Where a publish begins. */
+export interface Begun {
+  chainId: string;
+  /** What the target holds of the resources that are to be sent. */
+  recorded: RecordedResource[];
+}
+
 /**
- * Write down that a publish begins. Returns its chain: that of the last publish to the same target when it
- * stopped before its end, began after `since` and left something to go on from; else a new one.
+ * Write down that a publish begins, and look up what the target holds. The chain is that of the last publish to
+ * the same target when it stopped before its end, began after `since` and left something to go on from; else a
+ * new one.
  */
 export async function beginRun(
   db: Queryable,
   scope: FacilityScope,
-  { subject, run, since }: { subject: Subject; run: NewRun; since: Date },
-): Promise<string> {
-  const { rows } = await db.query<{ chain_id: string }>({
+  { subject, run, since, keys }: { subject: Subject; run: NewRun; since: Date; keys: readonly ResourceKey[] },
+): Promise<Begun> {
+  const { rows } = await db.query<ResourceRow & { run_chain_id: string; local_id: string | null }>({
     name: 'publish-run-begin',
     text: `
       with last as materialized (
@@ -59,31 +80,41 @@ export async function beginRun(
         from publish_run
         where organisation_id = $1
           and facility_id = $2
-          and subject_kind = $3
-          and subject_id = $4
-          and target_id = $6
+          and subject_kind = $6
+          and subject_id = $7
+          and target_id = $3
         order by started_at desc, id desc
         limit 1
       ),
       interrupted as (
         update publish_run
-        set outcome = 'interrupted', finished_at = $10
+        set outcome = 'interrupted', finished_at = $12
         where organisation_id = $1
           and facility_id = $2
           and id = (select id from last where outcome = 'running')
+          and outcome = 'running'
+      ),
+      begun as (
+        insert into publish_run (organisation_id, facility_id, target_id, subject_kind, subject_id, id, account_id,
+          purpose_of_use, correlation_id, started_at, chain_id)
+        values ($1, $2, $3, $6, $7, $8, $9, $10, $11, $12, coalesce(
+          (select chain_id from last where outcome <> 'done' and resumable and started_at > $13), $8))
+        returning chain_id as run_chain_id
       )
-      insert into publish_run (organisation_id, facility_id, subject_kind, subject_id, id, target_id, account_id,
-        purpose_of_use, correlation_id, started_at, chain_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(
-        (select chain_id from last where outcome <> 'done' and resumable and started_at > $11), $5))
-      returning chain_id`,
+      select begun.run_chain_id, held.*
+      from begun
+      left join (
+        select ${RECORDED_COLUMNS}
+        ${RECORDED}
+      ) held on true`,
     values: [
       scope.organisationId,
       scope.facilityId,
+      run.targetId,
+      ...keyColumns(keys),
       subject.kind,
       subject.id,
       run.id,
-      run.targetId,
       run.accountId,
       run.purposeOfUse,
       run.correlationId,
@@ -91,21 +122,46 @@ export async function beginRun(
       since,
     ],
   });
-  return rows[0]?.chain_id ?? run.id;
+  return {
+    chainId: rows[0]?.run_chain_id ?? run.id,
+    recorded: rows.flatMap((row) => (row.local_id === null ? [] : [toRecorded(row)])),
+  };
 }
 
-export async function endRun(db: Queryable, scope: FacilityScope, id: string, end: RunEnd): Promise<void> {
+/** Write down how a publish ended, what it stored and is not on record yet, and give its lease back: at once. */
+export async function endRun(
+  db: Queryable,
+  scope: FacilityScope,
+  {
+    id,
+    end,
+    stored,
+    lease,
+  }: { id: string; end: RunEnd; stored: readonly StoredResource[]; lease: HeldLease },
+): Promise<void> {
+  const { type, id: recordId } = splitKey(lease.key.record);
   await db.query({
     name: 'publish-run-end',
     text: `
+      with recorded as (${RECORD_STORED}),
+      given_back as (
+        delete from publish_lease
+        where organisation_id = $1
+          and target_id = $3
+          and resource_type = $13
+          and record_id = $14
+          and token = $15
+      )
       update publish_run
-      set finished_at = $4, outcome = $5, resumable = $6, failure = $7, published = $8
+      set finished_at = $17, outcome = $18, resumable = $19, failure = $20, published = $21
       where organisation_id = $1
         and facility_id = $2
-        and id = $3`,
+        and id = $16`,
     values: [
-      scope.organisationId,
-      scope.facilityId,
+      ...storedValues(scope, lease.key.targetId, stored),
+      type,
+      recordId,
+      lease.token,
       id,
       end.finishedAt,
       end.outcome,

@@ -36,8 +36,10 @@ export interface Sent {
   done: Map<ResourceKey, StoredResource>;
   /** Stored by this try. */
   fresh: number;
-  /** Why it stopped; undefined when everything is stored and on record. */
+  /** Why it stopped; undefined when everything is stored. */
   failure: unknown;
+  /** Stored, and not on record yet. */
+  unrecorded: StoredResource[];
 }
 
 /** Records that patients share: the first create of each is guarded on its own. */
@@ -47,7 +49,7 @@ const SHARED = new Set(['Organization', 'Practitioner', 'Location']);
 export async function sendLevels(options: SendOptions): Promise<Sent> {
   const { db, scope, target, rendering, recorded, settings, chainId } = options;
   const targetId = target.id;
-  const sent: Sent = { done: new Map(), fresh: 0, failure: undefined };
+  const sent: Sent = { done: new Map(), fresh: 0, failure: undefined, unrecorded: [] };
   const queue = createRecordQueue((stored) => recordStored(db, scope, { targetId, stored }));
   const noteCreate = (keys: ResourceKey[]) => noteCreates(db, scope, { targetId, keys });
   const writing: WriteContext = {
@@ -102,8 +104,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     const { id, ...written } = await writeResource(writing, { resource, serverId, inDoubt, ownId });
     const stored = { ...written, key: keyOf(resource), serverId: id, chainId, publishedAt: options.now() };
     sent.fresh += 1;
-    // Recorded while the next are sent; it is waited for at the end.
-    queue.add(stored).catch(() => undefined);
+    queue.add(stored);
     return stored;
   }
 
@@ -126,7 +127,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     for (const resources of rendering.levels) {
       if (sent.failure === undefined) await level(resources);
     }
-    await queue.drained();
+    sent.unrecorded = await queue.takeWaiting();
   } catch (error) {
     sent.failure ??= error;
   }
