@@ -160,8 +160,7 @@ test('killed in the middle of a Bundle: it is not there at all, and the next run
     return rows.map(({ visits }) => visits);
   };
   // An encounter of the sixth file that is being made elsewhere: the import waits for it, its patient written.
-  const blocker = new pg.Client({ connectionString: t.database.url });
-  await blocker.connect();
+  const [blocker, watcher] = await Promise.all([connect(), connect()]);
   await blocker.query('begin');
   await blocker.query(
     `insert into encounter (organisation_id, facility_id, id, patient_id, status, class_code, sort_start, content_digest)
@@ -170,15 +169,16 @@ test('killed in the middle of a Bundle: it is not there at all, and the next run
   );
   const child = start([...where, files, '--json']);
   const gone = once(child, 'exit');
-  while (!(await isBlocked())) {
+  const blocking = (await blocker.query('select pg_backend_pid() as pid')).rows[0].pid;
+  while (!(await isWaitedFor(watcher, blocking))) {
     assert.equal(child.exitCode, null, 'it ended before it was killed');
     await sleep(10);
   }
   child.kill('SIGKILL');
   await gone;
   await blocker.query('rollback');
-  await blocker.end();
-  await untilDisconnected();
+  await untilDisconnected(watcher);
+  await Promise.all([blocker.end(), watcher.end()]);
   assert.deepEqual(await stored(), [40, 40, 40, 40, 40]);
   const { stdout, code } = await run([...where, files, '--json']);
   const document = JSON.parse(stdout);
@@ -198,17 +198,25 @@ async function madeBy(client: pg.Client, scope: FacilityScope): Promise<string> 
   return id;
 }
 
-/** True when the command waits for another transaction. */
-async function isBlocked(): Promise<boolean> {
-  const waiting = await t.rows(`select pid from pg_stat_activity
-    where datname = current_database() and application_name like 'interchange%' and wait_event_type = 'Lock'`);
-  return waiting.length > 0;
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: t.database.url });
+  await client.connect();
+  return client;
+}
+
+async function isWaitedFor(client: pg.Client, pid: number): Promise<boolean> {
+  const { rows } = await client.query(
+    `select pid from pg_stat_activity
+      where datname = current_database() and $1 = any(pg_blocking_pids(pid))`,
+    [pid],
+  );
+  return rows.length > 0;
 }
 
 /** The server notices that a client is gone a moment later; until then its transaction may still commit. */
-async function untilDisconnected(): Promise<void> {
+async function untilDisconnected(client: pg.Client): Promise<void> {
   const others = () =>
-    t.rows(`select pid from pg_stat_activity
+    client.query(`select pid from pg_stat_activity
       where datname = current_database() and application_name like 'interchange%'`);
-  while ((await others()).length > 0) await sleep(10);
+  while ((await others()).rows.length > 0) await sleep(10);
 }
