@@ -2,10 +2,10 @@
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { notFound } from '../platform/http/errors.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import type { EncounterRecord } from './encounter.fhir.ts';
 import { encounterCursor } from './search-cursor.ts';
 import { createEncounterSearcher } from './search-encounters.store.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { type CallbackConnection, callbackConnection } from './callback.store.ts';
 import { matchingSecret } from './callback-signature.ts';
 import { organisationOfConnection } from './connection.store.ts';

@@ -3,7 +3,7 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import { foldText } from '../patients/search-key.ts';
 import { type Client, type Pool, transaction } from '../platform/db/database.ts';
 import { conflict, notFound } from '../platform/http/errors.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { assignIdentifier } from './assigned-identifier.store.ts';
 import type { Authenticated } from './authenticate-callback.ts';
 import { type CallbackRecord, deliveredPatient, findCallback, insertCallback } from './callback.store.ts';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { CommandError, type CommandSession, UsageError } from '../platform/command/command.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { organisationsWithConnections } from './connection.store.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from './delivery.ts';

@@ -4,8 +4,8 @@ import type { Pool } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { badRequest } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import { listCallbackPage } from './list-callbacks.ts';
 
 const DEFAULT_LIMIT = 20;

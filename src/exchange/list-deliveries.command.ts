@@ -1,7 +1,7 @@
 /** `interchange delivery list`, `show` and `count` */
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { organisationsWithConnections } from './connection.store.ts';
 import { deliveryDetailView, deliveryView } from './delivery.schema.ts';
 import { listDeliveries, readDelivery } from './delivery.store.ts';

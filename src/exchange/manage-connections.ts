@@ -2,8 +2,8 @@
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { badRequest, forbidden, notFound } from '../platform/http/errors.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import { hasOtherFacilities, listConnections, updateConnection } from './connection.store.ts';
 import {
   type Connection,

@@ -5,7 +5,7 @@ import {
   type CommandSession,
   UsageError,
 } from '../platform/command/command.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { connectionView } from './connection.schema.ts';
 import { listConnections, organisationOfConnection } from './connection.store.ts';
 import type { Connection } from './connection.ts';

@@ -1,9 +1,9 @@
 /** One delivery of a facility: what became of it, and its payload. */
 import type { Pool } from '../platform/db/database.ts';
 import { notFound } from '../platform/http/errors.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
 import { authoriseAccess, type Reader } from '../privacy/authorise-access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 import type { DeliveryDetail } from './delivery.ts';

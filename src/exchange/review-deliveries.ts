@@ -1,7 +1,7 @@
 /** Replaying and skipping held deliveries: one, many, or by filter (design 3.6, "Review"). */
 import type { Pool } from '../platform/db/database.ts';
 import { conflict, notFound } from '../platform/http/errors.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import type { DeliveryFilter } from './delivery.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';

@@ -9,10 +9,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Coding } from '../fhir/coded.ts';
 import { notFound } from '../platform/http/errors.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translations } from '../terminology/apply-map.ts';
 import { LOINC } from '../terminology/code-systems.ts';

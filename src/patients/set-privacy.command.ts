@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
 import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import { splitList } from '../tenancy/create-facility.command.ts';
 import { requireFacility } from '../tenancy/facilities.ts';
 import { setPrivacy } from './set-privacy.ts';

@@ -3,8 +3,8 @@ import { parseDateTime } from '../fhir/date-time.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { badRequest, notFound } from '../platform/http/errors.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
 import { authoriseAccess } from './authorise-access.ts';
 import {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { unauthorized } from '../platform/http/errors.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { TokenIdentity } from '../tenancy/caller.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /**

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decoyUserId } from './decoy-user-id.ts';
-import { formatUuid, uuidBytes } from './uuid-bytes.ts';
 
 const KEY = Buffer.alloc(32, 7);
 
@@ -20,8 +19,4 @@ test('every address has one decoy, in the shape of a UUIDv4', () => {
 test('all four variants of the ninth byte occur, as in random UUIDs', () => {
   const variants = new Set(Array.from({ length: 200 }, (_, n) => decoyUserId(KEY, String(n))[19]));
   assert.deepEqual([...variants].sort(), ['8', '9', 'a', 'b']);
-});
-
-test('UUIDs survive as bytes', () => {
-  fc.assert(fc.property(fc.uuid(), (uuid) => assert.equal(formatUuid(uuidBytes(uuid)), uuid)));
 });

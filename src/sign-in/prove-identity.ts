@@ -5,7 +5,7 @@
 
 import { type Client, type Pool, transaction } from '../platform/db/database.ts';
 import { forbidden } from '../platform/http/errors.ts';
-import { isUuid } from '../tenancy/check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import {
   type AccountCredentials,
   findByUserId,

@@ -4,7 +4,7 @@
  */
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { openWith, sealWith } from '../platform/crypto/key-ring.ts';
-import { formatUuid, uuidBytes } from './uuid-bytes.ts';
+import { formatUuid, uuidBytes } from '../platform/uuid.ts';
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;

@@ -1,9 +1,9 @@
 /** Setup links: base64url of organisation id (16 bytes) and 32 random bytes, in the fragment of a console page. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable } from '../platform/db/database.ts';
+import { formatUuid, uuidBytes } from '../platform/uuid.ts';
 import { secondsAfter } from './settings.ts';
 import { deleteUnusedSetupLinks, insertSetupLink } from './setup-link.store.ts';
-import { formatUuid, uuidBytes } from './uuid-bytes.ts';
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;

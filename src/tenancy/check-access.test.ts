@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { FacilityAccess } from './access.ts';
 import type { Caller } from './caller.ts';
-import { checkGrants, checkPasswordFlags, isUuid, resolveScope } from './check-access.ts';
+import { checkGrants, checkPasswordFlags, resolveScope } from './check-access.ts';
 
 const [organisationId, first, second, elsewhere] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
 const CALLER: Caller = {
@@ -119,23 +119,5 @@ describe('checkPasswordFlags', () => {
         statusCode: 403,
         message: /web application/,
       });
-  });
-});
-
-describe('isUuid', () => {
-  it('knows the one form that ids have', () => {
-    for (const text of [first, first.toUpperCase(), '00000000-0000-0000-0000-000000000000'])
-      assert.ok(isUuid(text));
-    for (const text of [
-      '',
-      ` ${first}`,
-      `${first}\n`,
-      `{${first}}`,
-      first.slice(1),
-      first.replaceAll('-', ''),
-      `${first}0`,
-      'urn:uuid:x',
-    ])
-      assert.ok(!isUuid(text), JSON.stringify(text));
   });
 });

@@ -1,14 +1,9 @@
 /** The checks of a call on a facility's data, in the order of design 3.1. */
 import { badRequest, forbidden } from '../platform/http/errors.ts';
+import { isUuid } from '../platform/uuid.ts';
 import type { FacilityAccess } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { FacilityScope } from './scope.ts';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 

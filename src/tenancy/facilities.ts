@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isTimeZone } from '../fhir/date-time.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
-import { isUuid } from './check-access.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { notifyLive } from './live.ts';
 import { isModule, MODULES, type Module } from './modules.ts';
 import {

@@ -2,8 +2,8 @@
 import type { Pool } from '../platform/db/database.ts';
 import { badRequest, forbidden } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
-import { isUuid } from '../tenancy/check-access.ts';
 import { putMapEntry } from './change-maps.ts';
 import { type Level, MapItemSchema, mapItem, mapScope, PutMapBody } from './map.schema.ts';
 

@@ -3,12 +3,13 @@
  * are not known yet are mapped again once the database has been asked.
  */
 import type { Queryable } from '../../platform/db/database.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { identifier } from './datatypes.ts';
 import { ElementReader } from './element-reader.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { parseReference } from './parse-reference.ts';
-import { isUuid, recordId } from './record-id.ts';
+import { recordId } from './record-id.ts';
 import type { Answer, ReferenceResolver } from './resolve-references.ts';
 import type { IdentifierKey, MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
 import { createGiveWay } from './source/give-way.ts';

@@ -1,6 +1,7 @@
 /** What the text of a FHIR reference points at (R4, "References", "Conditional references"). */
 
-import { isFhirId, isUuid } from './record-id.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { isFhirId } from './record-id.ts';
 import type { IdentifierKey } from './resource-importer.ts';
 
 export type ParsedReference =

@@ -3,17 +3,13 @@
  * same file finds the same records, and `Patient/f001` resolves without a table of ids.
  */
 import { createHash } from 'node:crypto';
+import { isUuid, uuidOfDigest } from '../../platform/uuid.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
 /** Namespace of the UUIDs made here (RFC 9562, section 5.5). Never change it: ids depend on it. */
 const NAMESPACE = Buffer.from('5d0c8a1e3f5b4d0f9a6b7c2e41f8d993', 'hex');
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** FHIR R4 datatypes, "id". */
 const FHIR_ID = /^[A-Za-z0-9\-.]{1,64}$/;
-
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
 
 export function isFhirId(text: string): boolean {
   return FHIR_ID.test(text);
@@ -85,9 +81,5 @@ function idInUrl(fullUrl: string | undefined, resourceType: string): string | un
 }
 
 function nameUuid(name: string): string {
-  const bytes = createHash('sha1').update(NAMESPACE).update(name).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return uuidOfDigest(createHash('sha1').update(NAMESPACE).update(name).digest(), 5);
 }
