@@ -28,6 +28,9 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? 800);
 const LEAK =
   /\b(select|insert into|update|delete from) [a-z_"]+|syntax error|\bat (async )?[\w.<>]+ \(|\bat \/|file:\/\/|node:internal|node_modules|\bpg_|SQLSTATE|\b(column|relation|constraint) "/i;
 
+/** Operations whose messages name what a body holds: the columns of a file of terminology maps. */
+const ECHOES: ReadonlySet<string> = new Set(['importTerminologyMaps']);
+
 const TEXTS = [
   '',
   ' ',
@@ -251,6 +254,36 @@ describe('bad input', () => {
         yield { entry, raw, body: raw.body };
     }
   }
+
+  it('is never repeated in a message', async () => {
+    const mark = 'Quixzotterdam-1951-07-19';
+    const repeated: string[] = [];
+    const look = async (entry: RegisteredRoute, where: string, request: RawRequest) => {
+      const { status, body } = await send(entry, request);
+      if (status >= 400 && body.toString().includes(mark)) repeated.push(`${entry.path} ${where}: ${body}`);
+    };
+    for (const entry of api.api.routes) {
+      const request = sample(entry);
+      const query = knownQuery(entry);
+      for (const name of pathParameters(entry)) {
+        const path = entry.path.replace(`:${name}`, mark);
+        await look(entry, name, toRaw({ ...request, path }, query.toString()));
+      }
+      for (const name of Object.keys(querySchema(entry))) {
+        const changed = new URLSearchParams(query);
+        changed.set(name, mark);
+        const raw = withQuery(entry, changed.toString());
+        await look(entry, name, { ...raw, headers: { ...raw.headers, prefer: 'handling=strict' } });
+      }
+      if (ECHOES.has(entry.route.docs.operationId)) continue;
+      const document = parseOr(request.body ?? '', undefined);
+      for (const path of pathsOf(document)) {
+        const body = Buffer.from(JSON.stringify(replaced(document, path, mark)));
+        await look(entry, path.join('.'), { ...withQuery(entry, query.toString()), body });
+      }
+    }
+    assert.deepEqual(repeated, []);
+  });
 
   it('in bodies that are too large or too deep', async () => {
     const tenMegabytes = Buffer.alloc(10 * 2 ** 20, 'x');

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type pg from 'pg';
+import { createHearing } from './hearing.ts';
+
+/** A live connection whose statements wait until the test ends them. */
+function connection() {
+  const waiting: { answer(): void; fail(): void }[] = [];
+  const client = {
+    query: () =>
+      new Promise((resolve, reject) =>
+        waiting.push({
+          answer: () => resolve({ rows: [], rowCount: 0 }),
+          fail: () => reject(new Error('Connection terminated')),
+        }),
+      ),
+  } as unknown as pg.Client;
+  return { waiting, client };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const STATEMENT = { text: 'select 1' };
+
+async function settled(promise: Promise<unknown>): Promise<boolean> {
+  await turn();
+  await turn();
+  return Promise.race([promise.then(() => true), turn().then(() => false)]);
+}
+
+describe('createHearing', () => {
+  it('waits for no round trip when a statement sent after the mark was answered', async () => {
+    const { waiting, client } = connection();
+    const hearing = createHearing({ client: () => client }, () => assert.fail('no doubt'));
+    const mark = hearing.mark();
+    const append = hearing.connection()?.query(STATEMENT);
+    waiting[0]?.answer();
+    await append;
+    await hearing.since(mark);
+    assert.equal(waiting.length, 1);
+  });
+
+  it('does not count a statement that was sent before the mark, however late it is answered', async () => {
+    const { waiting, client } = connection();
+    const hearing = createHearing({ client: () => client }, () => assert.fail('no doubt'));
+    const earlier = hearing.connection()?.query(STATEMENT);
+    const mark = hearing.mark();
+    waiting[0]?.answer();
+    await earlier;
+    const since = hearing.since(mark);
+    assert.equal(await settled(since), false);
+    assert.equal(waiting.length, 2);
+    waiting[1]?.answer();
+    await since;
+  });
+
+  it('makes one round trip for those that wait together, and a new one for who comes later', async () => {
+    const { waiting, client } = connection();
+    const hearing = createHearing({ client: () => client }, () => assert.fail('no doubt'));
+    const together = [hearing.since(hearing.mark()), hearing.since(hearing.mark())];
+    await turn();
+    assert.equal(waiting.length, 1);
+    const later = hearing.since(hearing.mark());
+    await turn();
+    waiting[0]?.answer();
+    await Promise.all(together);
+    assert.equal(await settled(later), false);
+    waiting[1]?.answer();
+    await later;
+    assert.equal(waiting.length, 2);
+  });
+
+  it('is in doubt when a statement fails, before anyone goes on, and never rejects', async () => {
+    const { waiting, client } = connection();
+    let doubts = 0;
+    const hearing = createHearing({ client: () => client }, () => {
+      doubts += 1;
+    });
+    const since = hearing.since(hearing.mark()).then(() => doubts);
+    await turn();
+    waiting[0]?.fail();
+    assert.equal(await since, 1);
+    const append = hearing.connection()?.query(STATEMENT);
+    waiting[1]?.fail();
+    await assert.rejects(append ?? Promise.resolve(), /terminated/);
+    assert.equal(doubts, 2);
+  });
+
+  it('waits for nothing while the connection is down: callers are read each time then', async () => {
+    const hearing = createHearing({ client: () => undefined }, () => undefined);
+    assert.equal(hearing.connection(), undefined);
+    await hearing.since(hearing.mark());
+  });
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { describe, it, test } from 'node:test';
+import { createLog, errorFields, type LogFields } from './log.ts';
+
+function capture(level: string) {
+  const sink = new PassThrough();
+  let text = '';
+  sink.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const lines = () => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  return { log: createLog(level, sink), lines };
+}
+
+test('a line has its level, time, message and the fields of the list, nothing else', () => {
+  const { log, lines } = capture('info');
+  const fields = {
+    event: 'x',
+    status: 200,
+    patientName: 'Quix',
+    token: 'secret',
+    body: { a: 1 },
+  } as LogFields;
+  log.info(fields, 'done');
+  const [{ time, ...line }] = lines();
+  assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual(line, { level: 30, event: 'x', status: 200, msg: 'done' });
+});
+
+test('levels below the one set are left out', () => {
+  const { log, lines } = capture('warn');
+  log.debug({}, 'a');
+  log.info({}, 'b');
+  log.warn({}, 'c');
+  log.error({}, 'd');
+  assert.deepEqual(
+    lines().map(({ msg }) => msg),
+    ['c', 'd'],
+  );
+});
+
+describe('errorFields', () => {
+  it('names the error, its code and where it was thrown, without its message', () => {
+    class OddError extends Error {
+      override name = 'OddError';
+      readonly code = '23505';
+    }
+    const fields = errorFields(
+      new OddError('Key (family)=(Quix) already exists.\n    at line Quix of the file'),
+    );
+    assert.equal(fields.errorName, 'OddError');
+    assert.equal(fields.errorCode, '23505');
+    assert.match(String(fields.stack), /log\.test\.ts/);
+    assert.doesNotMatch(JSON.stringify(fields), /Quix/);
+  });
+
+  it('tells what was thrown when it was no error, and not its value', () => {
+    assert.deepEqual(errorFields('Quix'), { errorName: 'string' });
+    assert.deepEqual(errorFields(undefined), { errorName: 'undefined' });
+    assert.deepEqual(errorFields({ message: 'Quix' }), { errorName: 'object' });
+  });
+});
