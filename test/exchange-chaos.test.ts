@@ -101,11 +101,11 @@ async function setUp(): Promise<void> {
       '1000',
     ),
   ]);
-  connectionId = String(connection['id']);
-  exchange.trust = { clientId: 'chaos', secrets: [String(connection['outboundSecret'])] };
+  connectionId = String(connection.id);
+  exchange.trust = { clientId: 'chaos', secrets: [String(connection.outboundSecret)] };
   service.start();
-  const login = { identity: account['userId'], credential: account['password'], userType: 'EHR' };
-  token = String((await insist('/auth/login', JSON.stringify(login), 'application/json'))['accessToken']);
+  const login = { identity: account.userId, credential: account.password, userType: 'EHR' };
+  token = String((await insist('/auth/login', JSON.stringify(login), 'application/json')).accessToken);
 }
 
 /** Post until it is answered 200: what became of an unanswered request is not known, so it is sent again. */
@@ -146,7 +146,7 @@ async function change(): Promise<void> {
         const lines = Array.from({ length: BATCH }, (_, index) => patientLine(start + index, round));
         const report = await insist('/imports/fhir', lines.join('\n'), 'application/fhir+ndjson');
         // A batch that was answered in part is sent again: what is there already changes nothing.
-        if (report['rejectedCount'] !== 0) start -= BATCH;
+        if (report.rejectedCount !== 0) start -= BATCH;
         await sleep(200);
       }
   };

@@ -226,7 +226,7 @@ it('the simulator takes a signed delivery, confirms it, and fails when told to',
       'select value from patient_assigned_identifier where patient_id = $1',
       patients,
     );
-    assert.equal(rows[0]?.['value'], assigned);
+    assert.equal(rows[0]?.value, assigned);
     assert.equal((await fetch(`${address}/in`, { method: 'POST', body: '{}' })).status, 401, 'unsigned');
   } finally {
     simulator.child.kill('SIGTERM');

@@ -317,9 +317,7 @@ describe('/exchange/deliveries', () => {
       [tenant.organisationId],
     );
     assert.ok(
-      rows.every(
-        (row) => row['sequence'] === 1 && row['attempts'] === 0 && row['held_at'] === null && row['due'],
-      ),
+      rows.every((row) => row.sequence === 1 && row.attempts === 0 && row.held_at === null && row.due),
     );
     assert.equal(
       (await post('/exchange/deliveries/replay', { deliveryIds: [id] })).status,

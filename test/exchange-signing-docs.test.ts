@@ -137,7 +137,7 @@ print("checked")
       writeFileSync(join(folder, 'body'), vector.body);
       return spawnSync('sh', [script], {
         env: {
-          PATH: process.env['PATH'],
+          PATH: process.env.PATH,
           METHOD: vector.method,
           TARGET: target(vector),
           BODY_FILE: join(folder, 'body'),
@@ -170,7 +170,7 @@ print("checked")
         'sh',
         ['-c', `${only}\nprintf %s "$DIGEST"`],
         {
-          env: { PATH: process.env['PATH'], CALLBACK_SECRET: secret, BODY: body },
+          env: { PATH: process.env.PATH, CALLBACK_SECRET: secret, BODY: body },
           encoding: 'utf8',
         },
       );

@@ -124,10 +124,10 @@ describe('delivery', () => {
       'select id, body from exchange_delivery where organisation_id = $1',
       [place.organisationId],
     );
-    assert.equal(arrival.body, rows[0]?.['body']);
+    assert.equal(arrival.body, rows[0]?.body);
     const { resource, occurredAt, ...envelope } = arrival.envelope;
     assert.deepEqual(envelope, {
-      deliveryId: rows[0]?.['id'],
+      deliveryId: rows[0]?.id,
       event: 'patient.created',
       organisationId: place.organisationId,
       facilityId: place.facilityId,
@@ -139,7 +139,7 @@ describe('delivery', () => {
     assert.equal(resource.id, patientId);
     const { headers } = arrival;
     assert.equal(headers['content-type'], 'application/json');
-    assert.equal(headers['x-idempotency-key'], rows[0]?.['id']);
+    assert.equal(headers['x-idempotency-key'], rows[0]?.id);
     assert.equal(headers['x-client-id'], 'test-client');
     assert.match(String(headers['x-signature-time']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.match(String(headers['x-correlation-id']), /^[0-9a-f-]{36}$/);
@@ -301,7 +301,7 @@ describe('delivery', () => {
         'select opened_at from exchange_circuit where organisation_id = $1',
         [place.organisationId],
       );
-      return rows[0]?.['opened_at'] !== null;
+      return rows[0]?.opened_at !== null;
     });
     await new Promise((resolve) => setTimeout(resolve, 150));
     const before = exchange.arrivals.length;
@@ -317,7 +317,7 @@ describe('delivery', () => {
       'select opened_at from exchange_circuit where organisation_id = $1',
       [place.organisationId],
     );
-    assert.equal(rows[0]?.['opened_at'], null);
+    assert.equal(rows[0]?.opened_at, null);
   });
 
   it('never takes an exchange for down because of one patient', async () => {
