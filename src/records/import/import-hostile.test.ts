@@ -1,0 +1,155 @@
+/** Bodies that are made to be expensive, and uploads that never end. */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { patient } from '../../../test-support/records/clinic.ts';
+import { lines } from '../../../test-support/records/import.ts';
+import { importRecordsRoute } from './import-records.route.ts';
+import { bodyLimits, DiskSpace } from './source/limits.ts';
+
+const MIB = 1_048_576;
+
+let t: TestApi;
+let account: TestAccount;
+before(async () => {
+  t = await startTestApi();
+  account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
+});
+after(() => t.close());
+
+const send = (body: string | Uint8Array, token = account.token): Promise<Answer> =>
+  t.call('/imports/fhir', {
+    method: 'POST',
+    token,
+    headers: { 'content-type': 'application/fhir+ndjson' },
+    body,
+  });
+
+/** How often another caller was answered until `work` was done. */
+async function answersDuring(work: Promise<unknown>): Promise<number> {
+  let [answers, done] = [0, false];
+  void work.finally(() => {
+    done = true;
+  });
+  while (!done) {
+    const { status } = await t.call(`${t.origin}/healthz`);
+    assert.equal(status, 200);
+    if (!done) answers += 1;
+  }
+  return answers;
+}
+
+test('a body that unpacks to a thousand times its size is refused', async () => {
+  const bomb = gzipSync(Buffer.alloc(30 * MIB, '{\n'));
+  assert.ok(bomb.length < 40_000);
+  const answer = await send(bomb);
+  assert.deepEqual(answer.json, {
+    statusCode: 400,
+    message: 'The body unpacks to more than 200 times its size, the limit.',
+    error: 'Bad Request',
+  });
+});
+
+test('broken lines end the reading after a thousand of them', async () => {
+  const good = patient();
+  const answer = await send(gzipSync(`${lines([good])}\n${'{\n'.repeat(7 * MIB)}`));
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json.resources, { Patient: 1 });
+  assert.equal(answer.json.rejectedCount, 1_001);
+  const reasons = (answer.json.rejected as { entry: number; reason: string }[]).filter(
+    ({ entry }) => entry === 1_001,
+  );
+  assert.deepEqual(
+    reasons.map(({ reason }) => reason),
+    ['The line is not valid JSON', 'The lines after this one were not read: 1000 lines are no FHIR'],
+  );
+});
+
+test('other callers are answered while a long import is under way', async () => {
+  const line = '{"resourceType":"Basic"}\n';
+  const count = 150_000;
+  const sent = send(gzipSync(line.repeat(count)));
+  const answers = await answersDuring(sent);
+  assert.deepEqual((await sent).json.notTaken, { Basic: count });
+  assert.ok(answers >= MANY, `${answers} answers meanwhile`);
+});
+
+/** What unpacking alone lets through is a handful. */
+const MANY = 40;
+
+test('type and element names without end are counted together', async () => {
+  const letters = (index: number) =>
+    [...String(index)].map((digit) => String.fromCharCode(65 + Number(digit))).join('');
+  const types = Array.from({ length: 3_000 }, (_, index) => ({ resourceType: `X${letters(index)}` }));
+  const { notTaken } = (await send(lines(types))).json as { notTaken: Record<string, number> };
+  assert.equal(Object.keys(notTaken).length, 1_001);
+  assert.equal(notTaken['(others)'], 2_000);
+  const odd = patient(Object.fromEntries(types.map(({ resourceType }) => [resourceType, 1])));
+  const { notKept } = (await send(lines([odd]))).json as { notKept: Record<string, number> };
+  assert.equal(notKept['(others)'], 2_000);
+});
+
+test('a resource that is nested without end is rejected', async () => {
+  const deep = `{"resourceType":"Patient","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+  const answer = await send(`${deep}\n${deep}`);
+  assert.deepEqual([answer.status, answer.json.rejectedCount], [200, 2]);
+});
+
+test('one import of an organisation at a time; others are not kept out', async () => {
+  const other = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
+  const slow = request(`${t.baseUrl}/imports/fhir`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${account.token}`,
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    },
+  });
+  slow.on('error', () => undefined);
+  slow.write('{');
+  // It has its place once its head is there; the next one would take it otherwise.
+  await sleep(300);
+  const second = async (): Promise<Answer> => {
+    const answer = await send(lines([patient()]));
+    if (answer.status === 503) return answer;
+    await sleep(10);
+    return second();
+  };
+  const refused = await second();
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  assert.deepEqual([refused.json.statusCode, refused.json.error], [503, 'Service Unavailable']);
+  assert.equal((await send(lines([patient()]), other.token)).status, 200);
+  slow.destroy();
+  while ((await send(lines([patient()]))).status === 503) await sleep(10);
+});
+
+test('no room for the temporary file is 503', async () => {
+  const route = importRecordsRoute({
+    db: t.database.pool,
+    accessLog: t.runtime.accessLog,
+    config: { importMaxBytes: MIB },
+    limits: { ...bodyLimits(MIB), maxMemoryBytes: 10, disk: new DiskSpace(1_000) },
+  });
+  const body = Object.assign(
+    Readable.from([Buffer.from(`{"resourceType":"Basic","x":"${'x'.repeat(2_000)}"}`)]),
+    {
+      headers: {},
+      socket: { setTimeout: () => undefined },
+    },
+  );
+  const context = {
+    scope: { organisationId: account.organisationId, facilityId: account.facilityId, timeZone: 'UTC' },
+    caller: { accountId: account.userId, permissions: new Set() },
+    headers: { 'content-type': 'application/json' },
+    stillAllowed: async () => undefined,
+  };
+  await assert.rejects(
+    async () => route.handle({ body } as never, context as never),
+    (error: { statusCode?: number; headers?: object }) =>
+      error.statusCode === 503 && Object.hasOwn(error.headers ?? {}, 'retry-after'),
+  );
+});
