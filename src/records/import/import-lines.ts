@@ -19,7 +19,12 @@ export interface LinesPlace {
 export async function importLines(run: ImportRun, place: LinesPlace): Promise<LineNumbers> {
   const progress: Progress = { waiting: new LineNumbers(), faults: 0 };
   let from: LinePosition | undefined = { start: place.start, before: 0 };
-  while (from !== undefined) from = await importSomeLines(run, place, from, progress);
+  const { maxLines } = run.limits;
+  while (from !== undefined) {
+    if (from.before === maxLines)
+      throw new SourceError(`is past ${maxLines} lines, the limit. Split the file.`, { entry: maxLines + 1 });
+    from = await importSomeLines(run, place, from, progress);
+  }
   return progress.waiting;
 }
 

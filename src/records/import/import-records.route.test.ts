@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import pg from 'pg';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
 import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
@@ -71,6 +72,24 @@ test('a Bundle is taken, and entered in the log of each patient before the answe
     },
   ]);
   assert.deepEqual((await send(file)).json.unchanged, { Encounter: 1, Patient: 1 });
+});
+
+test('the access log is written before the change commits', async () => {
+  const { someone, file } = visits();
+  const stored = async () =>
+    (await t.database.pool.query('select id from patient where id = $1', [someone.id])).rows.length;
+  const owner = new pg.Client({ connectionString: t.database.url });
+  await owner.connect();
+  await owner.query('begin');
+  await owner.query('lock table access_log_writer in share mode');
+  const sent = send(file);
+  const waits = `select from pg_locks where relation = 'access_log_writer'::regclass and not granted`;
+  while ((await owner.query(waits)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(await stored(), 0);
+  await owner.query('rollback');
+  await owner.end();
+  assert.equal((await sent).status, 200);
+  assert.equal(await stored(), 1);
 });
 
 test('every media type, plain and gzip; encounters alone are entered in the log too', async () => {

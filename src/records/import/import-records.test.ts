@@ -13,6 +13,7 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { dataFault } from './import-transaction.ts';
 import { recordId } from './record-id.ts';
 import type { PatientChange } from './run-unit.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
@@ -531,6 +532,26 @@ describe('limits', () => {
     assert.deepEqual(rejected[0]?.reason, 'has more than 3 entries, the limit. Split it.');
   });
 
+  test('a Bundle with more names than are held in mind is refused whole', async () => {
+    const limits = { ...DEFAULT_LIMITS, maxIndexBytes: 20_000 };
+    const many = Array.from({ length: 200 }, (_, index) => ({ system: NUMBER, value: `N${index}` }));
+    const { rejected, resources } = await t.run([bundle([patient({ identifier: many })])], {
+      deps: { limits },
+    });
+    assert.deepEqual(resources, {});
+    assert.match(rejected[0]?.reason ?? '', /^has more ids, addresses and identifiers than fit into/);
+  });
+
+  test('lines past the limit are not read; those before it are taken', async () => {
+    const limits = { ...DEFAULT_LIMITS, maxLines: 2 };
+    const document = await t.run([lines([patient(), patient(), patient()])], { deps: { limits } });
+    assert.deepEqual(
+      document.rejected.map(({ entry, reason }) => [entry, reason]),
+      [[3, 'is past 2 lines, the limit. Split the file.']],
+    );
+    assert.deepEqual(document.resources, { Patient: 2 });
+  });
+
   test('NDJSON of any number of lines is taken, some at a time', async () => {
     const someone = patient();
     const resources = [
@@ -551,6 +572,75 @@ describe('limits', () => {
     const waited = await t.run([lines([early, patient(), patient(), patient(), late])], { deps: { limits } });
     assert.deepEqual(waited.rejected, []);
     assert.deepEqual(waited.resources, { Encounter: 1, Patient: 4 });
+  });
+});
+
+describe('what an index cannot hold', () => {
+  const LONGEST = { system: `urn:${'ß'.repeat(510)}`, value: '界'.repeat(300) };
+
+  test('identifiers up to the limits are stored and found, of every type', async () => {
+    const identifier = [LONGEST];
+    const someone = patient({ identifier, name: [{ family: '界'.repeat(1_024) }] });
+    const visit = encounter(ref(someone), { identifier });
+    const all = [organization({ identifier }), practitioner({ identifier }), someone, visit];
+    assert.deepEqual((await t.run([bundle(all)])).rejected, []);
+    const again = conditionalCreate(practitioner({ identifier }));
+    assert.deepEqual((await t.run([bundle([again])])).unchanged, { Practitioner: 1 });
+  });
+
+  test('longer ones reject the Bundle or line, and the others are taken', async () => {
+    const random = Array.from({ length: 100 }, () => randomUUID()).join('');
+    const long = patient({ identifier: [{ system: NUMBER, value: random }] });
+    const far = organization({ identifier: [{ system: `urn:${random}`, value: '1' }] });
+    const named = practitioner({ name: [{ family: random }] });
+    const { rejected, resources } = await t.run([bundle([long]), lines([far, patient()]), named]);
+    assert.deepEqual(
+      rejected.map(({ reason }) => reason),
+      [
+        'Patient.identifier.value is longer than 900 bytes, the limit',
+        'Organization.identifier.system is longer than 1024 bytes, the limit',
+        'Practitioner.name.family is too long',
+      ],
+    );
+    assert.deepEqual(resources, { Patient: 1 });
+  });
+
+  test('what PostgreSQL has no room for is a fault of the data (SQLSTATE class 54)', () => {
+    assert.equal(dataFault({ code: '54000' }), 'could not be stored (SQLSTATE 54000)');
+    assert.equal(dataFault({ code: '57014' }), undefined);
+  });
+});
+
+describe('unexpected failures', () => {
+  const failing = (code: string) => ({
+    onPatientsChanged: async (_client: unknown, _scope: unknown, changed: readonly PatientChange[]) => {
+      if (changed.length === 2) throw Object.assign(new Error('a secret'), { code });
+    },
+  });
+  const files = () => [patient(), bundle([patient(), patient()]), patient()];
+
+  test('of one source: the others are taken, and all is reported', async () => {
+    const document = await t.run(files(), { deps: failing('XX000'), keepGoing: true });
+    assert.deepEqual(document.resources, { Patient: 2 });
+    assert.deepEqual(document.rejected, [
+      {
+        file: '1.json',
+        entry: null,
+        reason: 'broke off with an unexpected failure (XX000); what was taken by then is counted',
+      },
+    ]);
+  });
+
+  test('a database that is gone ends the run, and what was done is reported', async () => {
+    const document = await t.run(files(), { deps: failing('57P01'), keepGoing: true });
+    assert.deepEqual(document.resources, { Patient: 1 });
+    assert.deepEqual(
+      document.rejected.map(({ file, reason }) => [file, reason]),
+      [
+        ['1.json', 'broke off with an unexpected failure (57P01); what was taken by then is counted'],
+        ['2.json', 'was not imported: the database is out of reach'],
+      ],
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,9 +7,10 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { findFiles } from './find-sources.ts';
-import { DEFAULT_LIMITS, sizeText } from './limits.ts';
+import { DEFAULT_LIMITS, DiskSpace, sizeText } from './limits.ts';
 import { openFile, openStream } from './open-source.ts';
 import { decodeUtf8, detectLayout, readDocument, readLines } from './read-entries.ts';
+import { NoSpaceError } from './source-error.ts';
 import { memorySpool, type Spool } from './spool.ts';
 
 let folder: string;
@@ -141,6 +142,33 @@ test('what does not fit into memory is spooled to a file that is gone at the end
     [],
   );
 });
+
+test('a source that is refused leaves no file and gives its room back', async () => {
+  const disk = new DiskSpace(5_000);
+  const limits = { ...DEFAULT_LIMITS, maxMemoryBytes: 1_000, maxSourceBytes: 10_000, disk };
+  const chunks = (count: number) => Readable.from(Array.from({ length: count }, () => Buffer.alloc(1_500)));
+  const held = await openStream(chunks(2), limits);
+  const open = await openFiles();
+  await assert.rejects(openStream(chunks(2), limits), NoSpaceError);
+  await assert.rejects(openStream(chunks(9), { ...limits, disk: new DiskSpace(20_000) }), /more than/);
+  const broken = new Readable({ read: () => undefined });
+  broken.push(Buffer.alloc(1_500));
+  queueMicrotask(() => broken.destroy(new Error('gone')));
+  await assert.rejects(openStream(broken, limits), /gone/);
+  assert.equal(await openFiles(), open);
+  await held.close();
+  await (await openStream(chunks(3), limits)).close();
+});
+
+/** Descriptors of this process that are temporary files of the import; none where the system does not tell. */
+async function openFiles(): Promise<number> {
+  const targets = await Promise.all(
+    (await readdir('/proc/self/fd').catch(() => [])).map((fd) =>
+      readlink(`/proc/self/fd/${fd}`).catch(() => ''),
+    ),
+  );
+  return targets.filter((target) => target.includes('interchange-import-')).length;
+}
 
 test('folders are walked sorted, with what looks like FHIR; missing paths are named', async () => {
   const root = await mkdtemp(path.join(folder, 'walk-'));

@@ -99,9 +99,9 @@ export interface LinePosition {
 }
 
 /**
- * Call `take` with each line that is not blank, `maxEntries` lines at most, until it says `stop`; returns where
- * the next one begins, undefined at the end. A line that is too long is given without its bytes. Throws
- * SourceError past `maxLines`.
+ * Call `take` with each line that is not blank, `maxEntries` lines at most and none past `maxLines`, until it says
+ * `stop`; returns where the next one begins, undefined at the end. A line that is too long is given without its
+ * bytes.
  */
 export async function readLines(
   spool: Spool,
@@ -110,16 +110,13 @@ export async function readLines(
   take: (range: EntryRange, bytes: Buffer | undefined) => 'stop' | undefined,
 ): Promise<LinePosition | undefined> {
   const giveWay = createGiveWay();
+  const last = Math.min(from.before + limits.maxEntries, limits.maxLines);
   let number = from.before;
   let { start } = from;
   while (start < spool.sizeBytes) {
     for (const { end, bytes } of await linesAt(spool, start, limits)) {
-      if (number === from.before + limits.maxEntries) return { start, before: number };
+      if (number === last) return { start, before: number };
       number += 1;
-      if (number > limits.maxLines)
-        throw new SourceError(`is past ${limits.maxLines} lines, the limit. Split the file.`, {
-          entry: number,
-        });
       const stops = bytes !== undefined && isBlank(bytes) ? undefined : take({ number, start, end }, bytes);
       if (stops === 'stop') return undefined;
       start = end + 1;
