@@ -77,6 +77,8 @@ create table publish_run (
   correlation_id text not null,
   started_at timestamptz not null,
   finished_at timestamptz,
+  -- By the clock of the database, which no two processes disagree on: what the last publish was.
+  begun_at timestamptz not null default clock_timestamp(),
   -- interrupted: its process ended before it did.
   outcome text not null default 'running' check (outcome in ('running', 'done', 'failed', 'interrupted')),
   -- Whether the next publish goes on from here; else it sends everything again.
@@ -88,7 +90,7 @@ create table publish_run (
   foreign key (organisation_id, facility_id) references facility (organisation_id, id)
 );
 create index publish_run_by_subject
-  on publish_run (organisation_id, facility_id, subject_kind, subject_id, started_at desc, id desc);
+  on publish_run (organisation_id, facility_id, subject_kind, subject_id, begun_at desc, id desc);
 
 -- One publish at a time of one patient's records to one target, and one create at a time of a record that
 -- patients share. Not held in a transaction: the holder renews it while it sends.

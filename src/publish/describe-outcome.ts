@@ -51,7 +51,7 @@ function clean(text: string, names: Names): string {
     KNOWN_WORDS.has(word.toLowerCase()) || names.has(word) ? word : '…',
   );
   const short = kept
-    .replace(/…(?:[\s.,:;()[\]/|!?-]*…)+/g, '…')
+    .replace(/…(?:[\s.,:;/|!?-]*…)+/g, '…')
     .replace(/\s+/g, ' ')
     .trim();
   return short.length > MAX_TEXT ? `${short.slice(0, MAX_TEXT)}…` : short;

@@ -32,6 +32,8 @@ export const KNOWN_WORDS: ReadonlySet<string> = words(`
   validated validation validator value values version versioned versions violated violates violation wait
   warning write wrong xml
 
+  oftype quantity codeableconcept coding reference identifier period range ratio instant decimal integer boolean
+
   account allergyintolerance bundle careplan condition device devicerequest diagnosticreport encounter
   imagingstudy location medicationrequest observation operationoutcome organization patient practitioner
   practitionerrole procedure provenance servicerequest specimen structuredefinition valueset codesystem

@@ -50,7 +50,7 @@ describe('a publishing process that is killed', () => {
         assert.equal(published.length, 22);
         await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
         const { rows } = await database.pool.query(
-          'select outcome from publish_run where target_id = $1 order by started_at',
+          'select outcome from publish_run where target_id = $1 order by begun_at',
           [target.id],
         );
         assert.deepEqual(

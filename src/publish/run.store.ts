@@ -83,7 +83,7 @@ export async function beginRun(
           and subject_kind = $6
           and subject_id = $7
           and target_id = $3
-        order by started_at desc, id desc
+        order by begun_at desc, id desc
         limit 1
       ),
       interrupted as (
@@ -185,7 +185,7 @@ export interface ListedRun {
   published: PublishedResource[];
 }
 
-/** Where a page ended: `started_at` as PostgreSQL writes it, and the id. */
+/** Where a page ended: `begun_at` as PostgreSQL writes it, and the id. */
 export interface RunPosition {
   at: string;
   id: string;
@@ -194,6 +194,7 @@ export interface RunPosition {
 interface RunRow {
   id: string;
   target: string;
+  begun_text: string;
   started_text: string;
   finished_text: string | null;
   outcome: ListedRun['outcome'];
@@ -215,7 +216,7 @@ export async function listRuns(
   const { rows } = await db.query<RunRow>({
     name: 'publish-run-list',
     text: `
-      select r.id, t.name as target, r.started_at::text as started_text, r.finished_at::text as finished_text,
+      select r.id, t.name as target, r.begun_at::text as begun_text, r.started_at::text as started_text, r.finished_at::text as finished_text,
         r.outcome, r.failure, r.account_id, r.purpose_of_use, r.correlation_id, r.published
       from publish_run r
       join publish_target t
@@ -224,8 +225,8 @@ export async function listRuns(
         and r.facility_id = $2
         and r.subject_kind = $3
         and r.subject_id = $4
-        and (r.started_at, r.id) < ($5::timestamptz, $6::uuid)
-      order by r.started_at desc, r.id desc
+        and (r.begun_at, r.id) < ($5::timestamptz, $6::uuid)
+      order by r.begun_at desc, r.id desc
       limit $7`,
     values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, after.at, after.id, limit + 1],
   });
@@ -233,7 +234,7 @@ export async function listRuns(
   const last = shown.at(-1);
   return {
     runs: shown.map(toRun),
-    next: rows.length > limit && last !== undefined ? { at: last.started_text, id: last.id } : undefined,
+    next: rows.length > limit && last !== undefined ? { at: last.begun_text, id: last.id } : undefined,
   };
 }
 
