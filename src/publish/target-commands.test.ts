@@ -1,36 +1,129 @@
 /** `interchange target …`, as the operator types it (design section 5). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
+import { type Command, CommanderError } from 'commander';
 import { type CommandResult, runCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-server/start.ts';
+import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { createKeyRing } from '../platform/crypto/key-ring.ts';
 import { createOrganisation } from '../tenancy/facilities.ts';
+import { createTargetCommand } from './create-target.command.ts';
+import {
+  disableTargetCommand,
+  enableTargetCommand,
+  listTargetsCommand,
+  removeTargetCommand,
+  rotateTargetSecretCommand,
+  showTargetCommand,
+  updateTargetCommand,
+} from './manage-targets.command.ts';
+import { testTargetCommand } from './test-target.command.ts';
 
 const SECRET = 'tok-33e1-of-the-target';
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
 
 describe('interchange target', () => {
   let database: TestDatabase;
   let server: TestFhirServer;
-  let env: Record<string, string>;
+  const masterKey = randomBytes(32);
   before(async () => {
     database = await createTestDatabase();
     server = await startFhirServer('--no-client-ids');
-    env = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('hex') };
   });
   after(async () => {
     await server.stop();
     await database.drop();
   });
 
-  async function run(line: string, stdin?: string): Promise<CommandResult> {
-    return runCommand(['target', ...line.split(' ')], { env, ...(stdin === undefined ? {} : { stdin }) });
+  /** In this process: what the command prints, and how it would exit. */
+  async function run(line: string, stdin = ''): Promise<Ran> {
+    const ran: Ran = { code: 0, stdout: '', stderr: '' };
+    const [name = '', ...rest] = line.split(' ');
+    const asJson = rest.includes('--json');
+    const command = commandOf(name, {
+      withSession: (work) =>
+        work({
+          db: database.pool,
+          adminUrl: database.url,
+          keys: createKeyRing(masterKey),
+          publicBaseUrl: '',
+        }),
+      print(document, text) {
+        ran.stdout += asJson ? JSON.stringify(document) : text;
+      },
+      json: asJson,
+      stdin: Readable.from([Buffer.from(stdin)]),
+      stderr: process.stderr,
+      now: () => new Date(),
+    });
+    command.exitOverride().configureOutput({ writeErr: () => undefined });
+    process.exitCode = 0;
+    try {
+      await command.parseAsync(
+        rest.filter((argument) => argument !== '--json'),
+        { from: 'user' },
+      );
+      ran.code = Number(process.exitCode);
+    } catch (error) {
+      ran.code = error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
+      ran.stderr = (error as Error).message;
+    }
+    process.exitCode = 0;
+    return ran;
   }
   async function json(line: string, stdin?: string) {
     const { code, stdout, stderr } = await run(`${line} --json`, stdin);
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   }
+
+  function commandOf(name: string, environment: CommandEnvironment): Command {
+    const all = [
+      createTargetCommand,
+      listTargetsCommand,
+      showTargetCommand,
+      updateTargetCommand,
+      enableTargetCommand,
+      disableTargetCommand,
+      removeTargetCommand,
+      rotateTargetSecretCommand,
+      testTargetCommand,
+    ].map((make) => make(environment));
+    const found = all.find((command) => command.name() === name);
+    assert.ok(found);
+    return found;
+  }
+
+  test('as a real process', async () => {
+    const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
+    const args = [
+      'target',
+      'create',
+      '--name',
+      'real',
+      '--base',
+      server.base,
+      '--auth',
+      'bearer',
+      '--secret-stdin',
+      '--json',
+    ];
+    const created: CommandResult = await runCommand(args, { env, stdin: `${SECRET}\n` });
+    assert.equal(created.code, 0, created.stderr);
+    assert.equal(JSON.parse(created.stdout).name, 'real');
+    assert.ok(!(created.stdout + created.stderr).includes(SECRET));
+    const wrong = await runCommand(['target', 'create', '--name', 'real'], { env });
+    assert.equal(wrong.code, 2);
+    assert.equal((await run('remove --name real')).code, 0);
+  });
 
   test('create, show, list, update, rotate, switch and remove', async () => {
     const created = await json(
