@@ -15,6 +15,7 @@ import { buildWorker } from './build-worker.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
 import { masterKeyPath } from './config/master-key.ts';
 import { housekeepingSteps } from './features.ts';
+import { listenMetrics } from './http/metrics-listener.ts';
 import { loosenTie, sayServing, startProcesses } from './processes.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -63,7 +64,11 @@ async function startParts(options: PartOptions): Promise<{ stop(): Promise<void>
   };
   try {
     if (role !== 'api') stops.push(startWorker(runtime));
-    if (role !== 'worker') stops.push(...(await startApi(runtime)));
+    if (role !== 'worker') stops.push(await startApi(runtime));
+    if (config.metricsPort !== undefined) {
+      const metrics = await listenMetrics(runtime, config.metricsPort);
+      stops.push(async () => metrics.close());
+    }
   } catch (error) {
     await stop();
     throw error;
@@ -85,8 +90,8 @@ function startWorker(runtime: Runtime): () => Promise<void> {
   return () => worker.stop();
 }
 
-async function startApi(runtime: Runtime): Promise<(() => Promise<unknown>)[]> {
-  const { host, port, metricsPort } = runtime.config;
+async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
+  const { host, port } = runtime.config;
   const { server, health } = await buildApi(runtime);
   const close = async () => {
     health.drain();
@@ -94,9 +99,7 @@ async function startApi(runtime: Runtime): Promise<(() => Promise<unknown>)[]> {
   };
   try {
     await server.listen({ host, port });
-    if (metricsPort === undefined) return [close];
-    const metrics = await health.listenMetrics(metricsPort);
-    return [async () => metrics.close(), close];
+    return close;
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,5 @@
 /** Liveness, readiness and metrics, outside the version prefix. */
 
-import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
@@ -13,8 +12,6 @@ export interface Health {
   register(server: FastifyInstance): void;
   /** From now on /readyz answers 503, so that a load balancer sends no more. */
   drain(): void;
-  /** A listener of its own for /metrics. */
-  listenMetrics(port: number): Promise<Server>;
 }
 
 export function createHealth({ db, live, metrics, config }: Runtime): Health {
@@ -56,23 +53,6 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
     },
     drain() {
       draining = true;
-    },
-    async listenMetrics(port) {
-      const server = createServer((request, response) => {
-        if (request.url !== '/metrics') {
-          response
-            .writeHead(404, { 'content-type': 'application/json; charset=utf-8' })
-            .end(JSON.stringify(errorBody(404, 'This listener has /metrics only.')));
-          return;
-        }
-        void metrics.registry.metrics().then((text) => {
-          response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text);
-        });
-      });
-      await new Promise<void>((resolve, reject) =>
-        server.once('error', reject).listen(port, '127.0.0.1', resolve),
-      );
-      return server;
     },
   };
 }
