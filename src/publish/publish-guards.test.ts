@@ -1,0 +1,202 @@
+/** Time, order and what happens around a publish: retries, the circuit, leases, records that change meanwhile. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-server/start.ts';
+import {
+  createClinic,
+  createTestClock,
+  createTestPublisher,
+  type PublishClinic,
+} from '../../test-support/publish-records.ts';
+import { requireWhole } from '../../test-support/published.ts';
+import { giveLeaseBack, takeLease } from './lease.store.ts';
+import { withLease } from './lease.ts';
+import { PUBLISH } from './publish-settings.ts';
+import { RETRY } from './retry.ts';
+
+describe('around a publish', () => {
+  let database: TestDatabase;
+  let server: TestFhirServer;
+  let clinic: PublishClinic;
+  before(async () => {
+    database = await createTestDatabase();
+    server = await startFhirServer('--no-integrity');
+    clinic = await createClinic(database.pool, { results: 2 });
+  });
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+  beforeEach(() => server.reset());
+
+  const leaseKey = (targetId: string) => ({
+    organisationId: clinic.scope.organisationId,
+    targetId,
+    record: `Patient/${clinic.patientId}` as const,
+  });
+
+  test('a server that is down is tried for 30 seconds, with growing waits, and no longer', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock,
+      retry: { ...RETRY, random: () => 0 },
+    });
+    const target = await addTarget(clinic, { base: 'http://127.0.0.1:9/fhir' });
+    await assert.rejects(
+      publish(clinic, { target: target.name }),
+      (error: { statusCode: number; message: string }) => {
+        assert.equal(error.statusCode, 502);
+        assert.match(error.message, /ServiceRequest .* PUT was not answered \(ECONNREFUSED\)\. 0 of 4/);
+        return true;
+      },
+    );
+    assert.deepEqual(clock.sleptMs.slice(0, 7), [125, 250, 500, 1_000, 2_000, 4_000, 4_000]);
+    assert.ok(clock.nowMs() <= 30_000 && clock.nowMs() > 25_000, `${clock.nowMs()} ms`);
+  });
+
+  test('retry-after is waited for', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script({
+      kind: 'status',
+      type: 'ServiceRequest',
+      status: 429,
+      headers: { 'retry-after': '7' },
+    });
+    await publish(clinic, { target: target.name });
+    assert.deepEqual(clock.sleptMs, [7_000]);
+  });
+
+  test('a target that never answers is left alone after three publishes, then tried by one', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    const down = { kind: 'drop', times: 10_000 } as const;
+    await server.script(down);
+    for (let n = 0; n < 3; n += 1)
+      await assert.rejects(publish(clinic, { target: target.name }), /not answered/);
+    await server.script(down);
+    await assert.rejects(
+      publish(clinic, { target: target.name }),
+      (error: { statusCode: number; headers: object }) => {
+        assert.equal(error.statusCode, 502);
+        assert.deepEqual(error.headers, { 'retry-after': '15' });
+        return true;
+      },
+    );
+    assert.equal((await server.state()).seen.length, 0);
+    await server.script();
+    await clock.sleep(15_000);
+    assert.equal((await publish(clinic, { target: target.name })).length, 4);
+  });
+
+  test('who waits for another publish sends what the record is by then', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    const target = await addTarget(clinic, { base: server.base });
+    const [key, token] = [leaseKey(target.id), randomUUID()];
+    await takeLease(database.pool, key, { token, durationMs: 20_000 });
+    const publishing = publish(clinic, { target: target.name });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await clinic.change({ report: { status: 'amended' } });
+    assert.equal((await server.state()).seen.length, 0);
+    await giveLeaseBack(database.pool, key, token);
+    await publishing;
+    const { resources } = await server.state();
+    assert.equal(
+      resources.find(({ resourceType }) => resourceType === 'DiagnosticReport')?.status,
+      'amended',
+    );
+    await clinic.change({});
+  });
+
+  test('a lease that is never given back is waited for as long as it lasts, then for 503', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await takeLease(database.pool, leaseKey(target.id), { token: randomUUID(), durationMs: 60_000 });
+    await assert.rejects(publish(clinic, { target: target.name }), (error: { statusCode: number }) => {
+      assert.equal(error.statusCode, 503);
+      return true;
+    });
+    assert.ok(clock.nowMs() >= 60_000);
+    assert.equal((await server.state()).seen.length, 0);
+  });
+
+  test('a publish that lost its lease sends nothing more', async () => {
+    const key = leaseKey(randomUUID());
+    const options = {
+      db: database.pool,
+      clock: PUBLISH.clock,
+      settings: { marginMs: 100, waitMs: 1_000 },
+      timeoutMs: 100,
+    };
+    await withLease(options, key, async (lease) => {
+      lease.requireHeld();
+      await database.pool.query('update publish_lease set token = $1 where target_id = $2', [
+        randomUUID(),
+        key.targetId,
+      ]);
+      await new Promise((resolve) => setTimeout(resolve, 80));
+      assert.throws(() => lease.requireHeld(), /overtaken/);
+    });
+    const { rowCount } = await database.pool.query('select 1 from publish_lease where target_id = $1', [
+      key.targetId,
+    ]);
+    assert.equal(rowCount, 1, 'the lease of the other is left alone');
+  });
+
+  test('a lease is renewed for as long as the work goes on', async () => {
+    const key = leaseKey(randomUUID());
+    const settings = { marginMs: 120, waitMs: 1_000 };
+    const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50 };
+    await withLease(options, key, async (lease) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      lease.requireHeld();
+      const taken = await takeLease(database.pool, key, { token: randomUUID(), durationMs: 1_000 });
+      assert.equal(taken, false);
+    });
+    assert.equal(await takeLease(database.pool, key, { token: randomUUID(), durationMs: 1_000 }), true);
+  });
+
+  test('a try that goes on and stores nothing is not gone on with: the next sends everything', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    const refuse = { kind: 'status', type: 'DiagnosticReport', status: 422 } as const;
+    await server.script(refuse);
+    await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
+    // The target loses what it had: going on meets a refusal for ever.
+    await server.reset();
+    await server.script(refuse);
+    await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
+    assert.equal((await server.state()).seen.length, 1, 'it went on');
+    await server.script();
+    await publish(clinic, { target: target.name });
+    await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+  });
+
+  test('after an hour everything is sent again', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script({ kind: 'status', type: 'DiagnosticReport', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }));
+    await database.pool.query(
+      "update publish_run set started_at = started_at - interval '61 minutes' where target_id = $1",
+      [target.id],
+    );
+    await server.script();
+    await publish(clinic, { target: target.name });
+    assert.equal((await server.state()).seen.length, 4);
+  });
+
+  test('redirects are not followed', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    const location = `${server.base}/elsewhere`;
+    await server.script({ kind: 'status', status: 308, headers: { location } });
+    await assert.rejects(publish(clinic, { target: target.name }), /308 .*redirects are not followed/);
+    assert.equal((await server.state()).seen.length, 1);
+  });
+});
