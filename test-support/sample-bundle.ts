@@ -96,7 +96,6 @@ export function sampleBundle(person: SamplePerson = ANYONE): SampleBundle {
           {
             uid: '1.2.3',
             modality: { system: 'http://dicom.nema.org/resources/ontology/DCM', code: 'DX' },
-            instance: [],
           },
         ],
       }),
