@@ -26,10 +26,9 @@ export interface PublishNumbers {
   bare: number;
   published: number;
   ratio: number;
-  /** The same, one order after the other. */
-  bareOneByOne: number;
-  publishedOneByOne: number;
-  ratioOneByOne: number;
+  /** Milliseconds for one order when nothing else runs: its requests alone, and the whole publish. */
+  bareMs: number;
+  publishedMs: number;
 }
 
 const ORDERS = 120;
@@ -89,9 +88,9 @@ export async function measurePublishes(
 }
 
 export function describe(n: PublishNumbers): string {
-  const pair = (bare: number, published: number, ratio: number) =>
-    `bare ${bare.toFixed(0)}/s, published ${published.toFixed(0)}/s (${ratio.toFixed(2)} of bare)`;
-  return `orders, ${AT_ONCE} at a time: ${pair(n.bare, n.published, n.ratio)}; one by one: ${pair(n.bareOneByOne, n.publishedOneByOne, n.ratioOneByOne)}`;
+  const rates = `bare ${n.bare.toFixed(0)}/s, published ${n.published.toFixed(0)}/s (${n.ratio.toFixed(2)} of bare)`;
+  const alone = `one alone: bare ${n.bareMs.toFixed(1)} ms, published ${n.publishedMs.toFixed(1)} ms`;
+  return `orders, ${AT_ONCE} at a time: ${rates}; ${alone}`;
 }
 
 async function oneRound(
@@ -104,10 +103,9 @@ async function oneRound(
   };
   const bare = await fresh(() => run.bareAll(AT_ONCE));
   const published = await fresh(() => run.publishAll(AT_ONCE));
-  const bareOneByOne = await fresh(() => run.bareAll(1));
-  const publishedOneByOne = await fresh(() => run.publishAll(1));
-  const ratios = { ratio: published / bare, ratioOneByOne: publishedOneByOne / bareOneByOne };
-  return { bare, published, bareOneByOne, publishedOneByOne, ...ratios };
+  const bareMs = 1_000 / (await fresh(() => run.bareAll(1)));
+  const publishedMs = 1_000 / (await fresh(() => run.publishAll(1)));
+  return { bare, published, ratio: published / bare, bareMs, publishedMs };
 }
 
 /** Work on the items, so many at once. Items per second. */
@@ -171,9 +169,8 @@ function medians(measured: readonly PublishNumbers[]): PublishNumbers {
     bare: middle('bare'),
     published: middle('published'),
     ratio: middle('ratio'),
-    bareOneByOne: middle('bareOneByOne'),
-    publishedOneByOne: middle('publishedOneByOne'),
-    ratioOneByOne: middle('ratioOneByOne'),
+    bareMs: middle('bareMs'),
+    publishedMs: middle('publishedMs'),
   };
 }
 
