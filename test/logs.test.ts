@@ -32,6 +32,7 @@ const PASSWORDS = {
   next: 'another-horse-battery-3305',
   inIdentity: 'typed-into-the-wrong-field-5512',
 };
+const RECORDS = sampleBundle(PATIENT);
 const TARGET_SECRET = 'target-bearer-secret-8830';
 
 interface Answer {
@@ -175,7 +176,8 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
 
   it('imports, by command and over HTTP, good and bad', async () => {
     const file = join(folder.path, '..', 'bundle.json');
-    await writeFile(file, JSON.stringify(sampleBundle(PATIENT)));
+    const good = structuredClone(RECORDS);
+    await writeFile(file, JSON.stringify(good));
     await command([
       'import',
       '--organisation',
@@ -185,17 +187,17 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       file,
     ]);
     const { token } = await session();
-    const bad = sampleBundle(PATIENT);
+    const bad = structuredClone(RECORDS);
     Object.assign(bad.entry[0]?.resource ?? {}, { birthDate: PATIENT.family, gender: PATIENT.given });
     for (const body of [
-      sampleBundle(PATIENT),
+      good,
       bad,
-      JSON.stringify(sampleBundle(PATIENT)).slice(0, -9),
+      JSON.stringify(structuredClone(RECORDS)).slice(0, -9),
       `{"${PATIENT.family}":`,
     ])
       await call('/imports/fhir', { token, body });
     await owner.query("alter table patient_identifier add constraint broken check (value = 'x') not valid");
-    const refused = sampleBundle(PATIENT);
+    const refused = structuredClone(RECORDS);
     Object.assign(refused.entry[0]?.resource ?? {}, { id: randomUUID() });
     await call('/imports/fhir', { token, body: refused });
     await owner.query('alter table patient_identifier drop constraint broken');
