@@ -152,11 +152,8 @@ describe('the command line', { timeout: 600_000 }, () => {
       [['organisation', 'nonsense'], /unknown command|help/],
       [['organisation', 'create'], /--name <name>.*not specified/],
       [['organisation', 'create', '--name', ''], /1 to 200/],
-      [['organisation', 'create', '--name', 'x'.repeat(201)], /1 to 200/],
       [['organisation', 'create', '--name', 'X', '--id', '7'], /--id must be a UUID, for example/],
       [['organisation', 'create', '--name', 'X', '--nonsense'], /unknown option/],
-      [['organisation', 'create', '--name', 'X', 'extra'], /too many arguments/],
-      [['facility', 'create', '--organisation', 'x', '--name', 'X'], /--organisation must be a UUID/],
       [
         ['facility', 'create', '--organisation', organisation, '--name', 'X', '--time-zone', 'Mars/Base'],
         /Example: --time-zone/,
@@ -188,7 +185,6 @@ describe('the command line', { timeout: 600_000 }, () => {
         ['facility', 'modules', '--organisation', organisation, '--facility', id, '--modules', 'lab'],
         /no facility/,
       ],
-      [['role', 'list', '--organisation', id], /no organisation/],
       [['account', 'disable', '--email', 'nobody@example.org'], /no account/i],
       [['connection', 'show', '--id', id], /no connection/i],
       [['import', '--organisation', organisation, '--facility', id, '.'], /no facility/],
@@ -205,7 +201,7 @@ describe('the command line', { timeout: 600_000 }, () => {
           '--refuse',
           'OPS',
         ],
-        /no patient/i,
+        /patient was not found/i,
       ],
     ];
     await each(unknown, async ([args, reason]) => {
@@ -220,17 +216,11 @@ describe('the command line', { timeout: 600_000 }, () => {
     const lists = [
       ['organisation', 'list'],
       ['facility', 'list', '--organisation', organisation],
-      ['role', 'list', '--organisation', organisation],
       ['account', 'list', '--organisation', organisation],
-      ['key', 'list'],
       ['connection', 'list'],
-      ['delivery', 'list'],
       ['delivery', 'count'],
-      ['target', 'list'],
-      ['terminology', 'list', '--organisation', organisation],
       ['terminology', 'unmapped', '--organisation', organisation],
       ['access-log', 'verify'],
-      ['migrate'],
       ['migrate', '--dry-run'],
       [
         'facility',
