@@ -131,7 +131,9 @@ describe('counting', () => {
     unmapped.met(scope, 'lab.result', [
       { system: LAB },
       { code: 'x'.repeat(201) },
+      { code: '検'.repeat(67) },
       { system: 'x'.repeat(501), code: 'A' },
+      { system: '検'.repeat(167), code: 'A' },
     ]);
     await unmapped.close();
     assert.deepEqual((await listed()).codes, []);

@@ -10,9 +10,9 @@ import { addMetCodes, type MetCode } from './unmapped.store.ts';
 const FLUSH_AFTER_MS = 5_000;
 /** Codes held in memory; what is met beyond them until the next flush is not counted. */
 const MAX_HELD = 10_000;
-/** Longer codes are no codes; they are not kept. */
-const MAX_CODE = 200;
-const MAX_SYSTEM = 500;
+/** Longer codes are no codes; they are not kept. In bytes: both stand in the key of an index row. */
+const MAX_CODE_BYTES = 200;
+const MAX_SYSTEM_BYTES = 500;
 
 /** What unmapped codes are met in. */
 export const UNMAPPED_PLACES = [
@@ -88,7 +88,7 @@ export function createUnmappedRecorder(options: UnmappedRecorderOptions): Unmapp
   return {
     met(scope, place, codings) {
       for (const { system = '', code, display } of codings) {
-        if (code === undefined || code.length > MAX_CODE || system.length > MAX_SYSTEM) continue;
+        if (code === undefined || !fits(code, MAX_CODE_BYTES) || !fits(system, MAX_SYSTEM_BYTES)) continue;
         const { organisationId, facilityId } = scope;
         const local = { localSystem: system, localCode: code, localDisplay: display ?? null };
         hold({ organisationId, facilityId, place, count: 1, ...local });
@@ -101,4 +101,8 @@ export function createUnmappedRecorder(options: UnmappedRecorderOptions): Unmapp
       await flush();
     },
   };
+}
+
+function fits(text: string, maxBytes: number): boolean {
+  return Buffer.byteLength(text) <= maxBytes;
 }
