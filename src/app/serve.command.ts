@@ -1,9 +1,7 @@
-/** `interchange serve`, and what `npm start` runs. */
+/** `interchange serve`, and what `npm start` runs. The service is loaded only here: other commands start sooner. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandEnvironment } from '../platform/command/command.ts';
 import { applyAddress, portNumber } from './address-options.ts';
-import { runDemo } from './demo/run-demo.ts';
-import { serve } from './serve.ts';
 
 interface ServeOptions {
   role: 'all' | 'api' | 'worker';
@@ -24,6 +22,7 @@ export function serveCommand(_environment: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange serve --role api --port 8080 --processes 4')
     .action(async (options: ServeOptions) => {
       applyAddress(options);
+      const { serve } = await import('./serve.ts');
       await serve({ role: options.role, processes: options.processes, env: process.env });
     });
 }
@@ -32,8 +31,8 @@ export function serveCommand(_environment: CommandEnvironment): Command {
 export function startCommand(_environment: CommandEnvironment): Command {
   return new Command('start').description('what npm start does').action(async () => {
     const configured = (process.env.DATABASE_URL ?? '').trim() !== '';
-    if (configured) await serve({ role: 'all', processes: 1, env: process.env });
-    else await runDemo(process.env);
+    if (!configured) return (await import('./demo/run-demo.ts')).runDemo(process.env);
+    return (await import('./serve.ts')).serve({ role: 'all', processes: 1, env: process.env });
   });
 }
 

@@ -2,7 +2,6 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { applyAddress, portNumber } from '../address-options.ts';
-import { runDemo } from './run-demo.ts';
 
 export function demoCommand(_environment: CommandEnvironment): Command {
   return new Command('demo')
@@ -12,6 +11,7 @@ export function demoCommand(_environment: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange demo --port 8080')
     .action(async (options: { host?: string; port?: string }) => {
       applyAddress(options);
+      const { runDemo } = await import('./run-demo.ts');
       await runDemo(process.env);
     });
 }
