@@ -1,6 +1,8 @@
 /**
  * Publishes per second of laboratory orders with 20 results to a local FHIR server, beside a bare loop that sends
- * the same bytes to it, as many requests at once, over kept connections too.
+ * the same bytes to it, as many requests at once, over kept connections too. Twice: to a server that takes 5 ms for
+ * each answer, as one does that keeps what it is sent; and to one that answers at once, where both are bounded by
+ * the processors that they share with it and with the database.
  *
  * Alone: node bench/publish.ts [--rounds N] (with the pinned Node.js).
  */
@@ -21,19 +23,24 @@ import { DEFAULT_SETTINGS } from '../src/publish/target.ts';
 import { type SeenRequest, startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher, type PublishClinic } from '../test-support/publish-records.ts';
 
-export interface PublishNumbers {
-  /** Orders per second, several publishes at a time. */
+/** Orders per second, several publishes at a time. */
+export interface PublishRates {
   bare: number;
   published: number;
   ratio: number;
-  /** Milliseconds for one order when nothing else runs: its requests alone, and the whole publish. */
-  bareMs: number;
-  publishedMs: number;
+}
+
+export interface PublishNumbers {
+  /** The server answers after {@link LATENCY_MS}. */
+  distant: PublishRates;
+  /** The server answers at once. */
+  instant: PublishRates;
 }
 
 const ORDERS = 120;
 /** Publishes under way. */
 const AT_ONCE = 8;
+const LATENCY_MS = 5;
 
 /** Measure on a migrated database; `rounds` of each, in turn, and the median of each ratio. */
 export async function measurePublishes(
@@ -45,7 +52,6 @@ export async function measurePublishes(
     { url, max: 10, applicationName: 'bench publish', role: SERVICE_ROLE },
     () => undefined,
   );
-  const server = await startFhirServer('--no-integrity');
   const keys = createKeyRing(randomBytes(32));
   const accessLog = createAccessLogWriter({
     pool: db,
@@ -56,70 +62,71 @@ export async function measurePublishes(
   try {
     const clinics = await seed(db, ORDERS);
     const node = createTestPublisher(db, { ...PUBLISH }, { keys, accessLog });
-    await createTarget(
-      { db, keys },
-      {
-        organisationId: null,
-        settings: { name: 'bench', base: server.base, auth: 'none' },
-        secret: undefined,
-        makeDefault: true,
-      },
-    );
-    const publishAll = (atOnce: number) => inTurn(clinics, atOnce, (clinic) => node.publish(clinic));
-    await publishAll(AT_ONCE);
-    const sent = groupByOrder(await server.state());
-    await server.reset();
-    const bare = createBareLoop(server);
-    const bareAll = (atOnce: number) => inTurn(sent, atOnce, (requests) => bare.send(requests));
-    const measured: PublishNumbers[] = [];
-    for (let round = 0; round <= rounds; round += 1) {
-      const numbers = await oneRound(server, { publishAll, bareAll });
-      say(`${round === 0 ? 'warm-up' : `round ${round}`}: ${describe(numbers)}`);
-      if (round > 0) measured.push(numbers);
+    const measureServer = async (name: string, ...options: string[]) => {
+      const server = await startFhirServer('--no-integrity', ...options);
+      const settings = { name, base: server.base, auth: 'none' } as const;
+      await createTarget(
+        { db, keys },
+        { organisationId: null, settings, secret: undefined, makeDefault: true },
+      );
+      const publishAll = () => inTurn(clinics, (clinic) => node.publish(clinic));
+      const rates = await measureRounds(server, publishAll, (line, round) =>
+        say(`${round === 0 ? 'warm-up' : `round ${round}`}, server ${name}: ${line}`),
+      );
+      await server.stop();
+      return rates;
+    };
+    async function measureRounds(
+      server: TestFhirServer,
+      publishAll: () => Promise<number>,
+      sayRound: (line: string, round: number) => void,
+    ): Promise<PublishRates> {
+      await publishAll();
+      const sent = groupByOrder(await server.state());
+      const bare = createBareLoop(server);
+      const measured: PublishRates[] = [];
+      for (let round = 0; round <= rounds; round += 1) {
+        await server.reset();
+        const bareRate = await inTurn(sent, (requests) => bare.send(requests));
+        await server.reset();
+        const published = await publishAll();
+        const rates = { bare: bareRate, published, ratio: published / bareRate };
+        sayRound(describeRates(rates), round);
+        if (round > 0) measured.push(rates);
+      }
+      bare.close();
+      return medians(measured);
     }
-    bare.close();
+    const distant = await measureServer('distant', '--latency-ms', String(LATENCY_MS));
+    const instant = await measureServer('instant');
     node.publisher.close();
-    return medians(measured);
+    return { distant, instant };
   } finally {
-    await server.stop();
     await accessLog.close();
     await db.end();
   }
 }
 
-export function describe(n: PublishNumbers): string {
-  const rates = `bare ${n.bare.toFixed(0)}/s, published ${n.published.toFixed(0)}/s (${n.ratio.toFixed(2)} of bare)`;
-  const alone = `one alone: bare ${n.bareMs.toFixed(1)} ms, published ${n.publishedMs.toFixed(1)} ms`;
-  return `orders, ${AT_ONCE} at a time: ${rates}; ${alone}`;
+export function describe({ distant, instant }: PublishNumbers): string {
+  return [
+    `orders with 20 results, ${AT_ONCE} at a time`,
+    `to a server that answers after ${LATENCY_MS} ms: ${describeRates(distant)}`,
+    `to a server that answers at once: ${describeRates(instant)}`,
+  ].join('\n  ');
 }
 
-async function oneRound(
-  server: TestFhirServer,
-  run: Record<'publishAll' | 'bareAll', (atOnce: number) => Promise<number>>,
-): Promise<PublishNumbers> {
-  const fresh = async (rate: () => Promise<number>) => {
-    await server.reset();
-    return rate();
-  };
-  const bare = await fresh(() => run.bareAll(AT_ONCE));
-  const published = await fresh(() => run.publishAll(AT_ONCE));
-  const bareMs = 1_000 / (await fresh(() => run.bareAll(1)));
-  const publishedMs = 1_000 / (await fresh(() => run.publishAll(1)));
-  return { bare, published, ratio: published / bare, bareMs, publishedMs };
+function describeRates({ bare, published, ratio }: PublishRates): string {
+  return `bare ${bare.toFixed(0)}/s, published ${published.toFixed(0)}/s (${ratio.toFixed(2)} of bare)`;
 }
 
-/** Work on the items, so many at once. Items per second. */
-async function inTurn<T>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<unknown>,
-): Promise<number> {
+/** Work on the items, {@link AT_ONCE} at a time. Items per second. */
+async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<number> {
   const left = [...items];
   const startedMs = performance.now();
   const worker = async () => {
     for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return (items.length * 1_000) / (performance.now() - startedMs);
 }
 
@@ -162,16 +169,10 @@ function createBareLoop({ base }: TestFhirServer) {
   };
 }
 
-function medians(measured: readonly PublishNumbers[]): PublishNumbers {
-  const middle = (name: keyof PublishNumbers) =>
-    measured.map((numbers) => numbers[name]).sort((a, b) => a - b)[Math.floor(measured.length / 2)] ?? 0;
-  return {
-    bare: middle('bare'),
-    published: middle('published'),
-    ratio: middle('ratio'),
-    bareMs: middle('bareMs'),
-    publishedMs: middle('publishedMs'),
-  };
+function medians(measured: readonly PublishRates[]): PublishRates {
+  const middle = (name: keyof PublishRates) =>
+    measured.map((rates) => rates[name]).sort((a, b) => a - b)[Math.floor(measured.length / 2)] ?? 0;
+  return { bare: middle('bare'), published: middle('published'), ratio: middle('ratio') };
 }
 
 async function main(): Promise<void> {

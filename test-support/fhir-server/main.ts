@@ -3,7 +3,7 @@
  * referential integrity, and faults by script. Prints its origin; the base address is `<origin>/fhir`.
  *
  * node test-support/fhir-server/main.ts [--no-client-ids] [--no-integrity] [--no-conditional-create] [--no-search]
- *   [--require "Bearer token"]
+ *   [--require "Bearer token"] [--latency-ms 5]
  *
  * Control, beside the FHIR interface: POST /control/script, POST /control/reset, POST /control/remove,
  * POST /control/put, GET /control/state.
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     'no-conditional-create': { type: 'boolean', default: false },
     'no-search': { type: 'boolean', default: false },
     require: { type: 'string' },
+    'latency-ms': { type: 'string', default: '0' },
   },
 });
 const store = new FhirStore({
@@ -30,6 +31,7 @@ const store = new FhirStore({
   conditionalCreate: !values['no-conditional-create'],
 });
 const script = createScript();
+const latencyMs = Number(values['latency-ms']);
 
 interface Seen {
   method: string;
@@ -57,6 +59,7 @@ async function fhir(url: string, request: IncomingMessage, response: ServerRespo
     inFlight -= 1;
   });
   const body = await readText(request);
+  if (latencyMs > 0) await sleep(latencyMs);
   const { method = 'GET', headers } = request;
   const path = url.replace(/^\/fhir\//, '');
   const [resourcePath = '', query = ''] = path.split('?');
