@@ -56,6 +56,18 @@ describe('around a publish', () => {
     assert.ok(clock.nowMs() <= 30_000 && clock.nowMs() > 25_000, `${clock.nowMs()} ms`);
   });
 
+  test('a publish that takes long still tries again what fails late', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script(
+      { kind: 'status', type: 'ServiceRequest', status: 503, headers: { 'retry-after': '20' } },
+      { kind: 'status', type: 'DiagnosticReport', status: 503, headers: { 'retry-after': '20' } },
+    );
+    assert.equal((await publish(clinic, { target: target.name })).length, 4);
+    assert.deepEqual(clock.sleptMs, [20_000, 20_000]);
+  });
+
   test('retry-after is waited for', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });

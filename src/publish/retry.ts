@@ -8,7 +8,7 @@ export interface Clock {
 }
 
 export interface RetrySettings {
-  /** Of one publish: no request is tried again after it. */
+  /** Of one resource, from its first failure on: no request is tried again after it. */
   budgetMs: number;
   /** Before the second try; doubled for each further one. */
   firstDelayMs: number;

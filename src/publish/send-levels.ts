@@ -59,7 +59,6 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     send: (request) => target.send(request),
     clock: settings.clock,
     retry: settings.retry,
-    startedMs: settings.clock.nowMs(),
     requireGoing() {
       if (sent.failure !== undefined) throw new Stopped();
       options.lease.requireHeld();

@@ -21,8 +21,6 @@ export interface WriteContext {
   send(request: FhirRequest): Promise<FhirAnswer>;
   clock: Clock;
   retry: RetrySettings;
-  /** When the publish began, on the clock. */
-  startedMs: number;
   /** Throws when nothing more may be sent: the lease is lost, or another resource has failed. */
   requireGoing(): void;
   /** Make durable that the id at the target is not known and a create is about to be sent. */
@@ -78,6 +76,7 @@ export async function writeResource(context: WriteContext, item: ResourceToWrite
   let { serverId, inDoubt, ownId } = item;
   let wasLost = false;
   let tries = 0;
+  let firstFailureMs: number | undefined;
   for (;;) {
     const step: Step =
       serverId === undefined
@@ -91,19 +90,24 @@ export async function writeResource(context: WriteContext, item: ResourceToWrite
       [serverId, ownId, wasLost] = [undefined, undefined, true];
     } else {
       tries += 1;
+      firstFailureMs ??= context.clock.nowMs();
       inDoubt ||= step.inDoubt;
-      await pause(context, item.resource, { tries, step });
+      await pause(context, item.resource, { tries, firstFailureMs, step });
     }
   }
 }
 
 async function pause(
-  { clock, retry, startedMs }: WriteContext,
+  { clock, retry }: WriteContext,
   resource: FhirResource,
-  { tries, step }: { tries: number; step: Extract<Step, { kind: 'again' }> },
+  {
+    tries,
+    firstFailureMs,
+    step,
+  }: { tries: number; firstFailureMs: number; step: Extract<Step, { kind: 'again' }> },
 ): Promise<void> {
   const { answer } = step;
-  const spentMs = clock.nowMs() - startedMs;
+  const spentMs = clock.nowMs() - firstFailureMs;
   const retryAfterMs = answer.kind === 'answered' ? answer.retryAfterMs : undefined;
   const delayMs = mayRecover(answer) ? delayAfter(retry, tries, { spentMs, retryAfterMs }) : undefined;
   if (delayMs === undefined) throw failure(resource, step.method, answer);
