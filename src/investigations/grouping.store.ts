@@ -131,6 +131,7 @@ export interface KnownOrder {
   id: string;
   madeUp: boolean;
   categorised: boolean;
+  patientId: string;
   discipline: Discipline;
 }
 
@@ -142,7 +143,8 @@ export async function knownOrders(
   const { rows } = await db.query<KnownOrder>({
     name: 'grouping-orders',
     text: `
-      select id, made_up as "madeUp", category is not null as categorised, discipline
+      select id, made_up as "madeUp", category is not null as categorised,
+        patient_id as "patientId", discipline
       from investigation_order
       where organisation_id = $1
         and facility_id = $2

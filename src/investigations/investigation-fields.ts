@@ -107,7 +107,8 @@ const REPORTS = parts(
   `from investigation_report r
     where r.organisation_id = $1
       and r.facility_id = o.facility_id
-      and r.order_id = o.id`,
+      and r.order_id = o.id
+      and r.patient_id = o.patient_id`,
   'r.issued_at, r.id',
 );
 
@@ -176,11 +177,13 @@ const STUDIES = parts(
   `from imaging_study s
     where s.organisation_id = $1
       and s.facility_id = o.facility_id
-      and s.order_id = o.id`,
+      and s.order_id = o.id
+      and s.patient_id = o.patient_id`,
   's.started_at, s.id',
 );
 
-// What the reports of the order list, in their order, and then what else belongs to it.
+// What the reports of the order list, in their order, and then what else belongs to it. Whatever grouping made
+// of them, nothing of another patient is ever shown: the caller was allowed to see the order's patient only.
 const OBSERVATIONS = parts(
   'observations',
   OBSERVATION_FIELDS,
@@ -208,7 +211,8 @@ const OBSERVATIONS = parts(
     join observation b
       on b.organisation_id = $1
       and b.facility_id = o.facility_id
-      and b.id = listed.id`,
+      and b.id = listed.id
+      and b.patient_id = o.patient_id`,
   'listed.place nulls last, b.effective_at, b.id',
 );
 

@@ -18,7 +18,8 @@ const OBSERVATIONS = parts(
   `from observation b
       where b.organisation_id = $1
         and b.facility_id = v.facility_id
-        and b.vital_set_id = v.id`,
+        and b.vital_set_id = v.id
+        and b.patient_id = v.patient_id`,
   'b.effective_at, b.issued_at, b.id',
 );
 const FIELDS = [...columns('v', ['id']), OBSERVATIONS];

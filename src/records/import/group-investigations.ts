@@ -1,7 +1,7 @@
 /**
  * Puts reports, studies and results under orders (design 3.7; docs/fhir-mapping.md, "Grouping"). An order is
  * made up where the source has none. What is decided follows from what is stored, so that the order in which
- * files arrive does not matter.
+ * files arrive does not matter. Nothing is put under an order of another patient, whatever it refers to.
  */
 import { hash } from 'node:crypto';
 import {
@@ -40,9 +40,9 @@ export async function groupInvestigations(
   touched: TouchedInvestigations,
 ): Promise<void> {
   const parts = await loadParts(client, scope, touched);
-  const assigned = assignOrders(parts);
-  const orderIds = [...new Set([...assigned.values()].flatMap(({ orderId }) => orderId ?? []))];
+  const orderIds = [...new Set(mentionedOrders(parts))];
   const known = new Map((await knownOrders(client, scope, orderIds)).map((order) => [order.id, order]));
+  const assigned = assignOrders(parts, (id) => known.get(id)?.patientId);
   const madeUp = madeUpOrders(parts, assigned, (id) => known.get(id)?.madeUp ?? true);
   if (madeUp.length > 0) await writeMadeUpOrders(client, scope, madeUp);
   const disciplines = new Map<string, Discipline>();
@@ -80,57 +80,95 @@ async function loadParts(
   return { reports, studies, observations };
 }
 
+/** Ids of all orders that a part could come under. */
+function mentionedOrders({ reports, studies, observations }: Parts): string[] {
+  const named = [...reports, ...studies, ...observations].flatMap(({ basedOnId, orderId }) => [
+    basedOnId,
+    orderId,
+  ]);
+  const madeUp = [...ownersOfMadeUp({ reports, studies, observations }).keys()];
+  return [...named.filter((id) => id !== null), ...madeUp];
+}
+
+/** The order that each part would have made up for it, with the part's patient. */
+function ownersOfMadeUp({ reports, studies, observations }: Parts): Map<string, string> {
+  return new Map([
+    ...reports.map(({ id, patientId }) => [madeUpId('DiagnosticReport', id), patientId] as const),
+    ...studies.map(({ id, patientId }) => [madeUpId('ImagingStudy', id), patientId] as const),
+    ...observations.map(({ id, patientId }) => [madeUpId('Observation', id), patientId] as const),
+  ]);
+}
+
+/** An order's id, if the order is the patient's; else null. */
+type OfPatient = (orderId: string | null | undefined, patientId: string) => string | null;
+
 /** Where a part belongs, and what discipline it makes its order. */
 export interface Assignment {
   orderId: string | null;
   discipline: Discipline;
 }
 
-/** The order of each part, by part id. The first rule that gives one holds. */
-export function assignOrders({ reports, studies, observations }: Parts): Map<string, Assignment> {
+/**
+ * The order of each part, by part id. The first rule that gives one of the part's own patient holds.
+ * `patientOf`: the patient of an order that is stored.
+ */
+export function assignOrders(
+  parts: Parts,
+  patientOf: (orderId: string) => string | undefined = () => undefined,
+): Map<string, Assignment> {
+  const { reports, studies, observations } = parts;
   const assigned = new Map<string, Assignment>();
   const basedOn = new Map(observations.map((observation) => [observation.id, observation.basedOnId]));
+  const owners = ownersOfMadeUp(parts);
+  const own: OfPatient = (orderId, patientId) => {
+    if (orderId === null || orderId === undefined) return null;
+    return (owners.get(orderId) ?? patientOf(orderId) ?? patientId) === patientId ? orderId : null;
+  };
   for (const study of studies) {
+    const { patientId } = study;
     const listing = reports.filter(({ studyIds }) => studyIds.includes(study.id));
     const orderId =
-      study.basedOnId ??
-      firstOf(listing, (report) => report.basedOnId) ??
-      study.orderId ??
+      own(study.basedOnId, patientId) ??
+      firstOf(listing, (report) => own(report.basedOnId, patientId)) ??
+      own(study.orderId, patientId) ??
       madeUpId('ImagingStudy', study.id);
     assigned.set(study.id, { orderId, discipline: 'imaging' });
   }
   for (const report of reports) {
+    const { patientId } = report;
     const orderId =
-      report.basedOnId ??
-      firstOf(report.studyIds, (id) => assigned.get(id)?.orderId) ??
-      firstOf(report.resultIds, (id) => basedOn.get(id)) ??
-      report.orderId ??
+      own(report.basedOnId, patientId) ??
+      firstOf(report.studyIds, (id) => own(assigned.get(id)?.orderId, patientId)) ??
+      firstOf(report.resultIds, (id) => own(basedOn.get(id), patientId)) ??
+      own(report.orderId, patientId) ??
       (report.discipline === 'other' ? null : madeUpId('DiagnosticReport', report.id));
     assigned.set(report.id, { orderId, discipline: report.discipline });
   }
-  assignObservations(assigned, reports, observations);
+  assignObservations(assigned, parts, own);
   return assigned;
 }
 
 function assignObservations(
   assigned: Map<string, Assignment>,
-  reports: readonly GroupedReport[],
-  observations: readonly GroupedObservation[],
+  { reports, observations }: Parts,
+  own: OfPatient,
 ): void {
-  const reportOrders = new Map<string, string>();
-  for (const { id, resultIds } of reports) {
-    const orderId = assigned.get(id)?.orderId ?? null;
-    if (orderId === null) continue;
-    for (const resultId of resultIds) if (!reportOrders.has(resultId)) reportOrders.set(resultId, orderId);
-  }
+  const patients = new Map(observations.map(({ id, patientId }) => [id, patientId]));
+  const reportOrders = ordersOfReports(assigned, reports, patients);
   const panels = new Map<string, GroupedObservation>();
-  for (const panel of observations) for (const id of panel.memberIds) panels.set(id, panel);
+  for (const panel of observations)
+    for (const id of panel.memberIds) if (patients.get(id) === panel.patientId) panels.set(id, panel);
   const orderOf = (observation: GroupedObservation, above: ReadonlySet<string>): string | null => {
-    const panel = panels.get(observation.id);
+    const { id, patientId } = observation;
+    const panel = panels.get(id);
     const inherited =
       panel === undefined || above.has(panel.id) ? null : orderOf(panel, new Set([...above, panel.id]));
-    const own = reportOrders.get(observation.id) ?? observation.basedOnId ?? inherited ?? observation.orderId;
-    return own ?? (observation.kind === 'laboratory' ? madeUpId('Observation', observation.id) : null);
+    const found =
+      reportOrders.get(id) ??
+      own(observation.basedOnId, patientId) ??
+      inherited ??
+      own(observation.orderId, patientId);
+    return found ?? (observation.kind === 'laboratory' ? madeUpId('Observation', id) : null);
   };
   for (const observation of observations)
     assigned.set(observation.id, {
@@ -138,6 +176,22 @@ function assignObservations(
       discipline:
         observation.kind === 'laboratory' || observation.kind === 'imaging' ? observation.kind : 'other',
     });
+}
+
+/** The order of the first report of the same patient that lists a result, by result. */
+function ordersOfReports(
+  assigned: ReadonlyMap<string, Assignment>,
+  reports: readonly GroupedReport[],
+  patients: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const orders = new Map<string, string>();
+  for (const { id, resultIds, patientId } of reports) {
+    const orderId = assigned.get(id)?.orderId ?? null;
+    if (orderId === null) continue;
+    for (const resultId of resultIds)
+      if (!orders.has(resultId) && patients.get(resultId) === patientId) orders.set(resultId, orderId);
+  }
+  return orders;
 }
 
 /** The id of the order that stands for a record whose source had none; always the same for the same record. */

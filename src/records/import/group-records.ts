@@ -1,4 +1,5 @@
 /** What the importers of clinical records share: which records changed, and their grouping at the end. */
+import { foreignLinks } from '../../investigations/foreign-links.store.ts';
 import { groupInvestigations } from './group-investigations.ts';
 import { groupVitalSigns } from './group-vital-signs.ts';
 import type { WriteContext, WriteResult } from './resource-importer.ts';
@@ -43,6 +44,10 @@ export async function groupRecords(context: WriteContext): Promise<void> {
   touched.grouped = true;
   const { client, scope } = context;
   const { orders, reports, studies, observations } = touched;
+  const foreign = await foreignLinks(client, scope, touched);
+  for (const { element, ids } of foreign)
+    context.refuse(ids, `${element} refers to a record of another patient`);
+  if (foreign.length > 0) return;
   if (orders.size + reports.size + studies.size + observations.size > 0)
     await groupInvestigations(client, scope, touched);
   if (observations.size > 0) await groupVitalSigns(client, scope, [...observations]);

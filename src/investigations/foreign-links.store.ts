@@ -1,0 +1,124 @@
+/** SQL that finds references of clinical records to those of another patient. */
+import type { Queryable } from '../platform/db/database.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+
+/** Ids of records that are to be looked at. */
+export interface LinkSources {
+  orders: ReadonlySet<string>;
+  reports: ReadonlySet<string>;
+  studies: ReadonlySet<string>;
+  observations: ReadonlySet<string>;
+}
+
+/** Records (by id) in which this element leads to another patient. */
+export interface ForeignLink {
+  /** `DiagnosticReport.result`. */
+  element: string;
+  ids: string[];
+}
+
+interface Link {
+  element: string;
+  from: keyof LinkSources;
+  /** Table of the target. */
+  to: string;
+  /** SQL that gives `target`, the id of what the record aliased `source` refers to. */
+  targets: string;
+}
+
+const TABLES: Readonly<Record<keyof LinkSources, string>> = {
+  orders: 'investigation_order',
+  reports: 'investigation_report',
+  studies: 'imaging_study',
+  observations: 'observation',
+};
+
+const RESULTS = `select e.observation_id as target
+      from investigation_report_result e
+      where e.organisation_id = source.organisation_id
+        and e.facility_id = source.facility_id
+        and e.report_id = source.id`;
+
+/** Targets of a column of pointers, `{ type, id, display }`. */
+function pointersTo(type: string, column: string): string {
+  return `select (pointer ->> 'id')::uuid as target
+      from jsonb_array_elements(source.${column}) pointer
+      where pointer ->> 'type' = '${type}'`;
+}
+
+function pointerLink(element: string, from: keyof LinkSources, column: string, type: string): Link {
+  const to = POINTED_AT[type] ?? '';
+  return { element, from, to, targets: pointersTo(type, column) };
+}
+
+const POINTED_AT: Readonly<Record<string, string>> = {
+  ServiceRequest: 'investigation_order',
+  ImagingStudy: 'imaging_study',
+  Observation: 'observation',
+};
+
+const LINKS: readonly Link[] = [
+  { element: 'DiagnosticReport.result', from: 'reports', to: 'observation', targets: RESULTS },
+  pointerLink('DiagnosticReport.imagingStudy', 'reports', 'imaging_study', 'ImagingStudy'),
+  pointerLink('DiagnosticReport.basedOn', 'reports', 'based_on', 'ServiceRequest'),
+  pointerLink('ImagingStudy.basedOn', 'studies', 'based_on', 'ServiceRequest'),
+  pointerLink('Observation.basedOn', 'observations', 'based_on', 'ServiceRequest'),
+  pointerLink('Observation.hasMember', 'observations', 'has_member', 'Observation'),
+  pointerLink('Observation.derivedFrom', 'observations', 'derived_from', 'Observation'),
+  pointerLink('Observation.derivedFrom', 'observations', 'derived_from', 'ImagingStudy'),
+  pointerLink('Observation.partOf', 'observations', 'part_of', 'ImagingStudy'),
+  pointerLink('ServiceRequest.basedOn', 'orders', 'based_on', 'ServiceRequest'),
+];
+
+/** Parameters of the sets, by place. */
+const PLACES: Readonly<Record<keyof LinkSources, number>> = {
+  orders: 3,
+  reports: 4,
+  studies: 5,
+  observations: 6,
+};
+
+function linkSql({ element, from, to, targets }: Link): string {
+  return `select '${element}' as element, source.id
+    from ${TABLES[from]} source
+    cross join lateral (
+      ${targets}
+    ) link
+    join ${to} other
+      on other.organisation_id = $1
+      and other.facility_id = $2
+      and other.id = link.target
+    where source.organisation_id = $1
+      and source.facility_id = $2
+      and source.id = any($${PLACES[from]}::uuid[])
+      and other.patient_id <> source.patient_id`;
+}
+
+const FOREIGN = `
+  select element, array_agg(distinct id) as ids
+  from (
+    ${LINKS.map(linkSql).join('\n    union all\n    ')}
+  ) found
+  group by element
+  order by element`;
+
+/** The references of these records that lead to a record of another patient. */
+export async function foreignLinks(
+  db: Queryable,
+  scope: FacilityScope,
+  { orders, reports, studies, observations }: LinkSources,
+): Promise<ForeignLink[]> {
+  const { rows } = await db.query<ForeignLink>({
+    name: 'grouping-foreign-links',
+    text: FOREIGN,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      [...orders],
+      [...reports],
+      [...studies],
+      [...observations],
+    ],
+  });
+  return rows;
+}

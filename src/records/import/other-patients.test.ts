@@ -1,0 +1,158 @@
+/** A record that refers to one of another patient: refused, never grouped with it, never shown with it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Tenant } from '../../../test-support/api.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { importJson } from '../../../test-support/import-files.ts';
+import { createInvestigationLoader } from '../../investigations/investigation.store.ts';
+import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
+import { assignOrders } from './group-investigations.ts';
+
+const of = (resourceType: string, id: string, patient: string, more: object = {}): object => ({
+  resourceType,
+  id,
+  status: 'final',
+  code: { text: 'Test' },
+  subject: { reference: `Patient/${patient}` },
+  ...more,
+});
+const lab = [
+  {
+    coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],
+  },
+];
+const result = (id: string, patient: string, more: object = {}) =>
+  of('Observation', id, patient, { category: lab, valueString: 'secret', ...more });
+const study = (id: string, patient: string, more: object = {}) =>
+  of('ImagingStudy', id, patient, { status: 'available', code: undefined, ...more });
+const order = (id: string, patient: string, more: object = {}) =>
+  of('ServiceRequest', id, patient, { status: 'active', intent: 'order', category: lab, ...more });
+const report = (id: string, patient: string, more: object = {}) => of('DiagnosticReport', id, patient, more);
+const refer = (reference: string) => [{ reference }];
+
+describe('records of different patients', () => {
+  let database: TestDatabase;
+  let tenant: Tenant;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  async function newTenant(): Promise<void> {
+    const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+    const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
+    tenant = { organisationId: organisation.id, facilityId: facility.id };
+    await send({ resourceType: 'Patient', id: 'a' }, { resourceType: 'Patient', id: 'b' });
+  }
+  const send = (...resources: object[]) =>
+    importJson(database.pool, tenant, ...resources.map((resource) => JSON.stringify(resource)));
+  const bundle = (...resources: object[]) => ({
+    resourceType: 'Bundle',
+    type: 'collection',
+    entry: resources.map((resource) => ({ resource })),
+  });
+
+  for (const [element, ...resources] of [
+    ['DiagnosticReport.result', result('x', 'b'), report('r', 'a', { result: refer('Observation/x') })],
+    [
+      'DiagnosticReport.imagingStudy',
+      study('x', 'b'),
+      report('r', 'a', { imagingStudy: refer('ImagingStudy/x') }),
+    ],
+    ['DiagnosticReport.basedOn', order('x', 'b'), report('r', 'a', { basedOn: refer('ServiceRequest/x') })],
+    ['ImagingStudy.basedOn', order('x', 'b'), study('r', 'a', { basedOn: refer('ServiceRequest/x') })],
+    ['Observation.basedOn', order('x', 'b'), result('r', 'a', { basedOn: refer('ServiceRequest/x') })],
+    ['Observation.hasMember', result('x', 'b'), result('r', 'a', { hasMember: refer('Observation/x') })],
+    ['Observation.derivedFrom', result('x', 'b'), result('r', 'a', { derivedFrom: refer('Observation/x') })],
+    ['Observation.derivedFrom', study('x', 'b'), result('r', 'a', { derivedFrom: refer('ImagingStudy/x') })],
+  ] as const)
+    test(`${element} of another patient is refused, in a Bundle and of what is there already`, async () => {
+      await newTenant();
+      const [target, source] = resources as unknown as [object, object];
+      const together = await send(bundle(target, source));
+      assert.deepEqual(
+        together.rejected.map(({ entry, reason }) => [entry, reason]),
+        [[2, `${element} refers to a record of another patient`]],
+      );
+      assert.equal((await send(target)).rejectedCount, 0);
+      const later = await send(source);
+      assert.equal(later.rejected[0]?.reason, `${element} refers to a record of another patient`);
+    });
+
+  test('a result that turns out to be another patient’s leaves the order', async () => {
+    await newTenant();
+    const listing = report('r', 'a', { basedOn: refer('ServiceRequest/s'), result: refer('Observation/x') });
+    await send(order('s', 'a'), result('x', 'a'), listing);
+    assert.equal((await send(result('x', 'b'))).rejectedCount, 0);
+    const { rows } = await database.pool.query({
+      text: `select o.patient_id = b.patient_id as same from observation b
+        join investigation_order o on o.organisation_id = b.organisation_id and o.id = b.order_id
+        where b.organisation_id = $1`,
+      values: [tenant.organisationId],
+    });
+    assert.deepEqual(rows, [{ same: true }]);
+    assert.deepEqual(await shown(), ['reports']);
+  });
+
+  test('whatever is stored, an order shows nothing of another patient', async () => {
+    await newTenant();
+    const listing = report('r', 'a', {
+      basedOn: refer('ServiceRequest/s'),
+      result: refer('Observation/x'),
+      imagingStudy: refer('ImagingStudy/i'),
+    });
+    await send(order('s', 'a'), result('x', 'a'), study('i', 'a'), listing);
+    assert.deepEqual(await shown(), ['observations', 'reports', 'studies']);
+    for (const table of ['observation', 'investigation_report', 'imaging_study'])
+      await database.pool.query({
+        text: `update ${table} set patient_id = (
+            select id from patient p where p.organisation_id = $1 and p.id <> ${table}.patient_id limit 1
+          ) where organisation_id = $1`,
+        values: [tenant.organisationId],
+      });
+    assert.deepEqual(await shown(), []);
+  });
+
+  /** Which parts of the order `s` there are to see. */
+  async function shown(): Promise<string[]> {
+    const { rows } = await database.pool.query<{ id: string }>({
+      text: 'select id from investigation_order where organisation_id = $1 and not made_up',
+      values: [tenant.organisationId],
+    });
+    const scope = { timeZone: 'UTC', ...tenant };
+    const key = { scope, id: rows[0]?.id ?? '', discipline: 'laboratory' as const, heldVersion: null };
+    const loaded = await createInvestigationLoader(database.pool)(key);
+    assert.ok(loaded?.record);
+    const { observations, reports, studies } = loaded.record;
+    return Object.entries({ observations, reports, studies }).flatMap(([name, parts]) =>
+      parts.length === 0 ? [] : [name],
+    );
+  }
+});
+
+test('no rule of grouping puts a part under an order of another patient', () => {
+  const part = { encounterId: null, status: 'final', code: null, orderId: null, basedOnId: null };
+  const reports = [
+    {
+      ...part,
+      id: 'r',
+      patientId: 'a',
+      basedOnId: 'of-a',
+      discipline: 'laboratory' as const,
+      studyIds: ['i'],
+      resultIds: ['x'],
+    },
+  ];
+  const studies = [{ ...part, id: 'i', patientId: 'b' }];
+  const observations = [
+    { ...part, id: 'panel', patientId: 'a', orderId: 'of-a', kind: 'laboratory', memberIds: ['x', 'y'] },
+    { ...part, id: 'x', patientId: 'b', basedOnId: 'of-a', kind: 'laboratory', memberIds: [] },
+    { ...part, id: 'y', patientId: 'b', orderId: 'of-a', kind: 'laboratory', memberIds: [] },
+  ];
+  const assigned = assignOrders({ reports, studies, observations }, (id) =>
+    id === 'of-a' ? 'a' : undefined,
+  );
+  assert.equal(assigned.get('r')?.orderId, 'of-a');
+  assert.equal(assigned.get('panel')?.orderId, 'of-a');
+  for (const id of ['i', 'x', 'y']) assert.match(assigned.get(id)?.orderId ?? '', /^[0-9a-f-]{36}$/);
+});
