@@ -2,8 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-server/start.ts';
-import { createClinic, createTestPublisher, type PublishClinic } from '../../test-support/publish-records.ts';
+import {
+  contextOf,
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+  vitalSetSource,
+} from '../../test-support/publish-records.ts';
 import { requireWhole } from '../../test-support/published.ts';
+import { PUBLISH } from './publish-settings.ts';
 
 const NO_INTEGRITY = '--no-integrity';
 
@@ -284,11 +291,9 @@ describe('publishing a laboratory order with 20 results', () => {
   test('two publishes at once, of two processes, double nothing: the second waits', async () => {
     await strict.reset();
     const clinic: PublishClinic = await createClinic(database.pool);
-    const real = {
-      nowMs: () => performance.now(),
-      sleep: (ms: number) => new Promise<void>((r) => setTimeout(r, ms)),
-    };
-    const nodes = Array.from({ length: 4 }, () => createTestPublisher(database.pool, { clock: real }));
+    const nodes = Array.from({ length: 4 }, () =>
+      createTestPublisher(database.pool, { clock: PUBLISH.clock }),
+    );
     const target = await nodes[0]?.addTarget(clinic, {
       base: strict.base,
       idPolicy: 'server',
@@ -313,11 +318,7 @@ describe('publishing a laboratory order with 20 results', () => {
       clinics.push(
         await createClinic(database.pool, { results: 2, scope: first.scope, practitioner: doctor }),
       );
-    const real = {
-      nowMs: () => performance.now(),
-      sleep: (ms: number) => new Promise<void>((r) => setTimeout(r, ms)),
-    };
-    const node = createTestPublisher(database.pool, { clock: real });
+    const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
     const target = await node.addTarget(first, {
       base: strict.base,
       idPolicy: 'server',
@@ -327,5 +328,36 @@ describe('publishing a laboratory order with 20 results', () => {
     const { resources } = await strict.state();
     assert.equal(resources.filter(({ resourceType }) => resourceType === 'Practitioner').length, 1);
     assert.equal(resources.filter(({ resourceType }) => resourceType === 'Patient').length, 6);
+  });
+
+  test('a result that is a vital sign too, published with its order and its set at once, is stored once', async () => {
+    await strict.reset();
+    const clinic = await createClinic(database.pool, { results: 1 });
+    await clinic.change({
+      observation: {
+        category: [
+          {
+            coding: [
+              { system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' },
+            ],
+          },
+        ],
+        code: { coding: [{ system: 'http://loinc.org', code: '2708-6' }] },
+        valueQuantity: { value: 97, unit: '%', system: 'http://unitsofmeasure.org', code: '%' },
+      },
+    });
+    const { rows } = await database.pool.query('select id from vital_set where patient_id = $1', [
+      clinic.patientId,
+    ]);
+    assert.equal(rows.length, 1);
+    const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    const settings = { base: strict.base, idPolicy: 'server', referencePolicy: 'send' } as const;
+    const target = await node.addTarget(clinic, settings);
+    const context = contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: 'both' });
+    await Promise.all([
+      node.publish(clinic),
+      node.publisher.publish(vitalSetSource(database.pool), { id: rows[0].id, target: undefined }, context),
+    ]);
+    await requireWhole({ db: database.pool, server: strict, clinic, targetId: target.id });
   });
 });
