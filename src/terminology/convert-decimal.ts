@@ -7,6 +7,8 @@ export interface Conversion {
   offset?: string;
 }
 
+const PLAIN_DECIMAL = /^(-?)(\d{1,400})(?:\.(\d{1,400}))?$/;
+
 /** A decimal as `units × 10^-scale`. */
 interface Scaled {
   units: bigint;
@@ -100,8 +102,13 @@ function trimZeros(value: Scaled, leastScale: number): Scaled {
   return { units, scale };
 }
 
+/** Whether {@link convertDecimal} takes this text: plain notation, 400 digits before and after the point. */
+export function isConvertible(text: string): boolean {
+  return PLAIN_DECIMAL.test(text);
+}
+
 function parseDecimal(text: string): Scaled {
-  const match = /^(-?)(\d{1,400})(?:\.(\d{1,400}))?$/.exec(text);
+  const match = PLAIN_DECIMAL.exec(text);
   if (match === null) throw new RangeError('not a decimal in plain notation');
   const [, sign = '', whole = '', fraction = ''] = match;
   return { units: BigInt(`${sign}${whole}${fraction}`), scale: fraction.length };

@@ -120,6 +120,29 @@ describe('what does not fit', () => {
       allowed: ['/min'],
     });
   });
+  test('a unit without end is none, and is found to be none at once', () => {
+    const fault = { fault: 'unit-does-not-fit', allowed: ['/min'] };
+    const start = performance.now();
+    for (const space of [' ', '/', '. '])
+      assert.deepEqual(vitalQuantity('8867-4', { value: '70', unit: `a${space.repeat(100_000)}b` }), fault);
+    assert.ok(performance.now() - start < 1_000);
+    const spaced = `beats${' '.repeat(40)}/${' '.repeat(40)}min`;
+    assert.ok('code' in (vitalQuantity('8867-4', { value: '70', unit: spaced }) ?? {}));
+  });
+  test('a value of too many digits to convert is never given in another unit', () => {
+    const value = '1'.repeat(401);
+    assert.deepEqual(vitalQuantity('8302-2', { value, unit: 'm' }), {
+      fault: 'unit-does-not-fit',
+      allowed: ['cm', '[in_i]'],
+    });
+    assert.deepEqual(vitalQuantity('8302-2', { value, unit: 'cm' }), {
+      value,
+      unit: 'cm',
+      system: UCUM,
+      code: 'cm',
+      converted: false,
+    });
+  });
   test('codes without a fixed unit are left to the base profile', () => {
     assert.equal(vitalQuantity('72514-3', { value: '3', unit: '{score}' }), undefined);
     assert.equal(allowedVitalUnits('85354-9'), undefined);

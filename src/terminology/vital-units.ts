@@ -3,7 +3,7 @@
  * them, and what sources write for them (R4, "Vital Signs"; UCUM).
  */
 import { UCUM } from './code-systems.ts';
-import { type Conversion, convertDecimal } from './convert-decimal.ts';
+import { type Conversion, convertDecimal, isConvertible } from './convert-decimal.ts';
 
 /** One unit that a vital sign may come in. */
 interface KnownUnit {
@@ -71,6 +71,8 @@ export function vitalQuantity(
     return { fault: named ? 'unit-does-not-fit' : 'no-unit', allowed: allowedOf(kind) };
   }
   if (known.convert !== undefined) {
+    // More digits than can be measured: nothing is said in a unit that it was not converted to.
+    if (!isConvertible(source.value)) return { fault: 'unit-does-not-fit', allowed: allowedOf(kind) };
     const value = convertDecimal(source.value, known.convert);
     return { value, unit: known.ucum, system: UCUM, code: known.ucum, converted: true };
   }
@@ -79,14 +81,18 @@ export function vitalQuantity(
 }
 
 function knownUnit(kind: QuantityKind, text: string | undefined): KnownUnit | undefined {
-  if (text === undefined) return undefined;
+  if (text === undefined || text.length > LONGEST_UNIT) return undefined;
   return kind.codes.get(text) ?? kind.spellings.get(folded(text));
 }
+
+/** Characters of a unit at most; no longer text is one. */
+const LONGEST_UNIT = 100;
 
 /** Spellings are compared without case, dots and needless spaces; `²` is `2`, `℃` is `°C`. */
 function folded(text: string): string {
   const plain = text.replaceAll('º', '°').normalize('NFKC').trim().toLowerCase().replaceAll('.', '');
-  return plain.replaceAll(/\s*\/\s*/g, '/').replaceAll(/\s+/g, ' ');
+  const parts = plain.split('/').map((part) => part.trim());
+  return parts.join('/').replaceAll(/\s+/g, ' ');
 }
 
 function allowedOf(kind: QuantityKind): string[] {

@@ -76,6 +76,21 @@ describe('clinical records that are refused', () => {
     ],
     ['a number as text', observation({ valueQuantity: { value: '1' } }), /value is not a number/],
     [
+      'a unit that is too long',
+      observation({ valueQuantity: { value: 1, unit: 'a'.repeat(201) } }),
+      /^Observation\.valueQuantity\.unit is too long$/,
+    ],
+    [
+      'more digits than can be measured',
+      observation({ valueQuantity: { value: JSON.rawJSON('1'.repeat(101)) } }),
+      /^Observation\.valueQuantity\.value has more than 100 digits$/,
+    ],
+    [
+      'an exponent that means as many digits',
+      observation({ component: [{ code: { text: 'x' }, valueQuantity: { value: JSON.rawJSON('1e-100') } }] }),
+      /^Observation\.component\.valueQuantity\.value has more than 100 digits$/,
+    ],
+    [
       'a time without a zone',
       observation({ effectiveDateTime: '2024-01-01T10:00:00' }),
       /effectiveDateTime is not a FHIR dateTime/,

@@ -22,6 +22,8 @@ import type { Column } from './write-records.ts';
 export const ACTORS = ['Practitioner', 'Organization', 'Patient'] as const;
 
 const COMPARATORS = ['<', '<=', '>=', '>'] as const;
+/** Characters of a unit at most. */
+const UNIT_MAX = 200;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?$/;
 
 export const VALUE_COLUMNS: readonly Column[] = [
@@ -40,7 +42,7 @@ export function quantity(reader: ElementReader): Quantity | undefined {
   return compact<Quantity>({
     value: reader.decimal('value'),
     comparator: reader.code('comparator', COMPARATORS),
-    unit: reader.string('unit'),
+    unit: reader.string('unit', UNIT_MAX),
     system: reader.uri('system'),
     code: reader.code('code'),
   });

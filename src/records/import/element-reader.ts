@@ -5,13 +5,15 @@
  * Every failure is a `ResourceRejected` that names the element and the rule, never the value.
  */
 import { type FhirDateTime, parseDateTime } from '../../fhir/date-time.ts';
-import { Decimal } from '../../fhir/json.ts';
+import { Decimal, decimalText } from '../../fhir/json.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
 const CODE = /^[^\s]+(?:\s[^\s]+)*$/;
 const URI = /^\S+$/;
 /** R4 dateTime: seconds and a zone wherever there is a time. */
 const DATE_TIME = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?)?)?$/;
+/** Digits of a decimal at most. Nothing is measured to more, and arithmetic on them takes time. */
+const DIGITS_MAX = 100;
 const INTEGER_MAX = 2_147_483_647;
 /** Characters of one string at most (FHIR R4: "Strings SHALL NOT exceed 1MB"), but for base64 content. */
 const STRING_MAX = 1_048_576;
@@ -108,11 +110,13 @@ export class ElementReader {
     return number;
   }
 
-  /** FHIR `decimal`, digits as they came. */
+  /** FHIR `decimal`, digits as they came; 100 of them at most, an exponent spelled out. */
   decimal(name: string): number | Decimal | undefined {
     const value = this.#take(name);
-    if (value === undefined || typeof value === 'number' || value instanceof Decimal) return value;
-    return this.fail(name, 'is not a number');
+    if (value === undefined) return value;
+    if (typeof value !== 'number' && !(value instanceof Decimal)) return this.fail(name, 'is not a number');
+    const digits = (decimalText(value) ?? '').replaceAll(/\D/g, '').length;
+    return digits > DIGITS_MAX ? this.fail(name, `has more than ${DIGITS_MAX} digits`) : value;
   }
 
   /** FHIR `date`: a year, month or day. */
