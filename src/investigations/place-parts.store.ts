@@ -1,6 +1,7 @@
 /** SQL that puts reports, studies and results under the orders that they belong to (design 3.7). */
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import { RANDOM_VERSION } from '../platform/db/random-version.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Discipline } from './investigation.ts';
 
@@ -16,6 +17,10 @@ export interface MadeUpOrder {
   digest: string;
 }
 
+/**
+ * An order that was removed may come again under the same id. Its versions then start anew at random: a version
+ * that somebody still holds an answer of must never mean something else.
+ */
 export async function writeMadeUpOrders(
   db: Queryable,
   scope: FacilityScope,
@@ -26,8 +31,9 @@ export async function writeMadeUpOrders(
     text: `
       insert into investigation_order as stored
         (organisation_id, facility_id, id, discipline, made_up, patient_id, encounter_id, status, intent, code,
-         content_digest)
-      select $1, $2, id, discipline, true, "patientId", "encounterId", status, 'order', code, digest
+         content_digest, version)
+      select $1, $2, id, discipline, true, "patientId", "encounterId", status, 'order', code, digest,
+        ${RANDOM_VERSION}
       from json_to_recordset($3::json) as incoming (
         id uuid, discipline text, "patientId" uuid, "encounterId" uuid, status text, code jsonb, digest bytea
       )

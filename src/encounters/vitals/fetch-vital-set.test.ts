@@ -7,7 +7,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/api.ts';
-import { importClinical } from '../../../test-support/import-files.ts';
+import { importClinical, importJson } from '../../../test-support/import-files.ts';
 
 const PATIENT = '7d000000-0000-4000-8000-000000000001';
 const ENCOUNTER = '7d000000-0000-4000-8000-000000000003';
@@ -127,6 +127,36 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
       list(code?.coding).map((coding) => coding.code),
       ['2708-6', '59408-5'],
     );
+  });
+
+  test('a set that was emptied and came back is answered as it is now, not as it was', async () => {
+    const sign = (time: string, status: string, value: number) =>
+      importJson(
+        api.database.pool,
+        tenant,
+        JSON.stringify({
+          resourceType: 'Observation',
+          id: 'back-and-forth',
+          status,
+          subject: { reference: `Patient/${PATIENT}` },
+          code: { coding: [{ system: 'http://loinc.org', code: '8310-5' }] },
+          effectiveDateTime: `2024-06-01T${time}Z`,
+          valueQuantity: { value, unit: 'Cel', system: 'http://unitsofmeasure.org', code: 'Cel' },
+        }),
+      );
+    const answer = async (): Promise<Json> => {
+      const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
+      const set = list(json.items).find(({ takenAt }) => takenAt === '2024-06-01T10:00:00Z');
+      const path = `/encounters/vitals/${set?.vitalSetId}/clinical/fhir`;
+      const { resource } = list((await api.call(path, { token: account.token })).json.observations)[0] ?? {};
+      return [resource?.status, resource?.valueQuantity?.value] as unknown as Json;
+    };
+    await sign('10:00:00', 'final', 37.1);
+    assert.deepEqual(await answer(), ['final', 37.1]);
+    await sign('11:00:00', 'final', 37.1);
+    await sign('10:00:00', 'entered-in-error', 41.9);
+    assert.deepEqual(await answer(), ['entered-in-error', 41.9]);
+    await sign('11:00:00', 'final', 37.1);
   });
 
   test('401, 403, 400 and 404', async () => {

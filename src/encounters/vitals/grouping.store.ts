@@ -1,5 +1,6 @@
 /** SQL that gathers vital signs into vital sets (design 3.7). */
 import type { Queryable } from '../../platform/db/database.ts';
+import { RANDOM_VERSION } from '../../platform/db/random-version.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 export interface GroupedVitalSign {
@@ -42,6 +43,10 @@ export interface NewVitalSet {
   takenAt: string;
 }
 
+/**
+ * A set that was removed may come again under the same id. Its versions then start anew at random: a version
+ * that somebody still holds an answer of must never mean something else.
+ */
 export async function writeVitalSets(
   db: Queryable,
   scope: FacilityScope,
@@ -50,8 +55,9 @@ export async function writeVitalSets(
   await db.query({
     name: 'grouping-vital-sets',
     text: `
-      insert into vital_set (organisation_id, facility_id, id, patient_id, encounter_id, taken_at)
-      select $1, $2, incoming.id, incoming.patient_id, incoming.encounter_id, incoming.taken_at
+      insert into vital_set (organisation_id, facility_id, id, patient_id, encounter_id, taken_at, version)
+      select $1, $2, incoming.id, incoming.patient_id, incoming.encounter_id, incoming.taken_at,
+        ${RANDOM_VERSION}
       from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[])
         as incoming (id, patient_id, encounter_id, taken_at)
       order by incoming.id

@@ -173,6 +173,30 @@ describe('grouping over several imports', () => {
     assert.equal(after?.version, before?.version + 1);
   });
 
+  test('a made-up order that is removed and comes again repeats no version', async () => {
+    const here = await tenant();
+    const madeUp = async () =>
+      (
+        await database.pool.query<{ id: string; version: number }>({
+          text: 'select id, version from investigation_order where organisation_id = $1 and made_up',
+          values: [here.organisationId],
+        })
+      ).rows[0];
+    const lone = { resourceType: 'DiagnosticReport', id: 'r2', ...base };
+    const based = { ...lone, basedOn: [{ reference: 'ServiceRequest/s1' }] };
+    const others = { ...lone, subject: { reference: 'Patient/p2' } };
+    await importJson(database.pool, here, PATIENT, PATIENT.replace('p1', 'p2'), ORDER, JSON.stringify(lone));
+    const first = await madeUp();
+    await importJson(database.pool, here, JSON.stringify(based));
+    assert.equal(await madeUp(), undefined);
+    await importJson(database.pool, here, JSON.stringify(others));
+    const second = await madeUp();
+    assert.ok(first !== undefined && second !== undefined);
+    assert.equal(second.id, first.id);
+    assert.ok(Number.isSafeInteger(first.version) && Number.isSafeInteger(second.version));
+    assert.ok(Math.abs(first.version - second.version) > 1_000);
+  });
+
   test('a made-up order follows the status of its report through its life', async () => {
     const here = await tenant();
     const lone = (status: string) =>

@@ -1,0 +1,5 @@
+/**
+ * SQL of a first version for a row that may be removed and made again under the same id: a whole number below
+ * 2^52, at random, which a JavaScript number holds exactly for as long as it grows by one.
+ */
+export const RANDOM_VERSION = '(random() * 4503599627370496)::bigint';
