@@ -53,6 +53,11 @@ export function hasVitalSignCode(concept: CodeableConcept): boolean {
   return loincCodes(concept).some((code) => PROFILE_CODES.has(code));
 }
 
+/** True for the panel that holds systolic and diastolic pressure. */
+export function isBloodPressure(concept: CodeableConcept): boolean {
+  return loincCodes(concept).includes(BLOOD_PRESSURE);
+}
+
 export function isVitalSignsCategory(concept: CodeableConcept): boolean {
   return (
     concept.coding?.some(({ system, code }) => system === OBSERVATION_CATEGORY && code === 'vital-signs') ===
@@ -63,7 +68,7 @@ export function isVitalSignsCategory(concept: CodeableConcept): boolean {
 /** The Observation with what the profiles ask for. */
 export function asVitalSign(resource: FhirResource): FhirResource {
   const code = withProfileCode(resource.code as CodeableConcept);
-  const pressure = loincCodes(code).includes(BLOOD_PRESSURE);
+  const pressure = isBloodPressure(code);
   const measured = measuredIn(profileCode(code), resource);
   const parts = ((resource.component as Component[] | undefined) ?? []).map(componentInUnits);
   const components = parts.map(({ component }) => component);
