@@ -5,16 +5,26 @@ import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from '.
 import type { DeliveryEvent } from './envelope.ts';
 import type { Attempt } from './lane.store.ts';
 
+// Behind the head: skipped when that was the last word on it, unless some try was taken by the exchange all the same.
 const STATUS = `
   case
     when h.sequence > d.sequence or h.sequence is null then
-      case when exists (
-        select from exchange_review v
+      case when 'skip' = (
+        select v.action
+        from exchange_review v
         where v.organisation_id = $1
           and v.connection_id = d.connection_id
           and v.patient_id = d.patient_id
           and v.sequence = d.sequence
-          and v.action = 'skip'
+        order by v.decided_at desc, v.id desc
+        limit 1
+      ) and not exists (
+        select from exchange_attempt t
+        where t.organisation_id = $1
+          and t.connection_id = d.connection_id
+          and t.patient_id = d.patient_id
+          and t.sequence = d.sequence
+          and t.outcome = 'delivered'
       ) then 'skipped' else 'delivered' end
     when h.sequence = d.sequence and h.held_at is not null then 'held'
     else 'queued'

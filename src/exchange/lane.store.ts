@@ -223,6 +223,8 @@ export async function settle(
   return { moved: new Set(rows.map((row) => row.patient_id)), more: rows.some((row) => row.more) };
 }
 
+// A change that ended since this statement began is seen in the head, and what it queued is not: then it was queued
+// just now.
 const SETTLE = `
   with result as (
     select *
@@ -266,14 +268,14 @@ const SETTLE = `
   ), advanced as (
     update exchange_head h
     set sequence = h.sequence + 1,
-        queued_at = (
+        queued_at = coalesce((
           select d.occurred_at
           from exchange_delivery d
           where d.organisation_id = $1
             and d.connection_id = $2
             and d.patient_id = h.patient_id
             and d.sequence = h.sequence + 1
-        ),
+        ), now()),
         attempts = 0,
         due_at = now(),
         lease_token = null,

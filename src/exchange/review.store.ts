@@ -1,5 +1,5 @@
 /** SQL of what people decide about held deliveries. Each decision is recorded in the statement that makes it. */
-import type { Queryable } from '../platform/db/database.ts';
+import { type Pool, type Queryable, transaction } from '../platform/db/database.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import { FILTER, filterValues } from './delivery.store.ts';
 import type { DeliveryFilter } from './delivery.ts';
@@ -56,23 +56,45 @@ export async function knownDeliveries(
 /**
  * Replay: the held deliveries are due now, with all their tries before them, each in its old place.
  * Skip: their lanes go on with what is behind them. Returns the ids.
+ *
+ * The heads are locked by a statement of its own: a change under way may queue behind a head while its lock is
+ * waited for, and only a later statement sees what that change queued.
  */
-export async function decide(
-  db: Queryable,
+export function decide(
+  db: Pool,
   scope: OrganisationScope,
   { filter, decision }: { filter: DeliveryFilter; decision: Decision },
+): Promise<string[]> {
+  return transaction(db, async (client) => {
+    const ids = await lockHeld(client, scope, filter);
+    return ids.length === 0 ? [] : decideLocked(client, scope, { ids, decision });
+  });
+}
+
+/** Lock the heads of the held deliveries that are meant, in the order in which changes lock them. */
+async function lockHeld(db: Queryable, scope: OrganisationScope, filter: DeliveryFilter): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `
+      select d.id
+      from ${HELD}
+      order by h.connection_id, h.patient_id
+      for update of h`,
+    values: filterValues(scope, filter),
+  });
+  return rows.map((row) => row.id);
+}
+
+/** What is recorded and returned is what was moved. */
+async function decideLocked(
+  db: Queryable,
+  scope: OrganisationScope,
+  { ids, decision }: { ids: readonly string[]; decision: Decision },
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>({
     text: `
       with chosen as (
         select h.connection_id, h.patient_id, h.sequence, h.last_sequence, d.id
         from ${HELD}
-        order by h.connection_id, h.patient_id
-        for update of h
-      ), recorded as (
-        insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, action, reason, account_id)
-        select $1, connection_id, patient_id, sequence, gen_random_uuid(), $9, $10, $11::uuid
-        from chosen
       ), replayed as (
         update exchange_head h
         set held_at = null, held_reason = null, attempts = 0, due_at = now()
@@ -81,6 +103,7 @@ export async function decide(
           and h.organisation_id = $1
           and h.connection_id = c.connection_id
           and h.patient_id = c.patient_id
+        returning c.*
       ), advanced as (
         update exchange_head h
         set held_at = null, held_reason = null, attempts = 0, due_at = now(),
@@ -96,6 +119,7 @@ export async function decide(
           and h.organisation_id = $1
           and h.connection_id = c.connection_id
           and h.patient_id = c.patient_id
+        returning c.*
       ), finished as (
         delete from exchange_head h
         using chosen c
@@ -104,11 +128,22 @@ export async function decide(
           and h.organisation_id = $1
           and h.connection_id = c.connection_id
           and h.patient_id = c.patient_id
+        returning c.*
+      ), moved as (
+        select * from replayed
+        union all
+        select * from advanced
+        union all
+        select * from finished
+      ), recorded as (
+        insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, action, reason, account_id)
+        select $1, connection_id, patient_id, sequence, gen_random_uuid(), $9, $10, $11::uuid
+        from moved
       )
       select id
-      from chosen
+      from moved
       order by id`,
-    values: [...filterValues(scope, filter), decision.action, decision.reason, decision.accountId],
+    values: [...filterValues(scope, { ids }), decision.action, decision.reason, decision.accountId],
   });
   return rows.map((row) => row.id);
 }
