@@ -116,6 +116,15 @@ describe('callback', () => {
     assert.match(rows[0]?.body ?? '', /"value":"HIE-1"/);
   });
 
+  it('is refused like any other when the stored secret cannot be read', async () => {
+    await pool().query(
+      `update exchange_secret set sealed = $2 where connection_id = $1 and direction = 'callback'`,
+      [connection.id, Buffer.alloc(64)],
+    );
+    const answer = await callback(accepted());
+    assert.equal(answer.status, 401, answer.text);
+  });
+
   it('takes the digest with and without sha256=, in either case', async () => {
     for (const [index, prefix] of ['sha256=', ''].entries()) {
       const body = JSON.stringify(accepted('HIE-1', { message: `m${index}` }));
