@@ -10,6 +10,7 @@ import type { Pool } from '../platform/db/database.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
 import { createBatchSize } from './batch-size.ts';
+import { probeNow } from './circuit.store.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import type { ConnectionState } from './delivery-target.store.ts';
@@ -192,6 +193,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   function settleUnsent(item: Try, why: 'withheld' | 'unsent'): void {
     const result = notSent(item, why, deps.now());
     results.add(result, item.deadlineMs);
+    if (item.probe) probeNow(db, key).catch(report('delivery.circuit'));
     if (result.attempt !== null) deps.onAttempt(key, result.attempt);
   }
 

@@ -15,6 +15,7 @@ import { createKeyRing } from '../platform/crypto/key-ring.ts';
 import { createLog } from '../platform/log/log.ts';
 import type { AccessEntry } from '../privacy/access-log.ts';
 import { createFacility, createOrganisation, setModules } from '../tenancy/facilities.ts';
+import { openCircuit } from './circuit.store.ts';
 import { updateConnection } from './connection.store.ts';
 import type { CreatedConnection } from './create-connection.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
@@ -287,6 +288,23 @@ describe('delivery', () => {
     assert.deepEqual(
       (await attempts()).map(({ outcome }) => outcome),
       ['withheld'],
+    );
+  });
+
+  it('probes with the next patient at once when the first ones refuse the purpose', async () => {
+    const refusing = await insertPatients(database.pool, place, 2);
+    await database.pool.query(`update patient set refused_purposes = '{OPS}' where organisation_id = $1`, [
+      place.organisationId,
+    ]);
+    await queue(database.pool, place, refusing);
+    const [patient = ''] = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, [patient]);
+    await openCircuit(database.pool, key(), 0);
+    work();
+    await until('the circuit is closed by a probe', async () => (await attempts(patient)).length === 1);
+    assert.deepEqual(
+      (await heads()).map(({ held_reason }) => held_reason),
+      ['privacy_refused', 'privacy_refused'],
     );
   });
 
