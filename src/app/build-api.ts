@@ -55,5 +55,5 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
 /** Its files would otherwise say that they may be cached. */
 async function referencePage(scope: FastifyInstance): Promise<void> {
   scope.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
-  await scope.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
+  await scope.register(fastifySwaggerUi, { routePrefix: '/docs', indexPrefix: API_PREFIX, staticCSP: true });
 }
