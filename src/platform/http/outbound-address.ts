@@ -1,4 +1,4 @@
-/** Which addresses this service may send to (docs/security.md: server-side request forgery). */
+/** Which addresses this service may send to (SECURITY.md: server-side request forgery). */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';

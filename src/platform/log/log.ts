@@ -1,4 +1,4 @@
-/** Structured logs that hold only fields on a list: what is not on it cannot leak (docs/security.md). */
+/** Structured logs that hold only fields on a list: what is not on it cannot leak (SECURITY.md). */
 import pino from 'pino';
 
 /** Every field that a log line may carry, besides `level`, `time` and `msg`. */
