@@ -22,6 +22,8 @@ import type { Column } from './write-records.ts';
 export const ACTORS = ['Practitioner', 'Organization', 'Patient'] as const;
 
 const COMPARATORS = ['<', '<=', '>=', '>'] as const;
+/** Digits of a decimal at most. Nothing is measured to more, and arithmetic on them takes time. */
+const DIGITS_MAX = 100;
 /** Characters of a unit at most. */
 const UNIT_MAX = 200;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?$/;
@@ -40,7 +42,7 @@ export const VALUE_COLUMNS: readonly Column[] = [
 
 export function quantity(reader: ElementReader): Quantity | undefined {
   return compact<Quantity>({
-    value: reader.decimal('value'),
+    value: reader.decimal('value', DIGITS_MAX),
     comparator: reader.code('comparator', COMPARATORS),
     unit: reader.string('unit', UNIT_MAX),
     system: reader.uri('system'),
@@ -147,10 +149,10 @@ function ratio(reader: ElementReader): Ratio | undefined {
 function sampledData(reader: ElementReader): SampledData | undefined {
   return compact<SampledData>({
     origin: reader.required('origin', optional(reader.child('origin'), quantity)),
-    period: reader.required('period', reader.decimal('period')),
-    factor: reader.decimal('factor'),
-    lowerLimit: reader.decimal('lowerLimit'),
-    upperLimit: reader.decimal('upperLimit'),
+    period: reader.required('period', reader.decimal('period', DIGITS_MAX)),
+    factor: reader.decimal('factor', DIGITS_MAX),
+    lowerLimit: reader.decimal('lowerLimit', DIGITS_MAX),
+    upperLimit: reader.decimal('upperLimit', DIGITS_MAX),
     dimensions: reader.required('dimensions', reader.integer('dimensions', 1)),
     data: reader.string('data'),
   });
@@ -178,13 +180,13 @@ function repeat(reader: ElementReader): Record<string, unknown> | undefined {
     boundsPeriod: optional(reader.child('boundsPeriod'), period),
     count: reader.integer('count', 1),
     countMax: reader.integer('countMax', 1),
-    duration: reader.decimal('duration'),
-    durationMax: reader.decimal('durationMax'),
+    duration: reader.decimal('duration', DIGITS_MAX),
+    durationMax: reader.decimal('durationMax', DIGITS_MAX),
     durationUnit: reader.code('durationUnit'),
     frequency: reader.integer('frequency', 1),
     frequencyMax: reader.integer('frequencyMax', 1),
-    period: reader.decimal('period'),
-    periodMax: reader.decimal('periodMax'),
+    period: reader.decimal('period', DIGITS_MAX),
+    periodMax: reader.decimal('periodMax', DIGITS_MAX),
     periodUnit: reader.code('periodUnit'),
     dayOfWeek: reader.strings('dayOfWeek'),
     timeOfDay: reader.strings('timeOfDay'),

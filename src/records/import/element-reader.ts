@@ -12,8 +12,6 @@ const CODE = /^[^\s]+(?:\s[^\s]+)*$/;
 const URI = /^\S+$/;
 /** R4 dateTime: seconds and a zone wherever there is a time. */
 const DATE_TIME = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?)?)?$/;
-/** Digits of a decimal at most. Nothing is measured to more, and arithmetic on them takes time. */
-const DIGITS_MAX = 100;
 const INTEGER_MAX = 2_147_483_647;
 /** Characters of one string at most (FHIR R4: "Strings SHALL NOT exceed 1MB"), but for base64 content. */
 const STRING_MAX = 1_048_576;
@@ -110,13 +108,13 @@ export class ElementReader {
     return number;
   }
 
-  /** FHIR `decimal`, digits as they came; 100 of them at most, an exponent spelled out. */
-  decimal(name: string): number | Decimal | undefined {
+  /** FHIR `decimal`, digits as they came; `maximum` of them, an exponent spelled out. */
+  decimal(name: string, maximum = Number.POSITIVE_INFINITY): number | Decimal | undefined {
     const value = this.#take(name);
     if (value === undefined) return value;
     if (typeof value !== 'number' && !(value instanceof Decimal)) return this.fail(name, 'is not a number');
     const digits = (decimalText(value) ?? '').replaceAll(/\D/g, '').length;
-    return digits > DIGITS_MAX ? this.fail(name, `has more than ${DIGITS_MAX} digits`) : value;
+    return digits > maximum ? this.fail(name, `has more than ${maximum} digits`) : value;
   }
 
   /** FHIR `date`: a year, month or day. */
