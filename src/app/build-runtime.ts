@@ -2,6 +2,7 @@
 
 import { CommandError } from '../platform/command/command.ts';
 import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
+import { openDataFolder } from '../platform/db/data-folder.ts';
 import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
@@ -27,6 +28,8 @@ export interface OpenDatabase {
 
 /** Join or start the embedded database, or take the configured one; and load the master key. */
 export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
+  // What is wrong with the folder is said before anything is kept in it.
+  if (config.database.kind === 'embedded') await openDataFolder(config.dataDir);
   const keys = createKeyRing(await loadMasterKey(config));
   if (config.database.kind === 'url') {
     const { url, serviceUrl } = config.database;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
@@ -143,6 +143,16 @@ describe('the master key', () => {
     const path = join(folder, 'data', 'master.key');
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.match(await readFile(path, 'utf8'), /^[0-9a-f]{64}\n$/);
+    await rm(folder, { recursive: true });
+  });
+
+  const asRoot = { skip: process.getuid?.() !== 0 && 'only root works in folders of others' };
+  it('belongs to the owner of the folder when root makes it there', asRoot, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
+    await chown(folder, 65_534, 65_534);
+    const config = loadConfig({ DATA_DIR: folder });
+    await loadMasterKey(config);
+    assert.equal((await stat(join(folder, 'master.key'))).uid, 65_534);
     await rm(folder, { recursive: true });
   });
 });

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { handToOwnerOf } from '../../platform/db/data-folder.ts';
 import { type Config, MASTER_KEY_SHAPE, parseMasterKey } from './config.ts';
 import { ConfigError } from './environment.ts';
 
@@ -33,6 +34,7 @@ async function makeKeyOnce(dataDir: string, path: string): Promise<void> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
   try {
+    await handToOwnerOf(dataDir, draft);
     await link(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { handToOwnerOf } from '../../platform/db/data-folder.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { findByEmail } from '../../sign-in/account.store.ts';
 import { createAccount } from '../../sign-in/create-account.ts';
@@ -45,6 +46,7 @@ export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
   };
   await mkdir(dataDir, { recursive: true });
   await writeFile(`${path}.new`, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, flush: true });
+  await handToOwnerOf(dataDir, `${path}.new`);
   await rename(`${path}.new`, path);
   return identity;
 }

@@ -10,10 +10,11 @@ import {
   open,
   readFile,
   realpath,
+  stat,
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import { ownerOf } from './postgres-user.ts';
 
@@ -31,7 +32,7 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   const wanted = resolve(dataDir);
   try {
     // Others may pass through, so that an unprivileged server reaches its files; they cannot list or read them.
-    if ((await mkdir(wanted, { recursive: true })) !== undefined) await chmod(wanted, 0o711);
+    if (await makeFolder(wanted)) await chmod(wanted, 0o711);
     const path = await realpath(wanted);
     const folder = { path, gate: join(path, 'postgresql.gate'), users: join(path, 'postgresql.users') };
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -39,11 +40,55 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
     return folder;
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `This user cannot write to the data folder ${wanted}. Run as its owner, or set DATA_DIR to another folder.`,
+      `The data folder ${wanted} cannot be used: ${reasonOf(error)} Set DATA_DIR to another folder.`,
       { cause: error },
     );
   }
 }
+
+/**
+ * Make a folder and those above it; false when it was there. Not `mkdir` with `recursive`: where a file system
+ * has a folder and takes nothing into it, as /proc, that one tries again for ever.
+ */
+async function makeFolder(path: string): Promise<boolean> {
+  const make = () => mkdir(path).then(() => true);
+  const above = dirname(path);
+  try {
+    return await make().catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT' || above === path) throw error;
+      await makeFolder(above);
+      return make();
+    });
+  } catch (error) {
+    // It was there, or another process has just made it; a root folder may say so in another way.
+    if (await isFolder(path)) return false;
+    throw error;
+  }
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+function reasonOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return REASONS[String(code)] ?? `it cannot be made or written (${String(code)}).`;
+}
+
+const NOT_WRITABLE = 'this user cannot write there. Run as its owner.';
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: NOT_WRITABLE,
+  EPERM: NOT_WRITABLE,
+  EROFS: 'it is on a file system that can only be read.',
+  EEXIST: 'something that is no folder is in its place.',
+  ENOTDIR: 'a part of it is a file, not a folder.',
+  ENOENT: 'the file system does not take new folders there.',
+  ENOSPC: 'the disk is full.',
+  EDQUOT: 'the disk quota is used up.',
+};
 
 /** The password of the embedded server's owner, generated once. */
 export async function readOrMakePassword(dataDir: string): Promise<string> {
@@ -67,7 +112,7 @@ async function makeLockFile(dataDir: string, path: string): Promise<void> {
 }
 
 /** Root may work in another user's folder; what it makes there belongs to that user. */
-async function handToOwnerOf(folder: string, path: string): Promise<void> {
+export async function handToOwnerOf(folder: string, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const owner = await ownerOf(folder);
   if (owner !== undefined) await chown(path, owner.uid, owner.gid);
