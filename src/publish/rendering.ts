@@ -1,6 +1,7 @@
 /** The resources of one publish as a target shall see them: in levels, with references that it can follow. */
 import type { Reference } from '../fhir/coded.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
+import { isUuid } from '../platform/uuid.ts';
 import {
   businessIdentifier,
   keyOf,
@@ -79,7 +80,7 @@ export function createRendering({
   const named = new Set(all.flatMap((item) => [item.key, ...item.refersTo]));
   return {
     levels: levels.map((level) => level.map(({ resource }) => resource)),
-    keys: [...named].filter((key) => UUID.test(splitKey(key).id)),
+    keys: [...named].filter((key) => isUuid(splitKey(key).id)),
     known,
     render(resource) {
       const ready = rendered(resource);
@@ -92,5 +93,3 @@ export function createRendering({
     },
   };
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
