@@ -55,6 +55,7 @@ import { listUnmappedRoute } from '../terminology/list-unmapped.route.ts';
 import { putMapRoute } from '../terminology/put-map.route.ts';
 import { translateCodeRoute } from '../terminology/translate-code.route.ts';
 import type { Features } from './features.ts';
+import { setPasswordPageRoute } from './http/console-file.route.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
 
 export interface RouteEntry {
@@ -137,7 +138,12 @@ export function apiRoutes(features: Features): RouteEntry[] {
 
 /** Paths outside the version prefix. */
 export function rootRoutes(features: Features): RouteEntry[] {
-  return [at('GET', '/.well-known/jwks.json', jwksRoute(features))];
+  return [
+    at('GET', '/.well-known/jwks.json', jwksRoute(features)),
+    at('GET', '/console/set-password', setPasswordPageRoute('html')),
+    at('GET', '/console/set-password.css', setPasswordPageRoute('css')),
+    at('GET', '/console/set-password.js', setPasswordPageRoute('js')),
+  ];
 }
 
 export function at(method: HttpMethod, path: string, route: ApiRoute): RouteEntry {

@@ -7,7 +7,8 @@ import { deleteUnusedSetupLinks, insertSetupLink } from './setup-link.store.ts';
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
-const PAGE = '/console/set-password';
+/** Beside the API: two segments up from `…/api/v1`, behind a path prefix of a proxy too. */
+const PAGE = '../../console/set-password';
 
 export interface SetupToken {
   organisationId: string;
@@ -32,7 +33,7 @@ export async function makeSetupLink(
     { organisationId },
     { tokenHash: hash(token), accountId, createdAt: now, expiresAt },
   );
-  return `${new URL(link.publicBaseUrl).origin}${PAGE}#token=${token}`;
+  return `${new URL(PAGE, `${link.publicBaseUrl}/`).href}#token=${token}`;
 }
 
 /** Undefined when the text is not one that {@link makeSetupLink} could have made. */
