@@ -15,7 +15,7 @@ import { notFound } from '../platform/http/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translations } from '../terminology/apply-map.ts';
 import type { Translator } from '../terminology/translate.ts';
-import { createInvestigationLoader, findOrderVersion } from './investigation.store.ts';
+import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
 import type { Discipline, InvestigationRecord, OrderRecord } from './investigation.ts';
 import { orderResource } from './order.fhir.ts';
 import { reportResource } from './report.fhir.ts';
@@ -99,7 +99,7 @@ async function loadOrderResources(
   scope: FacilityScope,
   { orderId, discipline, name }: { orderId: string; discipline: Discipline; name: string },
 ): Promise<OrderResources> {
-  const load = createInvestigationLoader(db);
+  const load = createWholeInvestigationLoader(db);
   const loaded = await load({ scope, id: orderId, discipline, heldVersion: null });
   if (loaded?.record === undefined) throw notFound(name);
   const { record, patientId, refusedPurposes, version } = loaded;

@@ -54,63 +54,73 @@ const RESULTS = parts(
   'e.position',
 );
 
-const DOCUMENTS = parts(
-  'documents',
-  [
-    ...columns('d', [
-      'media_type',
-      'language',
-      'title',
-      'created_source>created',
-      'url',
-      'size_bytes',
-      'sha1',
-    ]),
-    // encode() breaks base64 into lines; FHIR wants none.
-    { name: 'content', sql: `translate(encode(d.content, 'base64'), E'\\n', '')` },
-  ],
-  `from investigation_document d
+const DOCUMENT_FIELDS: readonly Field[] = columns('d', [
+  'media_type',
+  'language',
+  'title',
+  'created_source>created',
+  'url',
+]);
+
+/** As the source gave them, and the content; encode() breaks base64 into lines, FHIR wants none. */
+const WITH_CONTENT: readonly Field[] = [
+  ...columns('d', ['size_bytes', 'sha1']),
+  { name: 'content', sql: `translate(encode(d.content, 'base64'), E'\\n', '')` },
+];
+
+/** The size of the content that is left out. */
+const WITHOUT_CONTENT: readonly Field[] = [
+  { name: 'sizeBytes', sql: 'coalesce(octet_length(d.content), d.size_bytes)' },
+  ...columns('d', ['sha1']),
+];
+
+function documents({ contents }: { contents: boolean }): Field {
+  return parts(
+    'documents',
+    [...DOCUMENT_FIELDS, ...(contents ? WITH_CONTENT : WITHOUT_CONTENT)],
+    `from investigation_document d
       where d.organisation_id = $1
         and d.facility_id = r.facility_id
         and d.report_id = r.id`,
-  'd.position',
-);
+    'd.position',
+  );
+}
 
-const REPORTS = parts(
-  'reports',
-  [
-    ...columns('r', [
-      'id',
-      'patient_id',
-      'encounter_id',
-      'encounter_display',
-      'discipline',
-      'status',
-      'identifier',
-      'based_on',
-      'category',
-      'code',
-      'effective_type',
-      'effective_start',
-      'effective_end',
-      'issued_source>issued',
-      'performer',
-      'results_interpreter',
-      'specimen',
-      'imaging_study',
-      'conclusion',
-      'conclusion_code',
-    ]),
-    RESULTS,
-    DOCUMENTS,
-  ],
-  `from investigation_report r
+function reports(options: { contents: boolean }): Field {
+  return parts(
+    'reports',
+    [...REPORT_FIELDS, RESULTS, documents(options)],
+    `from investigation_report r
     where r.organisation_id = $1
       and r.facility_id = o.facility_id
       and r.order_id = o.id
       and r.patient_id = o.patient_id`,
-  'r.issued_at, r.id',
-);
+    'r.issued_at, r.id',
+  );
+}
+
+const REPORT_FIELDS: readonly Field[] = columns('r', [
+  'id',
+  'patient_id',
+  'encounter_id',
+  'encounter_display',
+  'discipline',
+  'status',
+  'identifier',
+  'based_on',
+  'category',
+  'code',
+  'effective_type',
+  'effective_start',
+  'effective_end',
+  'issued_source>issued',
+  'performer',
+  'results_interpreter',
+  'specimen',
+  'imaging_study',
+  'conclusion',
+  'conclusion_code',
+]);
 
 const INSTANCES = parts(
   'instances',
@@ -216,14 +226,13 @@ const OBSERVATIONS = parts(
   'listed.place nulls last, b.effective_at, b.id',
 );
 
-/** An order aliased `o` with everything that belongs to it. */
-export const INVESTIGATION_FIELDS: readonly Field[] = [
-  {
-    name: 'order',
-    sql: rowSql(ORDER_FIELDS),
-    read: (row: unknown[]) => readRow(ORDER_FIELDS, row),
-  },
-  OBSERVATIONS,
-  REPORTS,
-  STUDIES,
-];
+const ORDER: Field = {
+  name: 'order',
+  sql: rowSql(ORDER_FIELDS),
+  read: (row: unknown[]) => readRow(ORDER_FIELDS, row),
+};
+
+/** The members of an order aliased `o` with everything that belongs to it; `contents`: of its documents. */
+export function investigationFields(options: { contents: boolean }): readonly Field[] {
+  return [ORDER, OBSERVATIONS, reports(options), STUDIES];
+}

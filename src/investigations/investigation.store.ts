@@ -1,90 +1,59 @@
 /** SQL that reads orders with their results, reports and studies. */
-import { readRow, rowSql } from '../observations/document.ts';
 import type { Loaded, RecordKey } from '../observations/loaded.ts';
+import { createRecordLoader, type LoadLimits, type RecordSource } from '../observations/record-loader.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Discipline, InvestigationRecord } from './investigation.ts';
-import { INVESTIGATION_FIELDS } from './investigation-fields.ts';
+import { investigationFields } from './investigation-fields.ts';
 
 /** What one caller asks for. */
 export interface InvestigationKey extends RecordKey {
   discipline: Discipline;
 }
 
-const LOAD = `
-  select asked.place::int as place, o.patient_id, p.refused_purposes, o.version,
-    case when o.version is distinct from asked.held_version then ${rowSql(INVESTIGATION_FIELDS)} end as document
-  from unnest($2::uuid[], $3::text[], $4::uuid[], $5::bigint[])
-    with ordinality as asked (facility_id, discipline, id, held_version, place)
-  join investigation_order o
-    on o.organisation_id = $1
-    and o.facility_id = asked.facility_id
-    and o.id = asked.id
-    and o.discipline = asked.discipline
-  join patient p
-    on p.organisation_id = $1
-    and p.id = o.patient_id`;
+const TITLES: Readonly<Record<Discipline, string>> = {
+  laboratory: 'The laboratory order',
+  imaging: 'The imaging order',
+  other: 'The order',
+};
 
-/** Orders in one load, and loads under way, at most. */
-const MAX_KEYS = 100;
-const MAX_IN_FLIGHT = 2;
+const SOURCE: RecordSource<InvestigationKey> = {
+  name: 'investigation-load',
+  title: ({ discipline }) => TITLES[discipline],
+  fields: investigationFields({ contents: true }),
+  alias: 'o',
+  empty: { observations: [], reports: [], studies: [] },
+  joins: `
+    join investigation_order o
+      on o.organisation_id = $1
+      and o.facility_id = asked.facility_id
+      and o.id = asked.id
+      and o.discipline = asked.discipline
+    join patient p
+      on p.organisation_id = $1
+      and p.id = o.patient_id`,
+  arrays: { discipline: { type: 'text', value: ({ discipline }) => discipline } },
+};
 
-interface InvestigationRow {
-  place: number;
-  patient_id: string;
-  refused_purposes: string[];
-  version: number;
-  document: unknown[] | null;
-}
+/** Documents come without their contents where all of them are too much for one answer. */
+const READABLE: RecordSource<InvestigationKey> = {
+  ...SOURCE,
+  lesserFields: investigationFields({ contents: false }),
+};
+
+export type InvestigationLoader = (key: InvestigationKey) => Promise<Loaded<InvestigationRecord> | undefined>;
 
 /**
  * Loads by id; those that arrive together share a round trip. Undefined: no such order of that discipline in
- * the scope.
+ * the scope. 422 when it is too large, which it seldom is: then the contents of its documents are left out.
  */
-export function createInvestigationLoader(
-  db: Queryable,
-): (key: InvestigationKey) => Promise<Loaded<InvestigationRecord> | undefined> {
-  return createOrganisationBatcher({
-    load: (organisationId, keys: readonly InvestigationKey[]) => loadInvestigations(db, organisationId, keys),
-    maxKeys: MAX_KEYS,
-    maxInFlight: MAX_IN_FLIGHT,
-  });
+export function createInvestigationLoader(db: Queryable, limits?: LoadLimits): InvestigationLoader {
+  return createRecordLoader(db, READABLE, limits);
 }
 
-async function loadInvestigations(
-  db: Queryable,
-  organisationId: string,
-  keys: readonly InvestigationKey[],
-): Promise<(Loaded<InvestigationRecord> | undefined)[]> {
-  const { rows } = await db.query<InvestigationRow>({
-    name: 'investigation-load',
-    text: LOAD,
-    values: [
-      organisationId,
-      keys.map(({ scope }) => scope.facilityId),
-      keys.map(({ discipline }) => discipline),
-      keys.map(({ id }) => id),
-      keys.map(({ heldVersion }) => heldVersion),
-    ],
-  });
-  const loaded = new Array<Loaded<InvestigationRecord> | undefined>(keys.length).fill(undefined);
-  for (const row of rows) loaded[row.place - 1] = toLoaded(row);
-  return loaded;
-}
-
-function toLoaded(row: InvestigationRow): Loaded<InvestigationRecord> {
-  return {
-    patientId: row.patient_id,
-    refusedPurposes: row.refused_purposes,
-    version: row.version,
-    record: row.document === null ? undefined : toRecord(row.document),
-  };
-}
-
-function toRecord(document: unknown[]): InvestigationRecord {
-  const none = { observations: [], reports: [], studies: [] };
-  return { ...none, ...readRow(INVESTIGATION_FIELDS, document) } as unknown as InvestigationRecord;
+/** The same, and an order whose documents do not fit is too large. */
+export function createWholeInvestigationLoader(db: Queryable, limits?: LoadLimits): InvestigationLoader {
+  return createRecordLoader(db, SOURCE, limits);
 }
 
 /** The version of an order; undefined when there is no such order of that discipline in the scope. */

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  type Json,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../test-support/api.ts';
+import { importJson } from '../../test-support/import-files.ts';
+import { HttpError } from '../platform/http/errors.ts';
+import { createInvestigationLoader, createWholeInvestigationLoader } from './investigation.store.ts';
+
+const PATIENT = '7d000000-0000-4000-8000-000000000001';
+const MIB = 1_048_576;
+/** Of three reports: each is taken at import, all of them are more than one answer has. */
+const DOCUMENT = Buffer.alloc(7 * MIB, 'x');
+
+const orderId = (number: number) => `7d000000-0000-4000-8000-00000000001${number}`;
+const subject = { reference: `Patient/${PATIENT}` };
+const code = { text: 'Histology' };
+
+function order(number: number): Json {
+  const id = orderId(number);
+  const category = [{ coding: [{ system: 'http://snomed.info/sct', code: '108252007' }] }];
+  return {
+    resourceType: 'ServiceRequest',
+    id,
+    status: 'completed',
+    intent: 'order',
+    category,
+    subject,
+    code,
+  };
+}
+
+function report(of: number, number: number, content: Buffer): Json {
+  return {
+    resourceType: 'DiagnosticReport',
+    id: `7d000000-0000-4000-8000-0000000000${of}${number}`,
+    status: 'final',
+    category: [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0074', code: 'LAB' }] }],
+    basedOn: [{ reference: `ServiceRequest/${orderId(of)}` }],
+    subject,
+    code,
+    issued: `2024-03-05T0${number}:00:00Z`,
+    conclusion: `Slide ${number}.`,
+    presentedForm: [
+      { contentType: 'text/plain', title: `Slide ${number}`, data: content.toString('base64') },
+    ],
+  };
+}
+
+function observation(number: number): Json {
+  return {
+    resourceType: 'Observation',
+    id: `7d000000-0000-4000-8000-0000000001${number}`,
+    status: 'final',
+    basedOn: [{ reference: `ServiceRequest/${orderId(3)}` }],
+    subject,
+    code,
+    note: [{ text: 'n'.repeat(900_000) }],
+  };
+}
+
+describe('an order that is too large for one answer', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let account: TestAccount;
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant();
+    account = await api.createAccount(tenant);
+    const resources: Json[] = [
+      { resourceType: 'Patient', id: PATIENT },
+      order(1),
+      report(1, 1, DOCUMENT),
+      order(2),
+      ...[1, 2, 3].map((number) => report(2, number, DOCUMENT)),
+      order(3),
+      ...Array.from({ length: 30 }, (_, index) => observation(10 + index)),
+    ];
+    const { rejected } = await importJson(
+      api.database.pool,
+      tenant,
+      ...resources.map((resource) => JSON.stringify(resource)),
+    );
+    assert.deepEqual(rejected, []);
+  });
+  after(() => api.close());
+
+  const get = (number: number) =>
+    api.call(`/investigations/lab/orders/${orderId(number)}/clinical/fhir`, { token: account.token });
+  const key = (number: number) => ({
+    scope: { timeZone: 'UTC', ...tenant },
+    id: orderId(number),
+    discipline: 'laboratory' as const,
+    heldVersion: null,
+  });
+
+  test('a report with a large document is answered whole, beside small orders', async () => {
+    const [whole] = await Promise.all([get(1), get(2)]);
+    assert.equal(whole.status, 200);
+    const form = whole.json.reports[0]?.resource.presentedForm[0];
+    assert.equal(Buffer.from(form.data, 'base64').compare(DOCUMENT), 0);
+  });
+
+  test('documents that do not fit together are named with their sizes, without their contents', async () => {
+    const { status, json } = await get(2);
+    assert.equal(status, 200);
+    const reports: Json[] = json.reports;
+    assert.deepEqual(
+      reports.map(({ conclusion, resource }) => [conclusion, resource.presentedForm]),
+      [1, 2, 3].map((number) => [
+        `Slide ${number}.`,
+        [{ contentType: 'text/plain', size: DOCUMENT.length, title: `Slide ${number}` }],
+      ]),
+    );
+  });
+
+  test('what cannot be made small enough is refused and named', async () => {
+    const { status, json } = await get(3);
+    assert.equal(status, 422);
+    assert.deepEqual(json, {
+      statusCode: 422,
+      message: 'The laboratory order has more than 24 MiB, too much for one answer.',
+      error: 'Unprocessable Entity',
+    });
+  });
+
+  test('for publishing nothing is left out: such an order is refused', async () => {
+    const load = createWholeInvestigationLoader(api.database.pool);
+    assert.equal((await load(key(1)))?.record?.reports.length, 1);
+    await assert.rejects(load(key(2)), (error) => error instanceof HttpError && error.statusCode === 422);
+  });
+
+  test('an order in the wrong facility stays unknown, whatever its size', async () => {
+    const load = createInvestigationLoader(api.database.pool);
+    const elsewhere = { ...key(2).scope, facilityId: PATIENT };
+    assert.equal(await load({ ...key(2), scope: elsewhere }), undefined);
+  });
+});
