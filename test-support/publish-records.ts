@@ -23,6 +23,9 @@ export interface PublishClinic {
   scope: FacilityScope;
   patientId: string;
   practitionerId: string;
+  /** As they were imported: for another clinic that shares them. */
+  practitioner: Resource;
+  hospital: Resource;
   encounterId: string;
   orderId: string;
   reportId: string;
@@ -42,7 +45,7 @@ export const CLINICAL_MARKS = ['Zyxwvutsrq', 'Quokkaitis', '123456.789', 'Rivers
 
 export async function createClinic(
   db: Pool,
-  options: { results?: number; scope?: FacilityScope; practitioner?: Resource } = {},
+  options: { results?: number; scope?: FacilityScope; practitioner?: Resource; hospital?: Resource } = {},
 ): Promise<PublishClinic> {
   const scope = options.scope ?? (await createPlace(db));
   const ids = {
@@ -52,7 +55,7 @@ export async function createClinic(
     report: randomUUID(),
     observations: Array.from({ length: options.results ?? 20 }, () => randomUUID()),
   };
-  const hospital = organization();
+  const hospital = options.hospital ?? organization();
   const doctor = options.practitioner ?? practitioner();
   const records = (changes: Partial<ClinicChanges>) =>
     bundle(
@@ -87,6 +90,8 @@ export async function createClinic(
     scope,
     patientId: ids.patient,
     practitionerId: String(doctor.id),
+    practitioner: doctor,
+    hospital,
     encounterId: ids.encounter,
     orderId: ids.order,
     reportId: ids.report,

@@ -8,8 +8,11 @@ import type { StoredTarget } from './target.store.ts';
 import { openSecret } from './target-secret.ts';
 
 export interface LiveTarget extends StoredTarget {
-  /** At most `maxInFlight` at once; the others wait their turn. */
-  send(request: FhirRequest): Promise<FhirAnswer>;
+  /**
+   * At most `maxInFlight` at once; the others wait their turn. `requireGoing` is asked when the turn has come, and
+   * keeps the request from beginning by throwing.
+   */
+  send(request: FhirRequest, requireGoing: () => void): Promise<FhirAnswer>;
   circuit: Circuit;
 }
 
@@ -31,7 +34,11 @@ export function createLiveTargets(
     return {
       ...target,
       server,
-      send: (request) => limit(() => server.send(request)),
+      send: (request, requireGoing) =>
+        limit(async () => {
+          requireGoing();
+          return server.send(request);
+        }),
       circuit: createCircuit(circuit, nowMs),
     };
   }

@@ -1,6 +1,9 @@
-/** SQL of what a target holds of ours: recorded ids, versions, and creates that were begun. */
+/**
+ * SQL of what a target holds of ours: recorded ids, versions, and creates that were begun. One row for an
+ * organisation, whatever facility published it (docs/adr/0056).
+ */
 import type { Queryable } from '../platform/db/database.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
+import type { OrganisationScope } from '../tenancy/scope.ts';
 import { type ResourceKey, splitKey } from './content.fhir.ts';
 
 export interface RecordedResource {
@@ -42,16 +45,15 @@ export interface ResourceRow {
 export const RECORDED_COLUMNS = `asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash,
   r.method, r.status, r.published_at, r.chain_id`;
 
-/** Rows of the records asked for: `$1` to `$3` are organisation, facility and target, `$4` and `$5` types and ids. */
+/** Rows of the records asked for: `$1` and `$2` are organisation and target, `$3` and `$4` types and ids. */
 export const RECORDED = `
-  from unnest($4::text[], $5::uuid[]) as asked (resource_type, local_id)
+  from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
   -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
   cross join lateral (
     select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
     from publish_resource p
     where p.organisation_id = $1
-      and p.facility_id = $2
-      and p.target_id = $3
+      and p.target_id = $2
       and p.resource_type = asked.resource_type
       and p.local_id = asked.local_id
     limit 1
@@ -59,7 +61,7 @@ export const RECORDED = `
 
 export async function findRecorded(
   db: Queryable,
-  scope: FacilityScope,
+  scope: OrganisationScope,
   { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
 ): Promise<RecordedResource[]> {
   const { rows } = await db.query<ResourceRow>({
@@ -67,7 +69,7 @@ export async function findRecorded(
     text: `
       select ${RECORDED_COLUMNS}
       ${RECORDED}`,
-    values: [scope.organisationId, scope.facilityId, targetId, ...keyColumns(keys)],
+    values: [scope.organisationId, targetId, ...keyColumns(keys)],
   });
   return rows.map(toRecorded);
 }
@@ -75,34 +77,34 @@ export async function findRecorded(
 /** Note, before the first create of each, that it is about to be sent; also forgets an id that was lost. */
 export async function noteCreates(
   db: Queryable,
-  scope: FacilityScope,
+  scope: OrganisationScope,
   { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
 ): Promise<void> {
   await db.query({
     name: 'publish-resource-note-creates',
     text: `
-      insert into publish_resource (organisation_id, facility_id, target_id, resource_type, local_id)
-      select $1, $2, $3, asked.resource_type, asked.local_id
-      from unnest($4::text[], $5::uuid[]) as asked (resource_type, local_id)
-      on conflict (organisation_id, facility_id, target_id, resource_type, local_id) do update
+      insert into publish_resource (organisation_id, target_id, resource_type, local_id)
+      select $1, $2, asked.resource_type, asked.local_id
+      from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
+      on conflict (organisation_id, target_id, resource_type, local_id) do update
       set server_id = null,
           version_id = null,
           content_hash = null,
           chain_id = null`,
-    values: [scope.organisationId, scope.facilityId, targetId, ...keyColumns(keys)],
+    values: [scope.organisationId, targetId, ...keyColumns(keys)],
   });
 }
 
-/** Upsert of stored resources: `$1` to `$3` are organisation, facility and target, then one list per column. */
+/** Upsert of stored resources: `$1` and `$2` are organisation and target, then one list per column. */
 export const RECORD_STORED = `
-  insert into publish_resource (organisation_id, facility_id, target_id, resource_type, local_id, server_id,
+  insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
     version_id, content_hash, method, status, published_at, chain_id)
-  select $1, $2, $3, s.resource_type, s.local_id, s.server_id, s.version_id, s.content_hash, s.method,
+  select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, s.content_hash, s.method,
     s.status, s.published_at, s.chain_id
-  from unnest($4::text[], $5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::text[], $10::smallint[],
-      $11::timestamptz[], $12::uuid[])
+  from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::smallint[],
+      $10::timestamptz[], $11::uuid[])
     as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
-  on conflict (organisation_id, facility_id, target_id, resource_type, local_id) do update
+  on conflict (organisation_id, target_id, resource_type, local_id) do update
   set server_id = excluded.server_id,
       version_id = excluded.version_id,
       content_hash = excluded.content_hash,
@@ -113,7 +115,7 @@ export const RECORD_STORED = `
 
 export async function recordStored(
   db: Queryable,
-  scope: FacilityScope,
+  scope: OrganisationScope,
   { targetId, stored }: { targetId: string; stored: readonly StoredResource[] },
 ): Promise<void> {
   await db.query({
@@ -124,13 +126,12 @@ export async function recordStored(
 }
 
 export function storedValues(
-  scope: FacilityScope,
+  scope: OrganisationScope,
   targetId: string,
   stored: readonly StoredResource[],
 ): unknown[] {
   return [
     scope.organisationId,
-    scope.facilityId,
     targetId,
     ...keyColumns(stored.map(({ key }) => key)),
     stored.map(({ serverId }) => serverId),

@@ -79,10 +79,10 @@ export async function beginRun(
         select id, chain_id, outcome, resumable, started_at
         from publish_run
         where organisation_id = $1
-          and facility_id = $2
+          and facility_id = $5
           and subject_kind = $6
           and subject_id = $7
-          and target_id = $3
+          and target_id = $2
         order by begun_at desc, id desc
         limit 1
       ),
@@ -90,14 +90,14 @@ export async function beginRun(
         update publish_run
         set outcome = 'interrupted', finished_at = $12
         where organisation_id = $1
-          and facility_id = $2
+          and facility_id = $5
           and id = (select id from last where outcome = 'running')
           and outcome = 'running'
       ),
       begun as (
         insert into publish_run (organisation_id, facility_id, target_id, subject_kind, subject_id, id, account_id,
           purpose_of_use, correlation_id, started_at, chain_id)
-        values ($1, $2, $3, $6, $7, $8, $9, $10, $11, $12, coalesce(
+        values ($1, $5, $2, $6, $7, $8, $9, $10, $11, $12, coalesce(
           (select chain_id from last where outcome <> 'done' and resumable and started_at > $13), $8))
         returning chain_id as run_chain_id
       )
@@ -109,9 +109,9 @@ export async function beginRun(
       ) held on true`,
     values: [
       scope.organisationId,
-      scope.facilityId,
       run.targetId,
       ...keyColumns(keys),
+      scope.facilityId,
       subject.kind,
       subject.id,
       run.id,
@@ -147,21 +147,22 @@ export async function endRun(
       given_back as (
         delete from publish_lease
         where organisation_id = $1
-          and target_id = $3
-          and resource_type = $13
-          and record_id = $14
-          and token = $15
+          and target_id = $2
+          and resource_type = $12
+          and record_id = $13
+          and token = $14
       )
       update publish_run
       set finished_at = $17, outcome = $18, resumable = $19, failure = $20, published = $21
       where organisation_id = $1
-        and facility_id = $2
+        and facility_id = $15
         and id = $16`,
     values: [
       ...storedValues(scope, lease.key.targetId, stored),
       type,
       recordId,
       lease.token,
+      scope.facilityId,
       id,
       end.finishedAt,
       end.outcome,

@@ -2,7 +2,7 @@
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import { bodyOf, keyOf, type ResourceKey } from './content.fhir.ts';
+import { bodyOf, keyOf, type ResourceKey, splitKey } from './content.fhir.ts';
 import { type Lease, withLease } from './lease.ts';
 import type { LiveTarget } from './live-targets.ts';
 import type { PublishSettings } from './publish-settings.ts';
@@ -42,7 +42,7 @@ export interface Sent {
   unrecorded: StoredResource[];
 }
 
-/** Records that patients share: the first create of each is guarded on its own. */
+/** Records that patients and facilities share: every create of one is guarded on its own. */
 const SHARED = new Set(['Organization', 'Practitioner', 'Location']);
 
 /** Never throws: what went wrong is in the answer. */
@@ -52,55 +52,76 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
   const sent: Sent = { done: new Map(), fresh: 0, failure: undefined, unrecorded: [] };
   const queue = createRecordQueue((stored) => recordStored(db, scope, { targetId, stored }));
   const noteCreate = (keys: ResourceKey[]) => noteCreates(db, scope, { targetId, keys });
+  const requireGoing = () => {
+    if (sent.failure !== undefined) throw new Stopped();
+    options.lease.requireHeld();
+  };
   const writing: WriteContext = {
     organisationId: scope.organisationId,
     targetId,
     correlationId: options.correlationId,
-    send: (request) => target.send(request),
+    send: (request) => target.send(request, requireGoing),
     clock: settings.clock,
     retry: settings.retry,
-    requireGoing() {
-      if (sent.failure !== undefined) throw new Stopped();
-      options.lease.requireHeld();
+    async noteLost(key, lostId) {
+      if (SHARED.has(splitKey(key).type)) throw new SharedLost(lostId);
+      await noteCreate([key]);
     },
-    noteCreate: (key) => noteCreate([key]),
   };
 
   async function one(resource: FhirResource): Promise<void> {
-    const key = keyOf(resource);
-    const before = recorded.get(key);
-    const first = target.idPolicy === 'server' && before?.serverId == null;
-    await (first && SHARED.has(resource.resourceType) ? guarded(resource, key) : store(resource, before));
+    const before = recorded.get(keyOf(resource));
+    const shared = SHARED.has(resource.resourceType);
+    if (shared && target.idPolicy === 'server' && before?.serverId == null) return guarded(resource);
+    try {
+      await store(resource, { before, writing });
+    } catch (error) {
+      if (!(error instanceof SharedLost)) throw error;
+      await guarded(resource, error.lostId);
+    }
   }
 
-  /** Another patient's publish may be about to create the same record. */
-  async function guarded(resource: FhirResource, key: ResourceKey): Promise<void> {
-    const { clock, lease } = settings;
+  /** Another publish, of another patient or facility, may be about to create the same record. */
+  async function guarded(resource: FhirResource, lostId?: string): Promise<void> {
+    const { clock, lease: times } = settings;
+    const key = keyOf(resource);
     const leaseKey = { organisationId: scope.organisationId, targetId, record: key };
-    await withLease({ db, clock, settings: lease, timeoutMs: target.timeoutMs }, leaseKey, async () => {
+    const leaseOptions = { db, clock, settings: times, timeoutMs: target.timeoutMs };
+    await withLease(leaseOptions, leaseKey, async (guard) => {
+      const guardedWriting: WriteContext = {
+        ...writing,
+        send: (request) =>
+          target.send(request, () => {
+            requireGoing();
+            guard.requireHeld();
+          }),
+        noteLost: () => noteCreate([key]),
+      };
       const [current] = await findRecorded(db, scope, { targetId, keys: [key] });
-      if (current === undefined) await noteCreate([key]);
-      await store(resource, current);
+      const gone = lostId !== undefined && (current === undefined || current.serverId === lostId);
+      if (current === undefined || gone) await noteCreate([key]);
+      await store(resource, { before: gone ? undefined : current, gone, writing: guardedWriting });
       await queue.drained();
     });
   }
 
-  async function store(given: FhirResource, before: RecordedResource | undefined): Promise<void> {
+  async function store(given: FhirResource, { before, ...how }: StoreOptions): Promise<void> {
     const key = keyOf(given);
     const resource = rendering.render(given);
-    const stored = keptFrom(before, { chainId, targetId, resource }) ?? (await write(resource, before));
+    const kept = keptFrom(before, { chainId, targetId, resource });
+    const stored = kept ?? (await write(resource, { before, ...how }));
     rendering.known.set(key, stored.serverId);
     sent.done.set(key, stored);
   }
 
   async function write(
     resource: FhirResource,
-    before: RecordedResource | undefined,
+    { before, gone = false, writing: context }: StoreOptions,
   ): Promise<StoredResource> {
-    const ownId = target.idPolicy === 'client' ? resource.id : undefined;
+    const ownId = target.idPolicy === 'client' && !gone ? resource.id : undefined;
     const inDoubt = before !== undefined && before.serverId === null;
     const serverId = before?.serverId ?? (inDoubt ? undefined : ownId);
-    const { id, ...written } = await writeResource(writing, { resource, serverId, inDoubt, ownId });
+    const { id, ...written } = await writeResource(context, { resource, serverId, inDoubt, ownId });
     const stored = { ...written, key: keyOf(resource), serverId: id, chainId, publishedAt: options.now() };
     sent.fresh += 1;
     queue.add(stored);
@@ -131,6 +152,25 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     sent.failure ??= error;
   }
   return sent;
+}
+
+interface StoreOptions {
+  /** What is on record of it. */
+  before: RecordedResource | undefined;
+  /** The target has lost it, and that is on record: it is made anew. */
+  gone?: boolean;
+  writing: WriteContext;
+}
+
+/** The target has lost a record that patients share; making it anew is guarded. */
+class SharedLost extends Error {
+  override name = 'SharedLost';
+  readonly lostId: string;
+
+  constructor(lostId: string) {
+    super();
+    this.lostId = lostId;
+  }
 }
 
 /** Something else has failed; what was not begun stays so. */

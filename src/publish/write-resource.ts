@@ -18,13 +18,15 @@ export interface WriteContext {
   organisationId: string;
   targetId: string;
   correlationId: string;
+  /** Throws when nothing more may be sent: the lease is lost, or another resource has failed. */
   send(request: FhirRequest): Promise<FhirAnswer>;
   clock: Clock;
   retry: RetrySettings;
-  /** Throws when nothing more may be sent: the lease is lost, or another resource has failed. */
-  requireGoing(): void;
-  /** Make durable that the id at the target is not known and a create is about to be sent. */
-  noteCreate(key: ResourceKey): Promise<void>;
+  /**
+   * The target has lost what it had under this id. Make durable that the id is not known any more and a create is
+   * about to be sent; throws where that must happen in another way.
+   */
+  noteLost(key: ResourceKey, lostId: string): Promise<void>;
 }
 
 export interface ResourceToWrite {
@@ -85,8 +87,8 @@ export async function writeResource(context: WriteContext, item: ResourceToWrite
     if (step.kind === 'stored') return step.written;
     if (step.kind === 'known') serverId = step.id;
     else if (step.kind === 'lost') {
-      if (wasLost) throw failure(item.resource, step.method, step.answer);
-      await context.noteCreate(keyOf(item.resource));
+      if (wasLost || serverId === undefined) throw failure(item.resource, step.method, step.answer);
+      await context.noteLost(keyOf(item.resource), serverId);
       [serverId, ownId, wasLost] = [undefined, undefined, true];
     } else {
       tries += 1;
@@ -172,7 +174,6 @@ async function post(context: WriteContext, resource: FhirResource): Promise<Step
 async function search(context: WriteContext, resource: FhirResource): Promise<Step | undefined> {
   const method = 'GET';
   const { resourceType: type } = resource;
-  context.requireGoing();
   const answer = await context.send({
     method,
     path: `${type}?${identifierQuery(context, resource)}`,
@@ -197,7 +198,6 @@ async function search(context: WriteContext, resource: FhirResource): Promise<St
 }
 
 async function write(context: WriteContext, request: FhirRequest, digest: Buffer): Promise<FhirAnswer> {
-  context.requireGoing();
   return context.send({
     ...request,
     headers: {
