@@ -10,10 +10,10 @@ export function createLimit(max: number): Limit {
     try {
       return await work();
     } finally {
-      // A place is handed on, not given back, while someone waits.
+      // A place is handed on, not given back, while someone waits; after what the work came to has been seen.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
-      else next();
+      else setImmediate(next);
     }
   };
 }

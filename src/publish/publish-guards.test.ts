@@ -160,6 +160,33 @@ describe('around a publish', () => {
     assert.equal(rowCount, 1, 'the lease of the other is left alone');
   });
 
+  test('a write that waited for its turn does not begin once the lease is lost', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock: PUBLISH.clock,
+      lease: { marginMs: 100, waitMs: 1_000 },
+    });
+    const target = await addTarget(clinic, { base: server.base, maxInFlight: 1, timeoutMs: 2_000 });
+    await server.script({ kind: 'slow-after', type: 'Observation', delayMs: 500 });
+    const publishing = publish(clinic, { target: target.name });
+    const observations = async () =>
+      (await server.state()).seen.filter(({ path }) => path.startsWith('Observation/')).length;
+    while ((await observations()) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await database.pool.query('update publish_lease set token = $1 where target_id = $2', [
+      randomUUID(),
+      target.id,
+    ]);
+    await assert.rejects(publishing, /overtaken/);
+    assert.equal(await observations(), 1, 'the second was not sent');
+  });
+
+  test('a write that waited for its turn does not begin once another has failed', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base, maxInFlight: 1 });
+    await server.script({ kind: 'status', type: 'Observation', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }), /1 of 4 resources/);
+    assert.equal((await server.state()).seen.length, 2, 'the order and one result');
+  });
+
   test('a lease is renewed for as long as the work goes on', async () => {
     const key = leaseKey(randomUUID());
     const settings = { marginMs: 120, waitMs: 1_000 };
