@@ -116,6 +116,22 @@ describe('publishing over HTTP', () => {
     assert.equal((await post()).status, 200);
   });
 
+  test('a body: 400 that says how to name the target, and nothing is sent; none or {} is fine', async () => {
+    await addTarget();
+    const send = (body: string, headers: Record<string, string> = {}) =>
+      api.call(path, { method: 'POST', token: account.token, body, headers });
+    for (const body of ['{"target":"main"}', '[]', 'null', 'target=main', '{', '{}{}', '\u0000'])
+      isError(await send(body), 400, /takes no body; name the target with \?target=/);
+    isError(
+      await send('target=main', { 'content-type': 'application/x-www-form-urlencoded' }),
+      400,
+      /no body/,
+    );
+    isError(await api.call(path, { method: 'POST', body: '{"target":"main"}' }), 401);
+    assert.equal((await server.state()).seen.length, 0);
+    for (const body of ['', '{}', ' { }\n']) assert.equal((await send(body)).status, 200, body);
+  });
+
   test('the organisation’s own target of a name comes before that of all', async () => {
     const { pool } = api.database;
     const shared = { name: `all-${randomUUID()}`, base: server.base, auth: 'none' as const };

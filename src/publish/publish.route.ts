@@ -1,5 +1,7 @@
 /** What the three publish routes and their histories share: parameters, answers, access. */
 import Type, { type Static } from 'typebox';
+import { decodeText } from '../platform/http/body.ts';
+import { badRequest } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
@@ -108,11 +110,12 @@ export function publishRoute(
       operationId: `publish${options.operation}`,
       summary: `Publish ${what} to an external FHIR server`,
       description:
-        'The order first, then its results, then its reports. Publishing again updates the same resources; after a failure it goes on from where it stopped.',
+        'No body. The order first, then its results, then its reports. Publishing again updates the same resources; after a failure it goes on from where it stopped.',
       tag: options.tag,
     },
     params: pathParams(options),
     query: PublishQuery,
+    bodyMode: 'raw',
     responses: {
       200: {
         description: 'What the target now holds; with dryRun, what would be sent.',
@@ -129,7 +132,8 @@ export function publishRoute(
       502: { description: 'The target did not take everything; publishing again goes on from there.' },
       503: { description: 'No target is configured.' },
     },
-    async handle({ params, query: { target, dryRun } }, context) {
+    async handle({ params, query: { target, dryRun }, body }, context) {
+      requireNoBody(body as unknown as Uint8Array);
       const id = idOf(params);
       const answer = await publisher[dryRun === true ? 'plan' : 'publish'](source, { id, target }, context);
       return { body: { [idName]: id.toLowerCase(), ...answer } };
@@ -177,6 +181,12 @@ function access({ permission, module }: PublishRouteOptions) {
     alsoModules: ['publish'] as const,
     purposeOfUse: 'default' as const,
   };
+}
+
+/** Nothing is read of a body, so nobody may think that it is. `{}` is what some clients send for nothing. */
+function requireNoBody(bytes: Uint8Array): void {
+  if (!/^(?:\{\s*\})?$/.test(decodeText(bytes).trim()))
+    throw badRequest('This call takes no body; name the target with ?target=.', 'body_given');
 }
 
 function pathParams({ idName }: PublishRouteOptions) {
