@@ -12,6 +12,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { BY_OPERATOR } from '../src/exchange/connection.ts';
 import { createConnection } from '../src/exchange/create-connection.ts';
 import { createDeliveryPool } from '../src/exchange/delivery-pool.ts';
 import { DELIVERY } from '../src/exchange/delivery-settings.ts';
@@ -137,7 +138,7 @@ async function seedBacklog(
   each: number,
 ): Promise<string> {
   const { id } = await createConnection(
-    { db, keys, publicBaseUrl: 'http://localhost/api/v1', now: new Date() },
+    { db, keys, publicBaseUrl: 'http://localhost/api/v1', now: new Date(), author: BY_OPERATOR },
     place,
     { name: 'Bench', address, clientId: 'bench', facilityIds: null, maxInFlight: CONCURRENCY },
   );
@@ -227,7 +228,7 @@ function body(): string {
 
 /** Sign and post, nothing else. Requests per second. */
 async function bareLoop({ address }: Bench, count: number): Promise<number> {
-  const sender = createSender(address, { maxInFlight: CONCURRENCY, timeoutMs: 10_000 });
+  const sender = createSender(address, { maxInFlight: CONCURRENCY, timeoutMs: 10_000, reach: 'operator' });
   const text = body();
   const secret = randomBytes(32).toString('base64url');
   let left = count;

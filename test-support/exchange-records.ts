@@ -1,5 +1,6 @@
 /** Patients, connections and changes for tests of the exchange. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { BY_OPERATOR } from '../src/exchange/connection.ts';
 import {
   type CreatedConnection,
   createConnection,
@@ -93,7 +94,7 @@ export function connect(
   input: Partial<NewConnection> & { address: string },
 ): Promise<CreatedConnection> {
   return createConnection(
-    { db: pool, keys, publicBaseUrl: 'http://localhost:3000/api/v1', now: new Date() },
+    { db: pool, keys, publicBaseUrl: 'http://localhost:3000/api/v1', now: new Date(), author: BY_OPERATOR },
     place,
     { name: 'Test exchange', clientId: 'test-client', facilityIds: null, ...input },
   );

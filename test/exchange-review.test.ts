@@ -92,6 +92,16 @@ describe('/exchange/connections', () => {
       { address: 'https://hie.example.org/in#x' },
       { address: 'ftp://hie.example.org/in' },
       { address: 'hie.example.org' },
+      { address: 'https://hie.example.org/in\n' },
+      { address: 'https://hie.exa\r\nmple.org/in' },
+      { address: 'http://127.0.0.1:9999/in' },
+      { address: 'https://localhost/in' },
+      { address: 'https://10.0.0.8/in' },
+      { address: 'https://[::1]/in' },
+      { address: 'https://[64:ff9b::a00:8]/in' },
+      { address: 'https://[2002:a00:8::]/in' },
+      { address: 'https://[::10.0.0.8]/in' },
+      { address: 'https://[fd00::8]/in' },
       { clientId: 'two words' },
       { clientId: 'line\nbreak' },
       { callbackHeader: 'content-type' },
@@ -111,16 +121,61 @@ describe('/exchange/connections', () => {
       assert.equal(answer.status, 400, JSON.stringify(more));
       assert.equal(answer.json.error, 'Bad Request');
     }
-    assert.equal(
-      (await create({ address: 'http://127.0.0.1:9999/in' })).status,
-      201,
-      'loopback needs no TLS',
+    assert.match((await create({ address: 'https://10.0.0.8/in' })).json.message, /address.*public internet/);
+  });
+
+  const addressOf = async (id: string) => {
+    const { rows } = await pool().query<{ address: string; operator_address: boolean }>(
+      'select address, operator_address from exchange_connection where id = $1',
+      [id],
     );
-    assert.equal(
-      (await create({ address: 'https://10.0.0.8/in' })).status,
-      201,
-      'a private network is no secret',
+    return [rows[0]?.address, rows[0]?.operator_address];
+  };
+  const patch = (id: string, body: object) =>
+    api.call(`/exchange/connections/${id}`, { token: account.token, method: 'PATCH', body });
+
+  it('keeps an address as it is sent to, and who set it', async () => {
+    const { id } = (await create({ address: 'HTTPS://hie.example.org:443/a/../in' })).json;
+    assert.deepEqual(await addressOf(id), ['https://hie.example.org/in', false]);
+    const inside = await connect({ pool: pool(), keys: api.keys }, tenant, {
+      address: 'https://10.0.0.8',
+      facilityIds: [tenant.facilityId],
+    });
+    assert.deepEqual(await addressOf(inside.id), ['https://10.0.0.8/', true]);
+    assert.equal((await patch(inside.id, { name: 'Renamed', address: 'https://10.0.0.8' })).status, 200);
+    assert.deepEqual(
+      await addressOf(inside.id),
+      ['https://10.0.0.8/', true],
+      'the address stays the operator’s',
     );
+    assert.equal((await patch(inside.id, { address: 'https://10.0.0.9/' })).status, 400);
+    assert.deepEqual(await addressOf(inside.id), ['https://10.0.0.8/', true]);
+    assert.equal((await patch(inside.id, { address })).status, 200);
+    assert.deepEqual(await addressOf(inside.id), [address, false]);
+    assert.equal(
+      (await patch(inside.id, { address: 'https://10.0.0.8/' })).status,
+      400,
+      'and does not come back',
+    );
+  });
+
+  it('takes private addresses where the operator allows them', async () => {
+    const allowing = await startTestApi({ env: { EXCHANGE_ALLOW_PRIVATE_ADDRESSES: 'true' } });
+    try {
+      const { token } = await allowing.createAccount(await allowing.createTenant());
+      const open = (to: string) =>
+        allowing.call('/exchange/connections', {
+          token,
+          method: 'POST',
+          body: { name: 'HIE', address: to, clientId: 'clinic' },
+        });
+      assert.equal((await open('https://10.0.0.8/in')).status, 201);
+      assert.equal((await open('http://127.0.0.1:9999/in')).status, 201);
+      assert.equal((await open('https://169.254.169.254/')).status, 400);
+      assert.equal((await open('http://10.0.0.8/in')).status, 400);
+    } finally {
+      await allowing.close();
+    }
   });
 
   it('changes, disables, enables and rotates', async () => {

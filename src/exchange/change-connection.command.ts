@@ -4,6 +4,7 @@ import { type CommandEnvironment, UsageError } from '../platform/command/command
 import { transaction } from '../platform/db/database.ts';
 import { requireFacility } from '../tenancy/facilities.ts';
 import { updateConnection } from './connection.store.ts';
+import { BY_OPERATOR } from './connection.ts';
 import { type SettingOptions, settingsOf, withSettings } from './connection-options.ts';
 import { printConnection, requireConnection } from './named-connection.ts';
 
@@ -26,7 +27,8 @@ export function updateConnectionCommand(environment: CommandEnvironment): Comman
           const key = await requireConnection(session, id);
           for (const facility of options.facility ?? [])
             await requireFacility(session.db, key.organisationId, facility);
-          await transaction(session.db, (client) => updateConnection(client, key, settings));
+          const changes = { ...settings, ...(settings.address === undefined ? {} : BY_OPERATOR) };
+          await transaction(session.db, (client) => updateConnection(client, key, changes));
           await printConnection(environment, session, key);
         });
       },

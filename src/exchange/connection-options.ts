@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../platform/command/command.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import { splitList } from '../tenancy/create-facility.command.ts';
-import { ConnectionSettingError, type ConnectionSettings, checkSettings } from './connection.ts';
+import { BY_OPERATOR, ConnectionSettingError, type ConnectionSettings, checkSettings } from './connection.ts';
 
 /** Settings of a connection as they are given at the command line. */
 export interface SettingOptions {
@@ -69,12 +69,11 @@ export function settingsOf(options: SettingOptions): Partial<ConnectionSettings>
     ...(facility === undefined ? {} : { facilityIds: [...new Set(facility.map((id) => id.toLowerCase()))] }),
   };
   try {
-    checkSettings(settings);
+    return checkSettings(settings, BY_OPERATOR.reach);
   } catch (error) {
     if (error instanceof ConnectionSettingError) throw new UsageError(error.message);
     throw error;
   }
-  return settings;
 }
 
 function isPurpose(text: string): text is PurposeOfUse {

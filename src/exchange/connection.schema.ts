@@ -12,7 +12,8 @@ const settable = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
   address: Type.String({
     maxLength: 2_000,
-    description: 'Where deliveries are posted: https, or http to loopback.',
+    description:
+      'Where deliveries are posted: https, on the public internet unless the operator allows others.',
   }),
   clientId: Type.String({ minLength: 1, maxLength: 200, description: 'Names us to the exchange.' }),
   callbackHeader: Type.String({ maxLength: 100, description: 'Carries the signature of callbacks.' }),

@@ -32,7 +32,7 @@ export async function organisationsWithConnections(db: Queryable): Promise<strin
 export async function insertConnection(
   db: Queryable,
   { organisationId, connectionId }: ConnectionKey,
-  settings: ConnectionSettings,
+  settings: ConnectionSettings & { operatorAddress: boolean },
 ): Promise<void> {
   await db.query({
     text: 'insert into exchange_connection_directory (connection_id, organisation_id) values ($1, $2)',
@@ -41,8 +41,8 @@ export async function insertConnection(
   await db.query({
     text: `
       insert into exchange_connection (organisation_id, id, name, address, client_id, callback_header,
-        identifier_system, purpose_of_use, max_in_flight, timeout_ms, all_facilities)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        identifier_system, purpose_of_use, max_in_flight, timeout_ms, all_facilities, operator_address)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       organisationId,
       connectionId,
@@ -55,6 +55,7 @@ export async function insertConnection(
       settings.maxInFlight,
       settings.timeoutMs,
       settings.facilityIds === null,
+      settings.operatorAddress,
     ],
   });
   await db.query({
@@ -77,11 +78,14 @@ async function insertFacilities(
   });
 }
 
-/** Change settings; those that are undefined stay. False when there is no such connection. */
+/**
+ * Change settings; those that are undefined stay. A new address is an operator's only when it says so. False when
+ * there is no such connection.
+ */
 export async function updateConnection(
   db: Queryable,
   { organisationId, connectionId }: ConnectionKey,
-  changes: Partial<ConnectionSettings> & { disabled?: boolean },
+  changes: Partial<ConnectionSettings> & { operatorAddress?: boolean; disabled?: boolean },
 ): Promise<boolean> {
   const { facilityIds } = changes;
   const { rowCount } = await db.query({
@@ -89,6 +93,7 @@ export async function updateConnection(
       update exchange_connection
       set name = coalesce($3, name),
           address = coalesce($4, address),
+          operator_address = case when $4::text is null then operator_address else coalesce($13, false) end,
           client_id = coalesce($5, client_id),
           callback_header = coalesce($6, callback_header),
           identifier_system = coalesce($7, identifier_system),
@@ -113,6 +118,7 @@ export async function updateConnection(
       changes.timeoutMs,
       facilityIds === undefined ? undefined : facilityIds === null,
       changes.disabled,
+      changes.operatorAddress,
     ],
   });
   if (rowCount === 0) return false;

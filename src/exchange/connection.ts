@@ -1,5 +1,5 @@
 /** A connection to an exchange: its settings, and what they may be (design 3.6). */
-import { parseOutboundAddress } from '../platform/http/outbound-address.ts';
+import { parseOutboundAddress, type Reach } from '../platform/http/outbound-address.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { SecretDirection } from './connection-secret.ts';
 
@@ -15,6 +15,28 @@ export interface ConnectionSettings {
   timeoutMs: number;
   /** Null: every facility of the organisation. */
   facilityIds: string[] | null;
+}
+
+/** How far an address may reach: `operator_address` of its connection, and what the operator allows over HTTP. */
+export function reachOf(operatorAddress: boolean, { allowPrivateAddresses }: AddressSettings): Reach {
+  return operatorAddress || allowPrivateAddresses ? 'operator' : 'public';
+}
+
+export interface AddressSettings {
+  /** Addresses set over HTTP may be those that an operator may set (docs/adr/0052). */
+  allowPrivateAddresses: boolean;
+}
+
+/** Who sets an address, and so how far it may reach. */
+export interface AddressAuthor {
+  operatorAddress: boolean;
+  reach: Reach;
+}
+
+export const BY_OPERATOR: AddressAuthor = { operatorAddress: true, reach: 'operator' };
+
+export function overHttp(settings: AddressSettings): AddressAuthor {
+  return { operatorAddress: false, reach: reachOf(false, settings) };
 }
 
 export interface Connection extends ConnectionSettings {
@@ -51,8 +73,11 @@ const TAKEN_HEADERS = new Set(
   ).split(' '),
 );
 
-/** Throws ConnectionSettingError for the first setting that cannot be. */
-export function checkSettings(settings: Partial<ConnectionSettings>): void {
+/** The settings, with the address as it is sent to. Throws ConnectionSettingError for the first that cannot be. */
+export function checkSettings<Settings extends Partial<ConnectionSettings>>(
+  settings: Settings,
+  reach: Reach,
+): Settings {
   const { name, address, clientId, callbackHeader, identifierSystem } = settings;
   if (name !== undefined) require(/^\S(.{0,198}\S)?$/u.test(name), 'The name must be 1 to 200 characters.');
   if (clientId !== undefined)
@@ -64,8 +89,8 @@ export function checkSettings(settings: Partial<ConnectionSettings>): void {
     require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(
       identifierSystem,
     ), 'The identifier system must be an absolute URI.');
-  if (address !== undefined) checkAddress(address);
   checkNumbers(settings);
+  return address === undefined ? settings : { ...settings, address: checkedAddress(address, reach) };
 }
 
 function checkNumbers({ maxInFlight, timeoutMs, purposeOfUse }: Partial<ConnectionSettings>): void {
@@ -90,10 +115,10 @@ function checkHeader(header: string): void {
   ), `The header ${header} has another use. Choose one such as x-signature.`);
 }
 
-function checkAddress(address: string): void {
+function checkedAddress(address: string, reach: Reach): string {
   require(address.length <= 2_000, 'The address must be at most 2000 characters.');
   try {
-    parseOutboundAddress(address);
+    return parseOutboundAddress(address, reach).href;
   } catch (error) {
     throw new ConnectionSettingError((error as Error).message, { cause: error });
   }

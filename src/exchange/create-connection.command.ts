@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
 import { requireFacility, requireOrganisation } from '../tenancy/facilities.ts';
+import { BY_OPERATOR } from './connection.ts';
 import { type SettingOptions, settingsOf, withSettings } from './connection-options.ts';
 import { createConnection } from './create-connection.ts';
 
@@ -23,7 +24,8 @@ export function createConnectionCommand(environment: CommandEnvironment): Comman
         for (const facility of options.facility ?? []) await requireFacility(db, organisation, facility);
         const input = { facilityIds: null, ...settings, name, address, clientId };
         const scope = { organisationId: organisation.toLowerCase() };
-        return createConnection({ db, keys, publicBaseUrl, now: environment.now() }, scope, input);
+        const now = environment.now();
+        return createConnection({ db, keys, publicBaseUrl, now, author: BY_OPERATOR }, scope, input);
       });
       environment.print(
         created,

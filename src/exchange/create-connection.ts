@@ -4,7 +4,7 @@ import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import { insertConnection } from './connection.store.ts';
-import { type ConnectionSettings, checkSettings } from './connection.ts';
+import { type AddressAuthor, type ConnectionSettings, checkSettings } from './connection.ts';
 import { insertSecret } from './connection-secret.store.ts';
 import { makeSecret } from './connection-secret.ts';
 
@@ -13,6 +13,7 @@ export interface ConnectionDependencies {
   keys: KeyRing;
   publicBaseUrl: string;
   now: Date;
+  author: AddressAuthor;
 }
 
 /** What a new connection must be told; the rest has defaults. */
@@ -29,13 +30,13 @@ export interface CreatedConnection {
 
 /** Throws ConnectionSettingError for a setting that cannot be. The facilities must exist. */
 export async function createConnection(
-  { db, keys, publicBaseUrl, now }: ConnectionDependencies,
+  { db, keys, publicBaseUrl, now, author }: ConnectionDependencies,
   { organisationId }: OrganisationScope,
   input: NewConnection,
 ): Promise<CreatedConnection> {
   const connectionId = randomUUID();
   const key = { organisationId, connectionId };
-  const settings = {
+  const given = {
     callbackHeader: 'x-signature',
     identifierSystem: `urn:uuid:${connectionId}`,
     purposeOfUse: 'OPS' as const,
@@ -43,11 +44,11 @@ export async function createConnection(
     timeoutMs: 10_000,
     ...input,
   };
-  checkSettings(settings);
+  const settings = checkSettings(given, author.reach);
   const outbound = makeSecret(keys, key, 'outbound');
   const callback = makeSecret(keys, key, 'callback');
   await transaction(db, async (client) => {
-    await insertConnection(client, key, settings);
+    await insertConnection(client, key, { ...settings, operatorAddress: author.operatorAddress });
     await insertSecret(client, key, outbound.stored, now);
     await insertSecret(client, key, callback.stored, now);
   });

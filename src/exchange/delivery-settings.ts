@@ -1,8 +1,9 @@
 /** The numbers of delivery (design 3.6). */
 import { CIRCUIT, type CircuitSettings } from './circuit.ts';
+import type { AddressSettings } from './connection.ts';
 import { RETRY, type RetrySettings } from './retry.ts';
 
-export interface DeliverySettings {
+export interface DeliverySettings extends AddressSettings {
   retry: RetrySettings;
   circuit: CircuitSettings;
   /** How long a lane is a worker's at least; longer where the time-out of the connection asks for it. */
@@ -11,4 +12,10 @@ export interface DeliverySettings {
   pollMs: number;
 }
 
-export const DELIVERY: DeliverySettings = { retry: RETRY, circuit: CIRCUIT, leaseMs: 60_000, pollMs: 200 };
+export const DELIVERY: DeliverySettings = {
+  retry: RETRY,
+  circuit: CIRCUIT,
+  leaseMs: 60_000,
+  pollMs: 200,
+  allowPrivateAddresses: false,
+};

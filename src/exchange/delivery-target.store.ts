@@ -53,6 +53,8 @@ export interface DeliveryTarget {
   purposeOfUse: PurposeOfUse;
   maxInFlight: number;
   timeoutMs: number;
+  /** See {@link reachOf}. */
+  operatorAddress: boolean;
 }
 
 export async function deliveryTarget(db: Queryable, key: ConnectionKey): Promise<DeliveryTarget | undefined> {
@@ -62,10 +64,11 @@ export async function deliveryTarget(db: Queryable, key: ConnectionKey): Promise
     purpose_of_use: PurposeOfUse;
     max_in_flight: number;
     timeout_ms: number;
+    operator_address: boolean;
   }>({
     name: 'exchange-delivery-target',
     text: `
-      select address, client_id, purpose_of_use, max_in_flight, timeout_ms
+      select address, client_id, purpose_of_use, max_in_flight, timeout_ms, operator_address
       from exchange_connection
       where organisation_id = $1
         and id = $2
@@ -80,5 +83,6 @@ export async function deliveryTarget(db: Queryable, key: ConnectionKey): Promise
     purposeOfUse: row.purpose_of_use,
     maxInFlight: row.max_in_flight,
     timeoutMs: row.timeout_ms,
+    operatorAddress: row.operator_address,
   };
 }

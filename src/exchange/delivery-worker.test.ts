@@ -435,6 +435,18 @@ describe('delivery', () => {
     for (const use of await uses()) assert.match(String(use.last_used_for), /^delivery [0-9a-f-]{36}$/);
   });
 
+  it('sends to no address inside that an operator did not set', async () => {
+    const ids = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, ids);
+    await updateConnection(database.pool, key(), { address: exchange.url, operatorAddress: false });
+    work();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(exchange.arrivals.length, 0);
+    await updateConnection(database.pool, key(), { address: exchange.url, operatorAddress: true });
+    await allDelivered();
+    assert.equal(exchange.arrivals.length, 1);
+  });
+
   it('stops when the connection is disabled and goes on when it is enabled', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);

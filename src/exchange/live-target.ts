@@ -1,6 +1,7 @@
 /** Where and how one connection is delivered to, loaded anew whenever its version moves. */
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
+import { type AddressSettings, reachOf } from './connection.ts';
 import { goodSecrets, noteSecretUse } from './connection-secret.store.ts';
 import { openSecret } from './connection-secret.ts';
 import { type DeliveryTarget, deliveryTarget } from './delivery-target.store.ts';
@@ -16,6 +17,13 @@ export interface LiveTarget extends DeliveryTarget {
   noteUse(deliveryId: string, at: Date): Promise<void>;
 }
 
+interface LoadDependencies {
+  db: Pool;
+  keys: KeyRing;
+  now: () => Date;
+  settings: AddressSettings;
+}
+
 const USE_WRITTEN_EVERY_MS = 30_000;
 
 /**
@@ -23,7 +31,7 @@ const USE_WRITTEN_EVERY_MS = 30_000;
  * not be used.
  */
 export async function loadTarget(
-  { db, keys, now }: { db: Pool; keys: KeyRing; now: () => Date },
+  { db, keys, now, settings }: LoadDependencies,
   key: ConnectionKey,
   version: number,
 ): Promise<LiveTarget | undefined> {
@@ -34,7 +42,7 @@ export async function loadTarget(
   return {
     ...target,
     version,
-    sender: createSender(target.address, target),
+    sender: createSender(target.address, { ...target, reach: reachOf(target.operatorAddress, settings) }),
     secret: openSecret(keys, key, stored),
     async noteUse(deliveryId, at) {
       if (performance.now() - writtenMs < USE_WRITTEN_EVERY_MS) return;

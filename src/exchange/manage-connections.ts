@@ -6,10 +6,12 @@ import { isUuid } from '../platform/uuid.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
 import { hasOtherFacilities, listConnections, updateConnection } from './connection.store.ts';
 import {
+  type AddressSettings,
   type Connection,
   ConnectionSettingError,
   type ConnectionSettings,
   checkSettings,
+  overHttp,
 } from './connection.ts';
 import { type CreatedConnection, createConnection, type NewConnection } from './create-connection.ts';
 import {
@@ -23,6 +25,7 @@ export interface ManageDependencies {
   db: Pool;
   keys: KeyRing;
   publicBaseUrl: string;
+  config: { delivery: AddressSettings };
 }
 
 type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now'>;
@@ -55,7 +58,10 @@ export async function createCovering(
   const facilityIds = input.facilityIds ?? [scope.facilityId];
   requireFacilities(caller, facilityIds);
   return settingErrorsAs400(() =>
-    createConnection({ ...deps, now }, scope, { ...input, facilityIds: unique(facilityIds) }),
+    createConnection({ ...deps, now, author: overHttp(deps.config.delivery) }, scope, {
+      ...input,
+      facilityIds: unique(facilityIds),
+    }),
   );
 }
 
@@ -66,11 +72,19 @@ export async function changeConnection(
   id: string,
   changes: Partial<ConnectionSettings> & { disabled?: boolean },
 ): Promise<Connection> {
-  const key = await manageable(deps, context, id);
-  const { facilityIds, ...rest } = changes;
+  const { address: standing, ...key } = await manageable(deps, context, id);
+  const { facilityIds, address, ...rest } = changes;
   if (facilityIds != null) requireFacilities(context.caller, facilityIds);
-  await settingErrorsAs400(async () => checkSettings(rest));
-  const all = facilityIds == null ? rest : { ...rest, facilityIds: unique(facilityIds) };
+  const author = overHttp(deps.config.delivery);
+  // An address that stays is not set anew: one of the operator's remains that.
+  const given = address === undefined || isSameAddress(address, standing) ? rest : { ...rest, address };
+  const checked = await settingErrorsAs400(async () => checkSettings(given, author.reach));
+  const { operatorAddress } = author;
+  const all = {
+    ...checked,
+    operatorAddress,
+    ...(facilityIds == null ? {} : { facilityIds: unique(facilityIds) }),
+  };
   await transaction(deps.db, (client) => updateConnection(client, key, all));
   const [changed] = await listConnections(deps.db, key, { connectionId: key.connectionId });
   if (changed === undefined) throw notFound('The connection');
@@ -83,7 +97,7 @@ export async function rotateManaged(
   id: string,
   { direction, overlapSeconds = DEFAULT_OVERLAP_SECONDS }: Partial<Rotation>,
 ): Promise<RotatedSecrets> {
-  const key = await manageable(deps, context, id);
+  const { address: _address, ...key } = await manageable(deps, context, id);
   const rotation = { overlapSeconds, ...(direction === undefined ? {} : { direction }) };
   const rotated = await rotateSecret({ ...deps, now: context.now }, key, rotation);
   if (rotated === undefined) throw notFound('The connection');
@@ -97,7 +111,11 @@ async function manageable(deps: ManageDependencies, context: Context, id: string
   if (facilityIds !== null) requireFacilities(context.caller, facilityIds);
   else if (await hasOtherFacilities(deps.db, { organisationId }, [...context.caller.facilities.keys()]))
     throw facilityRefused();
-  return { organisationId, connectionId: connection.id };
+  return { organisationId, connectionId: connection.id, address: connection.address };
+}
+
+function isSameAddress(given: string, standing: string): boolean {
+  return given === standing || URL.parse(given)?.href === URL.parse(standing)?.href;
 }
 
 function requireFacilities({ facilities }: Context['caller'], ids: readonly string[]): void {

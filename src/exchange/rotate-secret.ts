@@ -28,7 +28,7 @@ export interface RotatedSecrets {
  * old and the new secret are accepted until then. Undefined when there is no such connection.
  */
 export async function rotateSecret(
-  { db, keys, now }: Omit<ConnectionDependencies, 'publicBaseUrl'>,
+  { db, keys, now }: Pick<ConnectionDependencies, 'db' | 'keys' | 'now'>,
   key: ConnectionKey,
   { direction, overlapSeconds }: Rotation,
 ): Promise<RotatedSecrets | undefined> {

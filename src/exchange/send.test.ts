@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, it } from 'node:test';
+import { syncBuiltinESMExports } from 'node:module';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import { afterEach, describe, it, mock } from 'node:test';
 import { guardedLookup } from '../platform/http/outbound-address.ts';
 import { type Answer, createSender, type Sender } from './send.ts';
 
@@ -23,7 +25,7 @@ async function listen(listener: RequestListener): Promise<string> {
 }
 
 function post(address: string, body = '{}', timeoutMs = 500): Promise<Answer> {
-  const sender = createSender(address, { maxInFlight: 2, timeoutMs });
+  const sender = createSender(address, { maxInFlight: 2, timeoutMs, reach: 'operator' });
   open.push(sender);
   return sender.post(body, { 'content-type': 'application/json' });
 }
@@ -98,7 +100,7 @@ describe('a sent request', () => {
   it('goes to no address that a name resolves to and that is refused', async () => {
     const lookup = (plainHttp: boolean, host: string) =>
       new Promise<string | undefined>((resolve) =>
-        guardedLookup(plainHttp)(host, { all: true }, (error) =>
+        guardedLookup(plainHttp, 'operator')(host, { all: true }, (error) =>
           resolve((error as { code?: string } | null)?.code),
         ),
       );
@@ -110,6 +112,35 @@ describe('a sent request', () => {
     assert.equal(await lookup(true, '127.0.0.1'), undefined);
   });
 
+  it('goes to no name that is moved inside after its address was set over HTTP', async () => {
+    let connections = 0;
+    const server = createNetServer(() => {
+      connections += 1;
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const resolved = mock.method(dns, 'lookup', ((_name, _options, found) =>
+      found(null, [{ address: '127.0.0.1', family: 4 }] as never, 4)) as typeof dns.lookup);
+    syncBuiltinESMExports();
+    try {
+      for (const reach of ['public', 'operator'] as const) {
+        const sender = createSender(`https://hie.example.org:${port}/in`, {
+          maxInFlight: 1,
+          timeoutMs: 300,
+          reach,
+        });
+        open.push(sender);
+        const answer = await sender.post('{}', {});
+        assert.equal(answer.kind === 'unanswered' && answer.code === 'address_refused', reach === 'public');
+        assert.equal(connections, reach === 'public' ? 0 : 1);
+      }
+    } finally {
+      resolved.mock.restore();
+      syncBuiltinESMExports();
+      server.close();
+    }
+  });
+
   it('is answered after longer than a connection may be idle', async () => {
     const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 4_500));
     const answer = await post(address, '{}', 8_000);
@@ -118,7 +149,7 @@ describe('a sent request', () => {
 
   it('keeps requests that are under way when the sender is closed', async () => {
     const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 100));
-    const sender = createSender(address, { maxInFlight: 2, timeoutMs: 1_000 });
+    const sender = createSender(address, { maxInFlight: 2, timeoutMs: 1_000, reach: 'operator' });
     const answer = sender.post('{}', {});
     await new Promise((resolve) => setTimeout(resolve, 30));
     sender.close();

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
-import { guardedLookup, parseOutboundAddress } from '../platform/http/outbound-address.ts';
+import { guardedLookup, parseOutboundAddress, type Reach } from '../platform/http/outbound-address.ts';
 import { parseRetryAfter } from '../platform/http/retry-after.ts';
 
 /** What came of a request. */
@@ -25,15 +25,18 @@ const IDLE_MS = 4_000;
 const MAX_RESPONSE_BYTES = 1_048_576;
 
 /** Throws AddressRefusedError for an address that must not be used. */
-export function createSender(address: string, limits: { maxInFlight: number; timeoutMs: number }): Sender {
-  const url = parseOutboundAddress(address);
+export function createSender(
+  address: string,
+  limits: { maxInFlight: number; timeoutMs: number; reach: Reach },
+): Sender {
+  const url = parseOutboundAddress(address, limits.reach);
   const secure = url.protocol === 'https:';
   const Agent = secure ? https.Agent : http.Agent;
   const agent = new Agent({
     keepAlive: true,
     timeout: IDLE_MS,
     maxSockets: limits.maxInFlight,
-    lookup: guardedLookup(!secure),
+    lookup: guardedLookup(!secure, limits.reach),
   });
   const options: http.RequestOptions = {
     agent,

@@ -39,14 +39,14 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** Throws AddressRefusedError for an address that must not be used. */
 export function createFhirServer(target: TargetSettings, secret: string | undefined): FhirServer {
-  const url = parseOutboundAddress(target.base);
+  const url = parseOutboundAddress(target.base, 'operator');
   const secure = url.protocol === 'https:';
   const Agent = secure ? https.Agent : http.Agent;
   const agent = new Agent({
     keepAlive: true,
     maxSockets: target.maxInFlight,
     maxFreeSockets: target.maxInFlight,
-    lookup: guardedLookup(!secure),
+    lookup: guardedLookup(!secure, 'operator'),
   });
   const start = secure ? https.request : http.request;
   const basePath = url.pathname.replace(/\/+$/, '');

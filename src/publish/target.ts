@@ -102,7 +102,7 @@ export function checkSecret(auth: Authentication, secret: string | undefined): v
 function checkedBase(text: string): string {
   require(text.length <= 1_000, 'The base address must be at most 1000 characters.');
   try {
-    const url = parseOutboundAddress(text);
+    const url = parseOutboundAddress(text, 'operator');
     require(url.search === '', 'The base address must have no query.');
     return url.href.replace(/\/+$/, '');
   } catch (error) {

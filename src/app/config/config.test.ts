@@ -59,6 +59,7 @@ test('each fault is named after its variable, without its value', () => {
     PASSWORD_HASH_CONCURRENCY: ['0', '65'],
     PASSWORD_HASH_QUEUE: ['-1'],
     IMPORT_MAX_BYTES: ['1', 'x'],
+    EXCHANGE_ALLOW_PRIVATE_ADDRESSES: ['yes', '1'],
   };
   for (const [name, values] of Object.entries(wrong))
     for (const value of values) {

@@ -19,6 +19,8 @@ export function deliverySettings(reader: EnvironmentReader): DeliverySettings {
     },
     leaseMs: seconds('DELIVERY_LEASE_SECONDS', leaseMs),
     pollMs: reader.integer('DELIVERY_POLL_MS', { min: 10, max: 60_000, fallback: pollMs }),
+    allowPrivateAddresses:
+      reader.choice('EXCHANGE_ALLOW_PRIVATE_ADDRESSES', ['true', 'false'], 'false') === 'true',
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { describe, test } from 'node:test';
-import { guardedLookup, parseOutboundAddress } from './outbound-address.ts';
+import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 describe('addresses that may be sent to', () => {
@@ -15,7 +15,7 @@ describe('addresses that may be sent to', () => {
       'http://127.9.9.9/fhir',
       'http://[::1]:8080/fhir',
     ])
-      assert.equal(parseOutboundAddress(address).href, new URL(address).href);
+      assert.equal(parseOutboundAddress(address, 'operator').href, new URL(address).href);
   });
 
   test('nothing else', () => {
@@ -39,23 +39,108 @@ describe('addresses that may be sent to', () => {
       'https://[::]/',
       'https://224.0.0.1/',
       'https://255.255.255.255/',
+      'https://[64:ff9b::a9fe:a9fe]/', // 169.254.169.254 behind NAT64
+      'https://[2002:a9fe:a9fe::1]/', // and 6to4
+      'https://[::a9fe:a9fe]/',
+      'http://[64:ff9b::7f00:1]/', // a gateway elsewhere, not this machine
+      'http://[2002:7f00:1::]/',
+      'https://fhir.example.org/a\nb',
+      'https://fhir.example.org/a\r\nb',
+      'https://fhir.exa\tmple.org/',
+      'https://fhir.example.org/\n',
+      'https://fhir.example.org/\u0085',
     ])
-      assert.throws(() => parseOutboundAddress(address), { code: 'address_refused' }, address);
+      assert.throws(() => parseOutboundAddress(address, 'operator'), { code: 'address_refused' }, address);
   });
 
   test('a name is refused by what it resolves to', async () => {
-    const look = (name: string, plainHttp: boolean) =>
-      new Promise<LookupAddress[]>((resolve, reject) => {
-        guardedLookup(plainHttp)(name, { all: true }, (error, found) =>
-          error === null ? resolve(found as LookupAddress[]) : reject(error),
-        );
-      });
     assert.ok((await look('localhost', true)).length > 0);
     await assert.rejects(look('169.254.169.254', false), { code: 'address_refused' });
+    await assert.rejects(look('64:ff9b::a9fe:a9fe', false), { code: 'address_refused' });
     await assert.rejects(look('10.0.0.7', true), { code: 'address_refused' });
     assert.deepEqual(await look('10.0.0.7', false), [{ address: '10.0.0.7', family: 4 }]);
   });
 });
+
+describe('addresses that an administrator may set over HTTP', () => {
+  const inside = [
+    '127.0.0.1',
+    '127.255.0.9',
+    '10.0.0.7',
+    '172.16.0.1',
+    '172.31.255.254',
+    '192.168.1.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '0.0.0.0',
+    '192.0.2.1',
+    '198.18.0.1',
+    '198.51.100.7',
+    '203.0.113.7',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::127.0.0.1',
+    '::ffff:10.0.0.7',
+    '::ffff:7f00:1',
+    '64:ff9b::10.0.0.7',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::808:808',
+    '2002:a00:7::1',
+    '2002:7f00:1::',
+    'fc00::1',
+    'fd12:3456:789a::1',
+    'fe80::1',
+    'fec0::1',
+    'ff02::1',
+    '2001:db8::1',
+    '2001::1',
+    '3fff::1',
+  ];
+  const outside = ['93.184.215.14', '172.32.0.1', '2606:2800:21f::1', '64:ff9b::808:808', '2002:808:808::1'];
+  const bracketed = (address: string) => (address.includes(':') ? `[${address}]` : address);
+
+  test('are of the public internet', () => {
+    for (const address of outside)
+      assert.ok(parseOutboundAddress(`https://${bracketed(address)}:8443/in`, 'public'), address);
+    assert.equal(parseOutboundAddress('https://HIE.example.org', 'public').href, 'https://hie.example.org/');
+    for (const address of inside)
+      for (const scheme of ['https', 'http'])
+        assert.throws(
+          () => parseOutboundAddress(`${scheme}://${bracketed(address)}/in`, 'public'),
+          { code: 'address_refused' },
+          address,
+        );
+    for (const text of [
+      'http://hie.example.org/in',
+      'http://localhost/in',
+      'https://localhost/in',
+      'https://localhost./in',
+      'https://a.localhost/in',
+      'https://2130706433/in', // 127.0.0.1 as one number
+      'https://0x7f.1/in',
+      'https://127.0.0.1./in',
+      'https://hie.example.org/in\n',
+    ])
+      assert.throws(() => parseOutboundAddress(text, 'public'), { code: 'address_refused' }, text);
+  });
+
+  test('and are looked at again when the name is resolved to connect', async () => {
+    for (const address of inside)
+      await assert.rejects(look(address, false, 'public'), { code: 'address_refused' }, address);
+    await assert.rejects(look('localhost', false, 'public'), { code: 'address_refused' });
+    for (const address of outside) assert.equal((await look(address, false, 'public')).length, 1);
+  });
+});
+
+function look(name: string, plainHttp: boolean, reach: Reach = 'operator'): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    guardedLookup(plainHttp, reach)(name, { all: true }, (error, found) =>
+      error === null ? resolve(found as LookupAddress[]) : reject(error),
+    );
+  });
+}
 
 test('retry-after: seconds, or a date; anything else is nothing', () => {
   const now = new Date('2026-01-10T08:00:00Z');

@@ -2,6 +2,13 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { embeddedIpv4, isPublicAddress, plainAddress } from './ip-address.ts';
+
+/**
+ * Who set an address: `operator`, who may name hosts of the own network; `public`, set over HTTP by an administrator,
+ * who may name hosts of the public internet only (docs/adr/0052).
+ */
+export type Reach = 'operator' | 'public';
 
 /** An address that must not be used; the message says what to change. */
 export class AddressRefusedError extends Error {
@@ -26,35 +33,40 @@ REFUSED.addAddress('::', 'ipv6');
 REFUSED.addAddress('fd00:ec2::254', 'ipv6');
 
 /**
- * The address as a URL. Throws AddressRefusedError unless it is https (or http to loopback), has no user, no
- * fragment, and does not name a link-local address.
+ * The address as a URL; its `href` is what to keep. Throws AddressRefusedError unless it is https, has no line break,
+ * no user and no fragment, and does not name a link-local address. `operator` may also name this machine, by http too;
+ * `public` may name neither it nor any other address that is not on the public internet.
  */
-export function parseOutboundAddress(text: string): URL {
+export function parseOutboundAddress(text: string, reach: Reach): URL {
   const url = URL.parse(text);
   if (url === null || !['https:', 'http:'].includes(url.protocol))
     throw new AddressRefusedError(
       'The address must be an https URL, such as https://exchange.example.org/path.',
     );
+  // A URL parser leaves line breaks and tabs out without a word: what is stored would not be what is sent to.
+  if (/\p{Cc}/u.test(text)) throw new AddressRefusedError('The address must have no line break or tab.');
   if (url.username !== '' || url.password !== '' || url.hash !== '')
     throw new AddressRefusedError('The address must have no user, password or fragment.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) requireAllowed(host, url.protocol === 'http:');
-  else if (url.protocol === 'http:' && host !== 'localhost') throw plainText();
+  const plainHttp = url.protocol === 'http:';
+  if (reach === 'public' && (plainHttp || /(^|\.)localhost\.?$/.test(host))) throw notPublic();
+  if (isIP(host) !== 0) requireAllowed(host, { plainHttp, reach });
+  else if (plainHttp && host !== 'localhost') throw plainText();
   return url;
 }
 
 /**
  * A DNS lookup that refuses a name when any address it resolves to is refused; for plain http, when any is not
- * loopback. Given to the socket, so that what was checked is what is connected to.
+ * loopback. Given to the socket, so that what was checked is what is connected to, whatever the name said before.
  */
-export function guardedLookup(plainHttp: boolean): LookupFunction {
+export function guardedLookup(plainHttp: boolean, reach: Reach): LookupFunction {
   return (hostname, options, callback) => {
     const all: LookupOptions = { ...options, all: true };
     resolve(hostname, all, (error, found) => {
       if (error !== null) return callback(error, '', 0);
       const addresses = found as unknown as LookupAddress[];
       try {
-        for (const { address } of addresses) requireAllowed(address, plainHttp);
+        for (const { address } of addresses) requireAllowed(address, { plainHttp, reach });
       } catch (refused) {
         return callback(refused as NodeJS.ErrnoException, '', 0);
       }
@@ -65,24 +77,26 @@ export function guardedLookup(plainHttp: boolean): LookupFunction {
   };
 }
 
-function requireAllowed(address: string, plainHttp: boolean): void {
-  const plain = unmapped(address);
-  const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
-  if (REFUSED.check(plain, family))
+function requireAllowed(address: string, by: { plainHttp: boolean; reach: Reach }): void {
+  const plain = plainAddress(address);
+  if (by.reach === 'public' && !isPublicAddress(plain)) throw notPublic();
+  // Whom an address leads to may stand inside it; whether it is this machine does not.
+  if (isIn(REFUSED, plain) || isIn(REFUSED, embeddedIpv4(plain)))
     throw new AddressRefusedError('The address leads to a link-local, unspecified or multicast address.');
-  if (plainHttp && !LOOPBACK.check(plain, family)) throw plainText();
+  if (by.plainHttp && !isIn(LOOPBACK, plain)) throw plainText();
 }
 
-/** The IPv4 address inside `::ffff:a.b.c.d`, in dotted or hexadecimal form. */
-function unmapped(address: string): string {
-  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (dotted !== undefined) return dotted;
-  const hex = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
-  if (hex === null) return address;
-  const bits = Number.parseInt(hex[1] ?? '', 16) * 65_536 + Number.parseInt(hex[2] ?? '', 16);
-  return [24, 16, 8, 0].map((shift) => Math.floor(bits / 2 ** shift) % 256).join('.');
+function isIn(list: BlockList, address: string | undefined): boolean {
+  return address !== undefined && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
 function plainText(): AddressRefusedError {
   return new AddressRefusedError('Outside this machine TLS is needed: use an https address.');
+}
+
+function notPublic(): AddressRefusedError {
+  return new AddressRefusedError(
+    'An address set over HTTP must be https and lead to the public internet, not to this machine or a private network. ' +
+      'An operator may set any other on the command line.',
+  );
 }
