@@ -30,6 +30,7 @@ const PERMISSIONS = [
   'encounters.access',
   'encounters.vitals.read',
   'investigations.lab.list',
+  'investigations.lab.release',
   'investigations.imaging.list',
 ];
 

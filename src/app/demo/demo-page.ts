@@ -6,8 +6,11 @@ export interface DemoFacts {
   userId: string;
   password: string;
   patientId: string;
-  patientName: string;
+  family: string;
   encounterId: string;
+  labOrderId: string;
+  imagingOrderId: string;
+  vitalSetId: string;
   organisationId: string;
   facilityId: string;
 }
@@ -40,7 +43,7 @@ Try this in another terminal:
      | sed -E 's/.*"accessToken":"([^"]+)".*/\\1/')
 
 3. Find a patient:
-   curl -s "${base}/patients/base?search=${encodeURIComponent(facts.patientName)}" -H "authorization: Bearer $TOKEN"
+   curl -s "${base}/patients/base?search=${encodeURIComponent(facts.family)}" -H "authorization: Bearer $TOKEN"
 
 4. Search the encounters of that patient, five a page, newest first:
    curl -s "${base}/encounters/fhir/Encounter?patient=${facts.patientId}&purposeOfUse=TREATMENT&_count=5" \\
@@ -50,13 +53,32 @@ Try this in another terminal:
    curl -s "${base}/encounters/fhir/Encounter/${facts.encounterId}?purposeOfUse=TREATMENT" \\
      -H "authorization: Bearer $TOKEN"
 
-6. See who looked at the patient:
+6. Fetch a laboratory order with its results and report, an imaging order, and a set of vital signs:
+   curl -s "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/fhir" -H "authorization: Bearer $TOKEN"
+   curl -s "${base}/investigations/imaging/orders/${facts.imagingOrderId}/clinical/fhir" -H "authorization: Bearer $TOKEN"
+   curl -s "${base}/encounters/vitals/${facts.vitalSetId}/clinical/fhir" -H "authorization: Bearer $TOKEN"
+
+7. See who looked at the patient:
    curl -s "${base}/patients/base/${facts.patientId}/access-log" -H "authorization: Bearer $TOKEN"
 
-7. Prove that nobody changed that trace:
+8. Prove that nobody changed that trace (this and what follows in the folder of the checkout):
    npx interchange access-log verify
 
-8. Sign out:
+9. Bring records in. The second time nothing changes; your own files come in the same way:
+   npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} demo/records
+
+10. Deliver patients to an exchange. A simulator stands in for one and shows what it gets:
+   npx interchange connection create --organisation ${facts.organisationId} --name "Local exchange" \\
+     --address http://127.0.0.1:4100/patients --client-id demo --json > connection.json
+   npx interchange exchange-simulator --connection connection.json &
+   echo '{"resourceType":"Patient","identifier":[{"system":"https://example.org/mrn","value":"1001"}],"name":[{"family":"Example","given":["Ada"]}]}' \\
+     | npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} -
+   npx interchange delivery list
+
+11. Publish the laboratory order to a FHIR server. docs/publish.md tells how to name one; until then the answer is 503:
+   curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir" -H "authorization: Bearer $TOKEN"
+
+12. Sign out:
    curl -s -o /dev/null -w '%{http_code}\\n' -X POST ${base}/auth/logout -H "authorization: Bearer $TOKEN"
 
 Stop it with Ctrl-C. The records stay in the data folder; remove the folder to begin anew.

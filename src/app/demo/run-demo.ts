@@ -58,7 +58,7 @@ async function prepare(config: Config, opened: OpenDatabase): Promise<Demo> {
     if (kept !== undefined) return { identity, userId, showcase: kept };
     await importDemoRecords(db, { ...identity, timeZone: DEMO_TIME_ZONE });
     const showcase = await findShowcase(db, identity);
-    if (showcase === undefined) throw new Error('the demo records hold no encounter');
+    if (showcase === undefined) throw new Error('the demo records lack what the page shows');
     return { identity, userId, showcase };
   } finally {
     await db.end();
@@ -72,17 +72,5 @@ async function importDemoRecords(db: Pool, scope: FacilityScope): Promise<void> 
 }
 
 function pageOf({ identity, userId, showcase }: Demo, publicBaseUrl: string): string {
-  const { organisationId, facilityId, email, password } = identity;
-  const { patientId, family, encounterId } = showcase;
-  return demoPage({
-    publicBaseUrl,
-    email,
-    userId,
-    password,
-    patientId,
-    patientName: family,
-    encounterId,
-    organisationId,
-    facilityId,
-  });
+  return demoPage({ ...identity, ...showcase, publicBaseUrl, userId });
 }

@@ -1,0 +1,131 @@
+/** What `npm start` prints, run line by line as a reader would. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type StartedCommand, startCommand } from '../../../test-support/command.ts';
+import { makeDataDir } from '../../../test-support/embedded.ts';
+
+const run = promisify(execFile);
+const ENTRY = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
+const SIMULATOR_PORT = '4100';
+
+describe('the demo', { timeout: 300_000 }, () => {
+  let data: Awaited<ReturnType<typeof makeDataDir>>;
+  let work: string;
+  let demo: StartedCommand;
+  let page: string;
+  let simulatorPort: string;
+
+  before(async () => {
+    data = await makeDataDir();
+    work = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
+    await writeFile(join(work, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${ENTRY}' "$@"\n`);
+    await chmod(join(work, 'npx'), 0o755);
+    simulatorPort = await freePort();
+    await start();
+  });
+  after(async () => {
+    demo?.child.kill('SIGTERM');
+    await demo?.ended;
+    await data?.remove();
+    await rm(work, { recursive: true, force: true });
+  });
+
+  async function start(): Promise<void> {
+    demo = startCommand(['start'], { env: { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' } });
+    await demo.printed(/begin anew\.\n/);
+    page = demo.output().stdout;
+  }
+
+  /** The printed commands of one step, run in one shell after those of signing in. */
+  async function step(number: number, signedIn = true): Promise<string> {
+    const lines = [...(signedIn ? commandsOf(2) : []), ...commandsOf(number)].join('\n');
+    const script = `set -e\n${lines.replaceAll(SIMULATOR_PORT, simulatorPort)}\n[ -z "$!" ] || kill $!\n`;
+    const { stdout } = await run('sh', ['-c', simulated(script)], {
+      cwd: number === 9 ? CHECKOUT : work,
+      env: { ...process.env, PATH: `${work}:${process.env.PATH}`, DATA_DIR: data.path },
+      timeout: 60_000,
+    });
+    return stdout;
+  }
+
+  const simulated = (script: string) =>
+    script.replace('exchange-simulator ', `exchange-simulator --port ${simulatorPort} `);
+
+  function commandsOf(number: number): string[] {
+    const text = new RegExp(`^${number}\\. .*\\n((?: {3}.*\\n)+)`, 'm').exec(page)?.[1];
+    assert.ok(text, `step ${number} is there`);
+    return text.split('\n').map((line) => line.trim());
+  }
+
+  it('shows where things are', async () => {
+    for (const [, address = ''] of page.matchAll(/^ {2}(?:Reference|Health) +(\S+)/gm))
+      assert.equal((await fetch(address)).status, 200, address);
+  });
+
+  it('signs in, finds the patient and reads encounters', async () => {
+    const { userId } = JSON.parse(await step(1, false)) as { userId: string };
+    assert.ok(page.includes(`User id        ${userId}`));
+    const found = JSON.parse(await step(3)) as { items: unknown[] };
+    assert.ok(found.items.length > 0);
+    const bundle = JSON.parse(await step(4)) as { type: string; entry: unknown[] };
+    assert.deepEqual([bundle.type, bundle.entry.length], ['searchset', 5]);
+    assert.equal((JSON.parse(await step(5)) as { resourceType: string }).resourceType, 'Encounter');
+  });
+
+  it('fetches laboratory, imaging and vital signs', async () => {
+    const [lab, imaging, vitals] = JSON.parse(`[${(await step(6)).replaceAll('}{', '},{')}]`) as Record<
+      string,
+      unknown[]
+    >[];
+    assert.ok(lab?.observations?.length && lab.reports?.length && lab.orders?.length);
+    assert.ok(imaging?.orders?.length);
+    assert.ok(vitals?.vitalSetId && vitals.observations?.length);
+  });
+
+  it('shows the trace and proves it', async () => {
+    const { items } = JSON.parse(await step(7)) as { items: unknown[] };
+    assert.ok(items.length > 0);
+    assert.match(await step(8), /\d/);
+  });
+
+  it('takes its records again, and nothing changes', async () => {
+    assert.match(await step(9), /Patient\s+6/);
+  });
+
+  it('delivers to the simulator', async () => {
+    assert.match(await step(10), /patient\.created/);
+  });
+
+  it('publishes nothing before a target is named, and says so', async () => {
+    const { statusCode, message } = JSON.parse(await step(11)) as { statusCode: number; message: string };
+    assert.deepEqual([statusCode, /target/.test(message)], [503, true]);
+  });
+
+  it('signs out', async () => {
+    assert.equal(await step(12), '204\n');
+  });
+
+  it('is the same after a restart', async () => {
+    const before = page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST');
+    demo.child.kill('SIGTERM');
+    assert.equal((await demo.ended).code, 0);
+    await start();
+    assert.equal(page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'), before);
+  });
+});
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return String(typeof address === 'object' && address !== null ? address.port : 0);
+}
