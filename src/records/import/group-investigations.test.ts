@@ -173,6 +173,33 @@ describe('grouping over several imports', () => {
     assert.equal(after?.version, before?.version + 1);
   });
 
+  test('an order that says nothing of its discipline keeps that of its results when it changes', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, PATIENT, ORDER, observation('o1'), observation('o2'), REPORT);
+    await importJson(database.pool, here, ORDER.replace('active', 'completed'));
+    assert.deepEqual(withoutVersion(await orders(here)), [{ ...expected, status: 'completed' }]);
+  });
+
+  test('an order with a study and a result is of the discipline of its study, whatever comes last', async () => {
+    const basedOn = [{ reference: 'ServiceRequest/s1' }];
+    const study = JSON.stringify({
+      ...{ resourceType: 'ImagingStudy', id: 'i1', subject: base.subject, status: 'available' },
+      basedOn,
+    });
+    for (const parts of [
+      [study, observation('o1', { basedOn })],
+      [observation('o1', { basedOn }), study],
+    ]) {
+      const here = await tenant();
+      await importJson(database.pool, here, PATIENT, ORDER);
+      for (const part of parts) await importJson(database.pool, here, part);
+      assert.deepEqual(
+        (await orders(here)).map(({ discipline }) => discipline),
+        ['imaging'],
+      );
+    }
+  });
+
   test('a made-up order that is removed and comes again repeats no version', async () => {
     const here = await tenant();
     const madeUp = async () =>

@@ -24,6 +24,8 @@ import {
 } from '../../investigations/place-parts.store.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { categorised, orderDiscipline } from './discipline.ts';
+import { orderEvidence } from './order-disciplines.store.ts';
 import { recordId } from './record-id.ts';
 
 /** Ids of what was created or changed. */
@@ -45,16 +47,27 @@ export async function groupInvestigations(
   const assigned = assignOrders(parts, (id) => known.get(id)?.patientId);
   const madeUp = madeUpOrders(parts, assigned, (id) => known.get(id)?.madeUp ?? true);
   if (madeUp.length > 0) await writeMadeUpOrders(client, scope, madeUp);
-  const disciplines = new Map<string, Discipline>();
-  for (const { orderId, discipline } of assigned.values()) {
-    const order = orderId === null ? undefined : known.get(orderId);
-    if (order === undefined || order.madeUp || discipline === 'other') continue;
-    // What an order's own category says stands, unless it says neither laboratory nor imaging.
-    if (order.categorised && order.discipline !== 'other') continue;
-    if (order.discipline !== discipline) disciplines.set(order.id, discipline);
+  const affected = await move(client, scope, { parts, assigned, touched });
+  await decideDisciplines(client, scope, affected);
+  if (affected.length > 0) await touchOrders(client, scope, affected);
+}
+
+/** What an order's category says, else what its parts are, else what its code says. */
+async function decideDisciplines(
+  client: Client,
+  scope: FacilityScope,
+  orderIds: readonly string[],
+): Promise<void> {
+  if (orderIds.length === 0) return;
+  const decided = new Map<string, Discipline>();
+  for (const order of await orderEvidence(client, scope, orderIds)) {
+    const { id, discipline, code, hasSpecimen, ofParts } = order;
+    const category = order.category ?? undefined;
+    const next =
+      categorised(category) ?? ofParts ?? orderDiscipline(category, code ?? undefined, hasSpecimen);
+    if (next !== discipline) decided.set(id, next);
   }
-  if (disciplines.size > 0) await setDisciplines(client, scope, disciplines);
-  await move(client, scope, { parts, assigned, touched });
+  if (decided.size > 0) await setDisciplines(client, scope, decided);
 }
 
 interface Parts {
@@ -238,11 +251,12 @@ function orderStatus(status: string): string {
   }
 }
 
+/** Put parts under their orders; returns the orders that changed, or lost, got or have a changed part. */
 async function move(
   client: Client,
   scope: FacilityScope,
   request: { parts: Parts; assigned: ReadonlyMap<string, Assignment>; touched: TouchedInvestigations },
-): Promise<void> {
+): Promise<string[]> {
   const { parts, assigned, touched } = request;
   const affected = new Set(touched.orders);
   const tables: readonly [PartTable, readonly Placed[], ReadonlySet<string>][] = [
@@ -261,7 +275,7 @@ async function move(
     if (orderId !== null && report.resultIds.some((id) => touched.observations.has(id)))
       affected.add(orderId);
   }
-  if (affected.size > 0) await touchOrders(client, scope, [...affected].sort());
+  return [...affected].sort();
 }
 
 interface Placed {
