@@ -29,8 +29,8 @@ describe('clinical records', () => {
 
   test('everything is taken, and nothing is left without a place', () => {
     assert.deepEqual(check.imported.rejected, []);
-    assert.deepEqual(check.imported.notKept, {});
-    assert.deepEqual(check.imported.unresolved, {});
+    assert.deepEqual(check.imported.notKept, []);
+    assert.deepEqual(check.imported.unresolved, []);
   });
 
   test('every resource conforms', () => {

@@ -68,6 +68,11 @@ export async function createImportTest(): Promise<ImportTest> {
   };
 }
 
+/** How often each element was met. */
+export function countsOf(elements: ImportDocument['notKept']): Record<string, number> {
+  return Object.fromEntries(elements.map(({ element, count }) => [element, count]));
+}
+
 /** NDJSON of the resources. */
 export function lines(resources: readonly object[]): string {
   return resources.map((resource) => JSON.stringify(resource)).join('\n');

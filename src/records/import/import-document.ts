@@ -1,7 +1,7 @@
 /** Imports one JSON document: a Bundle, or a single resource. */
 import { indexBundle, singleUnit } from './index-source.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
-import { type ImportRun, type Rejected, runUnit, wholeDocument } from './run-unit.ts';
+import { type ImportRun, type Rejected, runUnit, type UnitPart, wholeDocument } from './run-unit.ts';
 import type { Spool } from './source/spool.ts';
 
 /** Reasons that are listed for one Bundle at most. */
@@ -15,34 +15,59 @@ export interface DocumentPlace {
   line: number | undefined;
 }
 
-/** True when it waits for targets. */
-export async function importDocument(run: ImportRun, place: DocumentPlace): Promise<boolean> {
+/** What became of a document that was not simply taken or rejected. */
+export interface DocumentLeft {
+  state: 'waiting' | 'gave up';
+  /** The last of its types in the order of writing. */
+  order: number;
+}
+
+/** Undefined when it is done with. */
+export async function importDocument(
+  run: ImportRun,
+  place: DocumentPlace,
+): Promise<DocumentLeft | undefined> {
   const indexed = await indexBundle(place.spool, place.range, run);
   if (indexed.kind === 'resource') return importSingle(run, place, indexed.resource);
   for (const { entry, resourceType, reason } of indexed.rejected)
     reject(run, place, { entry, ...(resourceType === undefined ? {} : { resourceType }), reason });
-  if (indexed.rejected.length > 0) return false;
-  const { unit } = indexed;
+  if (indexed.rejected.length > 0) return undefined;
   const resourceOf = (entry: unknown) => (entry as { resource: JsonObject }).resource;
-  const result = await runUnit(run, { unit, spool: place.spool, resourceOf, maxReasons: REASONS });
-  if (result.kind === 'waiting') return true;
-  if (result.kind === 'done') {
-    run.report.bundles += 1;
-    run.report.addNotTaken(unit.notTaken);
-  } else for (const rejection of result.rejected) reject(run, place, rejection);
-  return false;
+  const { left, done } = await importWhole(run, place, { unit: indexed.unit, resourceOf });
+  if (done && !run.again) run.report.bundles += 1;
+  return left;
 }
 
-async function importSingle(run: ImportRun, place: DocumentPlace, resource: JsonObject): Promise<boolean> {
+async function importSingle(
+  run: ImportRun,
+  place: DocumentPlace,
+  resource: JsonObject,
+): Promise<DocumentLeft | undefined> {
   const unit = rejecting(run, place, () =>
     singleUnit(resource, { number: place.line ?? 1, ...place.range }, run),
   );
-  if (unit === undefined) return false;
-  const part = { unit, spool: place.spool, resourceOf: wholeDocument, maxReasons: 1 };
-  const result = await runUnit(run, part);
-  if (result.kind === 'rejected') for (const rejection of result.rejected) reject(run, place, rejection);
-  else if (result.kind === 'done') run.report.addNotTaken(unit.notTaken);
-  return result.kind === 'waiting';
+  if (unit === undefined) return undefined;
+  return (await importWhole(run, place, { unit, resourceOf: wholeDocument })).left;
+}
+
+async function importWhole(
+  run: ImportRun,
+  place: DocumentPlace,
+  { unit, resourceOf }: Pick<UnitPart, 'unit' | 'resourceOf'>,
+): Promise<{ left: DocumentLeft | undefined; done: boolean }> {
+  const { file, spool } = place;
+  const result = await runUnit(run, { unit, spool, resourceOf, file, maxReasons: REASONS });
+  const order = unit.entries.reduce((last, { importer }) => Math.max(last, importer.order), 0);
+  if (result.kind === 'waiting') {
+    run.held.add(unit.names());
+    return { left: { state: 'waiting', order }, done: false };
+  }
+  if (result.kind === 'rejected') {
+    for (const rejection of result.rejected) reject(run, place, rejection);
+    return { left: undefined, done: false };
+  }
+  if (!run.again) run.report.addNotTaken(unit.notTaken);
+  return { left: result.gaveUp.length > 0 ? { state: 'gave up', order } : undefined, done: true };
 }
 
 /** Add to the report; a line keeps its own number. */

@@ -1,5 +1,5 @@
 /** Imports NDJSON: each line stands for itself, and many go in one transaction. */
-import { type DocumentPlace, importDocument, reject } from './import-document.ts';
+import { type DocumentLeft, type DocumentPlace, importDocument, reject } from './import-document.ts';
 import { repeatOnConflict } from './import-transaction.ts';
 import { indexLines, type Line, lineUnit, type OnBrokenLine } from './index-source.ts';
 import { LineNumbers } from './line-numbers.ts';
@@ -15,9 +15,15 @@ export interface LinesPlace {
   only: LineNumbers | undefined;
 }
 
-/** Numbers of the lines that wait for targets. */
-export async function importLines(run: ImportRun, place: LinesPlace): Promise<LineNumbers> {
-  const progress: Progress = { waiting: new LineNumbers(), faults: 0 };
+/** Lines that are not done with. */
+export interface LinesLeft {
+  waiting: LineNumbers;
+  /** To be taken again once everything else is there. */
+  gaveUp: LineNumbers;
+}
+
+export async function importLines(run: ImportRun, place: LinesPlace): Promise<LinesLeft> {
+  const progress: Progress = { waiting: new LineNumbers(), gaveUp: new LineNumbers(), faults: 0 };
   let from: LinePosition | undefined = { start: place.start, before: 0 };
   const { maxLines } = run.limits;
   while (from !== undefined) {
@@ -25,11 +31,10 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
       throw new SourceError(`is past ${maxLines} lines, the limit. Split the file.`, { entry: maxLines + 1 });
     from = await importSomeLines(run, place, from, progress);
   }
-  return progress.waiting;
+  return progress;
 }
 
-interface Progress {
-  waiting: LineNumbers;
+interface Progress extends LinesLeft {
   /** Lines that are no FHIR. */
   faults: number;
 }
@@ -42,7 +47,6 @@ async function importSomeLines(
   progress: Progress,
 ): Promise<LinePosition | undefined> {
   const { file, spool, only } = place;
-  const { waiting } = progress;
   const { maxFaults } = run.limits;
   const onBroken: OnBrokenLine = ({ entry, reason }) => {
     run.report.reject({ file, entry, reason });
@@ -58,57 +62,82 @@ async function importSomeLines(
   const { lines, bundles, notTaken, next } = await indexLines(spool, position, { ...run, only, onBroken });
   run.report.addNotTaken(notTaken);
   for (let from = 0; from < lines.length; ) {
-    from += await importRun(run, place, lines.slice(from, from + LINES), waiting);
+    from += await importRun(run, place, lines.slice(from, from + LINES), progress);
   }
   for (const { number, ...range } of bundles) {
-    if (await importLineBundle(run, { file, spool, range, line: number })) waiting.add(number);
+    const left = await importLineBundle(run, { file, spool, range, line: number });
+    if (left !== undefined) (left.state === 'waiting' ? progress.waiting : progress.gaveUp).add(number);
   }
   return next;
 }
 
-async function importLineBundle(run: ImportRun, place: DocumentPlace): Promise<boolean> {
+async function importLineBundle(run: ImportRun, place: DocumentPlace): Promise<DocumentLeft | undefined> {
   try {
     return await repeatOnConflict(() => importDocument(run, place));
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     reject(run, place, { entry: error.entry ?? null, reason: error.message });
-    return false;
+    return undefined;
   }
 }
 
 /** Lines in one transaction at most. */
 const LINES = 500;
+/** Attempts at many lines at once. */
+const ATTEMPTS = 8;
 
-/** Import the first of `lines`, each of which stands for itself; returns how many were dealt with. */
+/**
+ * Import the first of `lines`, each of which stands for itself; returns how many were dealt with. What waits or is
+ * rejected is left out of the next attempt; after some attempts lines go one by one, so that lines which wait for each
+ * other cost no more than that.
+ */
 async function importRun(
   run: ImportRun,
   place: LinesPlace,
   lines: readonly Line[],
-  waiting: LineNumbers,
+  left: LinesLeft,
+  attempts = 1,
 ): Promise<number> {
-  const { used, result } = await repeatOnConflict(async () => {
+  const { used, unit, result } = await repeatOnConflict(async () => {
     const { unit, used } = await lineUnit(place.spool, lines, run);
-    const part = { unit, spool: place.spool, resourceOf: wholeDocument, maxReasons: LINES };
-    return { used, result: await tryUnit(run, part) };
+    const { spool, file } = place;
+    const part = { unit, spool, file, resourceOf: wholeDocument, maxReasons: LINES };
+    return { used, unit, result: await tryUnit(run, part) };
   });
-  if (result.kind === 'done') return used;
+  if (result.kind === 'done') {
+    for (const number of result.gaveUp) left.gaveUp.add(number);
+    return used;
+  }
   const some = lines.slice(0, used);
   if (result.kind === 'refused') {
-    if (used > 1) for (const line of some) await importRun(run, place, [line], waiting);
-    else
-      run.report.reject({
-        file: place.file,
-        entry: some[0]?.number ?? null,
-        reason: `The resource ${result.reason}`,
-      });
+    if (used > 1) await importEach(run, place, some, left);
+    else rejectLine(run, place, some[0], result.reason);
     return used;
   }
   const stopped = new Set(
-    result.kind === 'waiting' ? result.waiting : result.rejected.map(({ entry }) => entry),
+    result.kind === 'waiting' ? result.waiting : result.rejected.map(({ entry }) => entry ?? 0),
   );
-  if (result.kind === 'waiting') for (const number of result.waiting) waiting.add(number);
-  else for (const rejection of result.rejected) run.report.reject({ file: place.file, ...rejection });
-  const left = some.filter(({ number }) => !stopped.has(number));
-  for (let done = 0; done < left.length; ) done += await importRun(run, place, left.slice(done), waiting);
+  if (result.kind === 'waiting') {
+    run.held.add(unit.names(stopped));
+    for (const number of stopped) left.waiting.add(number);
+  } else for (const rejection of result.rejected) run.report.reject({ file: place.file, ...rejection });
+  const others = some.filter(({ number }) => !stopped.has(number));
+  if (attempts >= ATTEMPTS) await importEach(run, place, others, left);
+  else
+    for (let done = 0; done < others.length; )
+      done += await importRun(run, place, others.slice(done), left, attempts + 1);
   return used;
+}
+
+async function importEach(
+  run: ImportRun,
+  place: LinesPlace,
+  lines: readonly Line[],
+  left: LinesLeft,
+): Promise<void> {
+  for (const line of lines) await importRun(run, place, [line], left);
+}
+
+function rejectLine(run: ImportRun, { file }: LinesPlace, line: Line | undefined, reason: string): void {
+  run.report.reject({ file, entry: line?.number ?? null, reason: `The resource ${reason}` });
 }

@@ -56,8 +56,8 @@ test('a Bundle is taken, and entered in the log of each patient before the answe
     rejected: [],
     rejectedCount: 0,
     unchanged: {},
-    notKept: {},
-    unresolved: {},
+    notKept: [],
+    unresolved: [],
   });
   assert.deepEqual(await logOf(someone), [
     {

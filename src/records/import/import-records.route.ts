@@ -50,6 +50,17 @@ const LINKS_PATIENTS: Permission = 'patients.patients.register';
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
 
+const Elements = (description: string) =>
+  Type.Array(
+    Type.Object({
+      element: Type.String({ description: 'For example Patient.extension.' }),
+      count: Type.Integer(),
+      file: Type.String({ description: 'Where it was met first.' }),
+      entry: Type.Integer({ description: 'Number of the Bundle entry or NDJSON line there, from 1.' }),
+    }),
+    { description },
+  );
+
 const ReportSchema = Type.Object({
   files: Type.Integer({ description: 'Always 1: the body.' }),
   bundles: Type.Integer({ description: 'Bundles taken.' }),
@@ -68,8 +79,10 @@ const ReportSchema = Type.Object({
   ),
   rejectedCount: Type.Integer(),
   unchanged: Counts('Of `resources`: those that changed nothing, by type.'),
-  notKept: Counts('What resources carried that there is no place for, by element path.'),
-  unresolved: Counts('References to what is not there, kept as their display, by element path.'),
+  notKept: Elements('What resources carried that there is no place for, by element, most frequent first.'),
+  unresolved: Elements(
+    'References to what is not there, kept as their display; by element, most frequent first.',
+  ),
 });
 
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {

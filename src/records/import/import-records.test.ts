@@ -12,7 +12,7 @@ import {
   practitioner,
   type Resource,
 } from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import { dataFault } from './import-transaction.ts';
 import { recordId } from './record-id.ts';
 import type { PatientChange } from './run-unit.ts';
@@ -56,8 +56,11 @@ describe('what is taken', () => {
       rejected: [],
       rejectedCount: 0,
       unchanged: {},
-      notKept: { 'Encounter.length': 1, 'Patient.extension': 1 },
-      unresolved: {},
+      notKept: [
+        { element: 'Encounter.length', count: 1, file: '0.json', entry: 1 },
+        { element: 'Patient.extension', count: 1, file: '0.json', entry: 3 },
+      ],
+      unresolved: [],
     });
     const row = await encounterRow(visit);
     assert.equal(row?.patient_id, someone.id);
@@ -161,7 +164,7 @@ describe('references', () => {
       const first = await t.run([bundle([inBundle, someone, doctor])]);
       const second = await t.run([bundle([later, someone])]);
       assert.deepEqual([first.rejected, second.rejected], [[], []]);
-      assert.deepEqual([first.unresolved, second.unresolved], [{}, {}]);
+      assert.deepEqual([first.unresolved, second.unresolved], [[], []]);
       for (const resource of [inBundle, later])
         assert.deepEqual(await participantsOf(resource), [{ practitioner_id: doctor.id, display: null }]);
     });
@@ -199,7 +202,7 @@ describe('references', () => {
       });
       assert.deepEqual(document.rejected, []);
       assert.deepEqual(document.resources, { Encounter: 3, Patient: 1, Practitioner: 1 });
-      assert.deepEqual(document.unresolved, {});
+      assert.deepEqual(document.unresolved, []);
     }
     assert.deepEqual(await participantsOf(visit), [{ practitioner_id: doctor.id, display: null }]);
     assert.equal((await encounterRow(visit))?.version, 1);
@@ -242,7 +245,7 @@ describe('references', () => {
     });
     const document = await t.run([bundle([someone, visit])]);
     assert.deepEqual(document.rejected, []);
-    assert.deepEqual(document.unresolved, { 'Encounter.participant.individual': 2 });
+    assert.deepEqual(countsOf(document.unresolved), { 'Encounter.participant.individual': 2 });
     assert.deepEqual(await participantsOf(visit), [
       { practitioner_id: null, display: 'Dr. Gone' },
       { practitioner_id: null, display: 'PractitionerRole/7' },
@@ -455,7 +458,7 @@ describe('rejections', () => {
       encounter('Patient/SECRET-3'),
     ]);
     assert.doesNotMatch(JSON.stringify(document), /SECRET/);
-    assert.deepEqual(document.notKept, { 'Patient.(unknown element)': 1 });
+    assert.deepEqual(countsOf(document.notKept), { 'Patient.(unknown element)': 1 });
   });
 });
 

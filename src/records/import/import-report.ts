@@ -1,4 +1,5 @@
 /** What an import says at its end (design section 5): counts, and what was rejected and why. */
+import { type ElementCount, ElementTally } from './element-tally.ts';
 import type { UnitOutcome } from './import-unit.ts';
 import { count } from './unit.ts';
 
@@ -30,10 +31,10 @@ export interface ImportDocument {
   rejectedCount: number;
   /** Of `resources`: those that changed nothing. */
   unchanged: Record<string, number>;
-  /** By element path: what resources carried that the model has no place for. */
-  notKept: Record<string, number>;
-  /** By element path: references whose target is not there, kept as their display. */
-  unresolved: Record<string, number>;
+  /** What resources carried that the model has no place for, by element, most frequent first. */
+  notKept: ElementCount[];
+  /** References whose target is not there, kept as their display, by element, most frequent first. */
+  unresolved: ElementCount[];
 }
 
 export class ImportReport {
@@ -46,8 +47,8 @@ export class ImportReport {
   readonly #resources = new Map<string, number>();
   readonly #unchanged = new Map<string, number>();
   readonly #notTaken = new Map<string, number>();
-  readonly #notKept = new Map<string, number>();
-  readonly #unresolved = new Map<string, number>();
+  readonly #notKept = new ElementTally();
+  readonly #unresolved = new ElementTally();
 
   reject(rejection: Rejection): void {
     this.rejectedCount += 1;
@@ -58,11 +59,14 @@ export class ImportReport {
     addCounts(this.#notTaken, types);
   }
 
-  add({ resources, unchanged, notKept, unresolved }: UnitOutcome): void {
+  add({ resources, unchanged, notKept }: UnitOutcome, file: string): void {
     addCounts(this.#resources, resources);
     addCounts(this.#unchanged, unchanged);
-    addCounts(this.#notKept, notKept);
-    addCounts(this.#unresolved, unresolved);
+    this.#notKept.addAll(notKept, file);
+  }
+
+  addUnresolved(unresolved: ElementTally, file: string): void {
+    this.#unresolved.addAll(unresolved, file);
   }
 
   document(): ImportDocument {
@@ -74,8 +78,8 @@ export class ImportReport {
       rejected: this.rejected.toSorted(compareRejections),
       rejectedCount: this.rejectedCount,
       unchanged: sorted(this.#unchanged),
-      notKept: sorted(this.#notKept),
-      unresolved: sorted(this.#unresolved),
+      notKept: this.#notKept.counts(),
+      unresolved: this.#unresolved.counts(),
     };
   }
 }
@@ -88,8 +92,8 @@ export function importText(document: ImportDocument): string {
     ...counted('taken', document.resources),
     ...counted('unchanged', document.unchanged),
     ...counted('not taken', document.notTaken),
-    ...counted('not kept', document.notKept),
-    ...counted('unresolved', document.unresolved),
+    ...elements('not kept', document.notKept),
+    ...elements('unresolved', document.unresolved),
     `rejected   ${document.rejectedCount}`,
     ...document.rejected.map(({ file, entry, resourceType, reason }) => {
       const place = entry === null ? file : `${file}, entry ${entry}`;
@@ -105,6 +109,20 @@ function counted(title: string, counts: Record<string, number>): string[] {
   const width = Math.max(0, ...entries.map(([name]) => name.length));
   if (entries.length === 0) return [];
   return [title, ...entries.map(([name, times]) => `  ${name.padEnd(width)}  ${times}`)];
+}
+
+/** Elements that are shown to people; all are in the document. */
+const SHOWN = 20;
+
+function elements(title: string, all: readonly ElementCount[]): string[] {
+  if (all.length === 0) return [];
+  const shown = all.slice(0, SHOWN);
+  const width = Math.max(...shown.map(({ element }) => element.length));
+  const digits = String(shown[0]?.count).length;
+  const line = ({ element, count, file, entry }: ElementCount) =>
+    `  ${element.padEnd(width)}  ${String(count).padStart(digits)}  first in ${file}, entry ${entry}`;
+  const more = all.length - shown.length;
+  return [title, ...shown.map(line), ...(more > 0 ? [`  and ${more} more elements: --json names them`] : [])];
 }
 
 function addCounts(counts: Map<string, number>, more: ReadonlyMap<string, number>): void {

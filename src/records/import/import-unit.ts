@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import { parseFhirJson } from '../../fhir/json.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { ElementTally } from './element-tally.ts';
 import type { JsonObject } from './json-resource.ts';
 import { type MapOutcome, type MissingTargets, mapResources } from './map-resources.ts';
 import { facilityRecordId } from './record-id.ts';
+import type { RecordNames } from './record-names.ts';
 import { ReferenceResolver } from './resolve-references.ts';
 import type {
   IdentifierKey,
@@ -33,6 +35,7 @@ export interface UnitRequest {
   resourceOf: (parsed: unknown) => JsonObject;
   importers: ReadonlyMap<string, ResourceImporter>;
   missingTargets: MissingTargets;
+  expected: RecordNames | undefined;
   /** Rejected resources after which it stops. */
   maxReasons: number;
 }
@@ -41,8 +44,11 @@ export interface UnitOutcome {
   /** Resources taken, by type; what was there already with the same content is among them. */
   resources: Map<string, number>;
   unchanged: Map<string, number>;
-  notKept: Map<string, number>;
-  unresolved: Map<string, number>;
+  notKept: ElementTally;
+  unresolved: ElementTally;
+  unresolvedIn: number[];
+  /** True when an optional target was given up that may still come. */
+  gaveUp: boolean;
   rejected: { entry: UnitEntry; reason: string }[];
   waiting: number[];
   /** Patients that were created or changed, and all that anything written is about. */
@@ -137,8 +143,10 @@ function emptyOutcome(): UnitOutcome {
   return {
     resources: new Map(),
     unchanged: new Map(),
-    notKept: new Map(),
-    unresolved: new Map(),
+    notKept: new ElementTally(),
+    unresolved: new ElementTally(),
+    unresolvedIn: [],
+    gaveUp: false,
     rejected: [],
     waiting: [],
     patientsCreated: new Set(),
@@ -231,16 +239,18 @@ async function mapChunk(
       rejected.push({ entry, reason: 'The resource is nested too deeply, or has a number out of range' });
     }
   }
-  const { scope, unit, missingTargets } = request;
-  const mapped = await mapResources(client, { scope, unit, resolver, missingTargets, entries });
+  const { scope, unit, missingTargets, expected } = request;
+  const mapped = await mapResources(client, { scope, unit, resolver, missingTargets, expected, entries });
   return { ...mapped, rejected: [...rejected, ...mapped.rejected] };
 }
 
 function mergeMapped(outcome: UnitOutcome, mapped: MapOutcome): void {
   outcome.rejected.push(...mapped.rejected);
   outcome.waiting.push(...mapped.waiting);
-  for (const [path, times] of mapped.notKept) count(outcome.notKept, path, times);
-  for (const [path, times] of mapped.unresolved) count(outcome.unresolved, path, times);
+  outcome.notKept.addAll(mapped.notKept);
+  outcome.unresolved.addAll(mapped.unresolved);
+  for (const number of mapped.unresolvedIn) outcome.unresolvedIn.push(number);
+  outcome.gaveUp ||= mapped.gaveUp;
 }
 
 function merge(outcome: UnitOutcome, { type }: ResourceImporter, result: WriteResult): void {

@@ -5,22 +5,29 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { identifier } from './datatypes.ts';
 import { ElementReader } from './element-reader.ts';
+import { ElementTally } from './element-tally.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
-import { parseReference } from './parse-reference.ts';
+import {
+  type ReadReference,
+  readReference,
+  targetNames,
+  unusable,
+  writtenReference,
+} from './read-reference.ts';
 import { recordId } from './record-id.ts';
+import type { RecordNames } from './record-names.ts';
 import type { Answer, ReferenceResolver } from './resolve-references.ts';
-import type { IdentifierKey, MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
+import type { MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
 import { createGiveWay } from './source/give-way.ts';
-import { count, type Unit, type UnitEntry } from './unit.ts';
+import type { Unit, UnitEntry } from './unit.ts';
 
 /**
  * What to do about a target that is not there. `wait`: hold the whole unit back, it may still come.
- * `wait-required`: hold it back only for a target that it cannot do without. `accept`: go on without
- * optional ones, reject for the others.
+ * `wait-expected`: hold it back for what is among the expected records only. `wait-required`: hold it back only for
+ * a target that it cannot do without. `accept`: go on without optional ones, reject for the others.
  */
-export type MissingTargets = 'wait' | 'wait-required' | 'accept';
+export type MissingTargets = 'wait' | 'wait-expected' | 'wait-required' | 'accept';
 
 /** A target is not there, and may come with what is imported later. */
 export class TargetMissing extends Error {
@@ -38,6 +45,8 @@ export interface MapRequest {
   unit: Unit;
   resolver: ReferenceResolver;
   missingTargets: MissingTargets;
+  /** Records that may still come; undefined for none. */
+  expected: RecordNames | undefined;
   entries: readonly { entry: UnitEntry; resource: JsonObject }[];
 }
 
@@ -47,8 +56,12 @@ export interface MapOutcome {
   /** Numbers of the entries whose targets may still come. */
   waiting: number[];
   /** Element paths and how often they were met. */
-  notKept: Map<string, number>;
-  unresolved: Map<string, number>;
+  notKept: ElementTally;
+  unresolved: ElementTally;
+  /** Numbers of the entries that have unresolved references. */
+  unresolvedIn: number[];
+  /** True when an optional target was given up that may still come. */
+  gaveUp: boolean;
 }
 
 export async function mapResources(db: Queryable, request: MapRequest): Promise<MapOutcome> {
@@ -56,8 +69,10 @@ export async function mapResources(db: Queryable, request: MapRequest): Promise<
     rows: [],
     rejected: [],
     waiting: [],
-    notKept: new Map(),
-    unresolved: new Map(),
+    notKept: new ElementTally(),
+    unresolved: new ElementTally(),
+    unresolvedIn: [],
+    gaveUp: false,
   };
   const giveWay = createGiveWay();
   let left = [...request.entries];
@@ -82,9 +97,12 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
     const row = entry.importer.map(reader, context);
     if (context.pending) return false;
     outcome.rows.push(row);
-    for (const path of [...reader.unread(), ...context.changed]) count(outcome.notKept, reportedPath(path));
-    if (typeof resource.id === 'string' && !isUuid(resource.id)) count(outcome.notKept, `${reader.path}.id`);
-    for (const path of context.unresolved) count(outcome.unresolved, path);
+    const changed = [...reader.unread(), ...context.changed];
+    if (typeof resource.id === 'string' && !isUuid(resource.id)) changed.push(`${reader.path}.id`);
+    for (const path of changed) outcome.notKept.add(reportedPath(path), entry.number);
+    for (const path of context.unresolved) outcome.unresolved.add(path, entry.number);
+    if (context.unresolved.length > 0) outcome.unresolvedIn.push(entry.number);
+    outcome.gaveUp ||= context.gaveUp;
   } catch (error) {
     if (context.pending) return false;
     if (error instanceof TargetMissing) outcome.waiting.push(error.entry);
@@ -99,6 +117,9 @@ function reportedPath(path: string): string {
   return /^[A-Za-z0-9_.[\]]{1,200}$/.test(path) ? path : `${path.split('.')[0]}.(unknown element)`;
 }
 
+/** Modes in which an optional target that may still come is waited for. */
+const WAITING: ReadonlySet<MissingTargets> = new Set(['wait', 'wait-expected']);
+
 class EntryMapContext implements MapContext {
   readonly scope: FacilityScope;
   readonly id: string;
@@ -106,10 +127,12 @@ class EntryMapContext implements MapContext {
   readonly unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
   pending = false;
+  gaveUp = false;
   readonly changed: string[] = [];
   readonly unresolved: string[] = [];
   readonly #resolver: ReferenceResolver;
   readonly #missingTargets: MissingTargets;
+  readonly #expected: RecordNames | undefined;
 
   constructor(entry: UnitEntry, request: MapRequest) {
     this.scope = request.scope;
@@ -118,6 +141,7 @@ class EntryMapContext implements MapContext {
     this.unit = request.unit;
     this.#resolver = request.resolver;
     this.#missingTargets = request.missingTargets;
+    this.#expected = request.expected;
   }
 
   notKept(elementPath: string): void {
@@ -131,7 +155,7 @@ class EntryMapContext implements MapContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
     if (typeof answer === 'object') return answer;
-    if (answer === 'missing' && this.#missingTargets !== 'accept') throw new TargetMissing(this.entry);
+    if (answer === 'missing' && this.#waitsForRequired(reference, types)) throw new TargetMissing(this.entry);
     return parent.fail(name, unusable(reference, answer, types.join(' or ')));
   }
 
@@ -149,17 +173,35 @@ class EntryMapContext implements MapContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { target: undefined, display: undefined };
     if (typeof answer === 'object') return { target: answer, display: reference.display };
-    const mayCome = answer === 'missing' && this.#missingTargets === 'wait';
-    if (mayCome) throw new TargetMissing(this.entry);
+    if (answer === 'missing' && this.#mayCome(reference, types)) {
+      if (WAITING.has(this.#missingTargets)) throw new TargetMissing(this.entry);
+      this.gaveUp = true;
+    }
     if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
-      this.#failConditional(reader, answer === 'several');
+      this.#failConditional(reader, reference, types, answer === 'several');
     if (reference.text !== undefined || reference.key !== undefined) this.unresolved.push(reader.path);
     return { target: undefined, display: reference.display ?? writtenReference(reference) };
   }
 
-  #failConditional(reader: ElementReader, several: boolean): never {
+  /** True when the target may be among what is still to be imported. */
+  #mayCome(reference: ReadReference, types: readonly string[]): boolean {
+    if (this.#missingTargets === 'wait') return true;
+    return targetNames(reference, types).some((name) => this.#expected?.has(name) === true);
+  }
+
+  #waitsForRequired(reference: ReadReference, types: readonly string[]): boolean {
+    if (this.#missingTargets === 'accept') return false;
+    return this.#missingTargets === 'wait-required' || this.#mayCome(reference, types);
+  }
+
+  #failConditional(
+    reader: ElementReader,
+    reference: ReadReference,
+    types: readonly string[],
+    several: boolean,
+  ): never {
     if (several) reader.fail('', 'is a conditional reference that several records match');
-    if (this.#missingTargets !== 'accept') throw new TargetMissing(this.entry);
+    if (this.#waitsForRequired(reference, types)) throw new TargetMissing(this.entry);
     return reader.fail(
       '',
       'is a conditional reference that no record matches. Import what it refers to first.',
@@ -211,47 +253,4 @@ class EntryMapContext implements MapContext {
     }
     return pending ? 'pending' : 'missing';
   }
-}
-
-interface ReadReference {
-  text: string | undefined;
-  parsed: ReturnType<typeof parseReference> | undefined;
-  type: string | undefined;
-  key: IdentifierKey | undefined;
-  display: string | undefined;
-}
-
-function readReference(reader: ElementReader): ReadReference {
-  const text = reader.string('reference');
-  const type = reader.uri('type');
-  const logical = reader.child('identifier');
-  const { system, value } = (logical === undefined ? undefined : identifier(logical)) ?? {};
-  const key = system === undefined || value === undefined ? undefined : { system, value };
-  return {
-    text,
-    parsed: text === undefined ? undefined : parseReference(text),
-    type,
-    key,
-    display: reader.string('display'),
-  };
-}
-
-/** Why a reference that must lead somewhere does not. */
-function unusable(
-  { text, parsed, key }: ReadReference,
-  answer: Answer | 'wrong-type',
-  wanted: string,
-): string {
-  if (answer === 'several') return 'refers to an identifier that several records carry';
-  if (text === undefined && key === undefined)
-    return `names no ${wanted}: it has neither a reference nor an identifier with a system`;
-  if (parsed?.kind === 'contained') return `refers to a contained resource; a ${wanted} must stand by itself`;
-  if (answer === 'wrong-type' && parsed?.kind !== 'other') return `does not refer to a ${wanted}`;
-  return `refers to a ${wanted} that is neither in the file nor at this facility. Import it first.`;
-}
-
-/** What to show for a target that is not there and has no display. */
-function writtenReference({ text, parsed, key }: ReadReference): string | undefined {
-  if (parsed?.kind === 'contained') return undefined;
-  return text ?? key?.value;
 }

@@ -7,6 +7,7 @@ import { dataFault, type RunTransaction } from './import-transaction.ts';
 import { importUnit, type UnitOutcome, type UnitRequest } from './import-unit.ts';
 import type { JsonObject } from './json-resource.ts';
 import type { MissingTargets } from './map-resources.ts';
+import type { RecordNames } from './record-names.ts';
 import type { Reach, ResourceImporter } from './resource-importer.ts';
 import type { SourceLimits } from './source/limits.ts';
 
@@ -31,6 +32,12 @@ export interface ImportRun {
   limits: SourceLimits;
   transaction: RunTransaction;
   missingTargets: MissingTargets;
+  /** Records that wait, as far as known from the round before; undefined for none. */
+  expected: RecordNames | undefined;
+  /** Records that wait in this round. */
+  held: RecordNames;
+  /** True when units are taken again because a target came after they had given it up: they are counted already. */
+  again: boolean;
   /** True when there is no other source. */
   alone: boolean;
   report: ImportReport;
@@ -43,13 +50,17 @@ export interface ImportRun {
 
 export type Rejected = { entry: number | null; resourceType?: string; reason: string };
 export type UnitResult =
-  | { kind: 'done' }
+  /** `gaveUp`: numbers of the entries to be taken again once everything else is there. */
+  | { kind: 'done'; gaveUp: readonly number[] }
   | { kind: 'waiting'; waiting: readonly number[] }
   | { kind: 'rejected'; rejected: Rejected[] }
   /** The database refused the data, and did not say which resource. */
   | { kind: 'refused'; reason: string };
 
-export type UnitPart = Pick<UnitRequest, 'unit' | 'spool' | 'resourceOf' | 'maxReasons'>;
+export type UnitPart = Pick<UnitRequest, 'unit' | 'spool' | 'resourceOf' | 'maxReasons'> & {
+  /** How the source is named in the report. */
+  file: string;
+};
 
 /** A refusal of the whole unit is a rejection of it. */
 export async function runUnit(
@@ -62,19 +73,30 @@ export async function runUnit(
 }
 
 export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
-  const { scope, reach, importers, missingTargets } = run;
-  if (part.unit.entries.length === 0) return { kind: 'done' };
+  const { scope, reach, importers, missingTargets, expected } = run;
+  if (part.unit.entries.length === 0) return { kind: 'done', gaveUp: [] };
   try {
     const outcome = await run.transaction(async (client) => {
-      const written = await importUnit(client, { scope, reach, importers, missingTargets, ...part });
+      const written = await importUnit(client, {
+        scope,
+        reach,
+        importers,
+        missingTargets,
+        expected,
+        ...part,
+      });
       if (written.rejected.length > 0 || written.waiting.length > 0) throw new UnitStopped(written);
       await announce(run, client, written);
       await run.onPatients?.(written.patientsTouched);
       return written;
     });
-    run.report.add(outcome);
+    const gaveUp = outcome.gaveUp ? outcome.unresolvedIn : [];
+    // What was given up is counted when it was tried again.
+    if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
+    if (run.again) return { kind: 'done', gaveUp: [] };
+    run.report.add(outcome, part.file);
     for (const { place, coding } of outcome.unmapped) run.unmapped?.met(scope, place, [coding]);
-    return { kind: 'done' };
+    return { kind: 'done', gaveUp };
   } catch (error) {
     if (error instanceof UnitStopped) return stoppedResult(error.outcome);
     const reason = dataFault(error);

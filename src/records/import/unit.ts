@@ -7,6 +7,7 @@
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
 import { identifiersOf, isNamed, recordId } from './record-id.ts';
+import { nameById, nameByIdentifier } from './record-names.ts';
 import type { IdentifierKey, ResourceImporter, Target, UnitContext } from './resource-importer.ts';
 import type { EntryRange } from './source/read-entries.ts';
 
@@ -95,6 +96,22 @@ export class Unit implements UnitContext {
   findByIdentifier(type: string, { system, value }: IdentifierKey): Target[] {
     const entries = several(this.#byIdentifier.get(`${type} ${system}`)?.get(value));
     return [...new Map(entries.map(({ target }) => [target.id, target])).values()];
+  }
+
+  /** The names of its records, or of those of the entries with these numbers. */
+  *names(numbers?: ReadonlySet<number>): Generator<string> {
+    const wanted = ({ number }: UnitEntry) => numbers?.has(number) ?? true;
+    for (const entry of this.entries) if (wanted(entry)) yield nameById(entry.target.type, entry.target.id);
+    for (const [type, system, values] of this.#identifiers())
+      for (const [value, entries] of values)
+        if (several(entries).some(wanted)) yield nameByIdentifier(type, { system, value });
+  }
+
+  *#identifiers(): Generator<[type: string, system: string, values: Map<string, UnitEntry | UnitEntry[]>]> {
+    for (const [key, values] of this.#byIdentifier) {
+      const space = key.indexOf(' ');
+      yield [key.slice(0, space), key.slice(space + 1), values];
+    }
   }
 
   /** The entry that is stored under the same type and id. */
