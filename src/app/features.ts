@@ -4,6 +4,7 @@ import { registerQueueGauges } from '../exchange/exchange-metrics.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { createPublisher, type Publisher } from '../publish/publish.ts';
+import { createPublishSweep, SWEEP } from '../publish/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
 import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sweep.ts';
 import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/record-unmapped.ts';
@@ -45,11 +46,13 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
 
 /** What the worker does about once a minute. */
 export function housekeepingSteps({ db, config }: Pick<Runtime, 'db' | 'config'>): HousekeepingStep[] {
+  const sweepPublishes = createPublishSweep(db, { ...SWEEP, historyDays: config.publishHistoryDays });
   return [
     {
       name: 'refresh-replacements',
       run: async (now) => void (await eraseExpiredReplacements(db, now, config.signIn)),
     },
     { name: 'sign-in', run: async (now) => void (await sweepSignIn(db, now)) },
+    { name: 'publishes', run: async (now) => void (await sweepPublishes(now)) },
   ];
 }
