@@ -1,5 +1,6 @@
 /** A laboratory order with results at a facility of its own, and a publisher as the service builds it; for tests. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
 import { createLoadReferenced } from '../src/app/load-referenced.ts';
 import { loadVitalSetResources, vitalSetChangedSince } from '../src/encounters/vitals/fetch-vital-set.ts';
 import { loadLabOrderResources, orderChangedSince } from '../src/investigations/emit-investigation.ts';
@@ -212,7 +213,7 @@ export function createTestClock() {
 export function createTestPublisher(
   db: Pool,
   settings: Partial<PublishSettings> = {},
-  deps: { keys?: KeyRing; accessLog?: AccessLog } = {},
+  deps: { keys?: KeyRing; accessLog?: AccessLog; metrics?: { registry: Registry } } = {},
 ): TestPublisher {
   const entries: AccessEntry[] = [];
   const keys = deps.keys ?? createKeyRing(randomBytes(32));
@@ -224,6 +225,7 @@ export function createTestPublisher(
     unmapped: { met: () => undefined },
     now: () => new Date(),
     loadReferenced: createLoadReferenced(db),
+    metrics: deps.metrics ?? { registry: new Registry() },
     settings: { retry: { ...RETRY, random: () => 0.5 }, clock: createTestClock(), ...settings },
   });
   return {

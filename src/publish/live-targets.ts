@@ -4,6 +4,7 @@ import { unavailable } from '../platform/http/errors.ts';
 import { type Circuit, type CircuitSettings, createCircuit } from './circuit.ts';
 import { createFhirServer, type FhirAnswer, type FhirRequest, type FhirServer } from './fhir-server.ts';
 import { createLimit } from './limit.ts';
+import type { PublishMetrics } from './publish-metrics.ts';
 import type { StoredTarget } from './target.store.ts';
 import { openSecret } from './target-secret.ts';
 
@@ -24,9 +25,10 @@ export interface LiveTargets {
 
 export function createLiveTargets(
   keys: KeyRing,
-  { circuit, nowMs }: { circuit: CircuitSettings; nowMs: () => number },
+  { circuit, nowMs, metrics }: { circuit: CircuitSettings; nowMs: () => number; metrics: PublishMetrics },
 ): LiveTargets {
   const live = new Map<string, LiveTarget & { server: FhirServer }>();
+  metrics.circuits(() => [...live.values()].map((target) => ({ target, open: target.circuit.isOpen() })));
 
   function open(target: StoredTarget): LiveTarget & { server: FhirServer } {
     const server = createFhirServer(target, secretOf(keys, target));
@@ -37,7 +39,10 @@ export function createLiveTargets(
       send: (request, requireGoing) =>
         limit(async () => {
           requireGoing();
-          return server.send(request);
+          const startedMs = performance.now();
+          const answer = await server.send(request);
+          metrics.request(target, answer, performance.now() - startedMs);
+          return answer;
         }),
       circuit: createCircuit(circuit, nowMs),
     };

@@ -1,4 +1,5 @@
 /** What comes before anything is sent: the record in scope, the privacy decision and its trace, the target. */
+import type { Registry } from 'prom-client';
 import type { UnmappedCode } from '../observations/coded-content.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
@@ -56,6 +57,7 @@ export interface PublisherDependencies {
   unmapped: Pick<UnmappedRecorder, 'met'>;
   now: () => Date;
   loadReferenced: LoadReferenced;
+  metrics: { registry: Registry };
   settings?: Partial<PublishSettings>;
 }
 

@@ -20,6 +20,7 @@ import {
   prepareAgain,
   preparePublish,
 } from './prepare-publish.ts';
+import { createPublishMetrics } from './publish-metrics.ts';
 import { PUBLISH } from './publish-settings.ts';
 import type { PublishedResource } from './run.store.ts';
 import { runPublish } from './run-publish.ts';
@@ -39,7 +40,12 @@ export interface Publisher {
 export function createPublisher(deps: PublisherDependencies): Publisher {
   const settings = { ...PUBLISH, ...deps.settings };
   const { clock } = settings;
-  const targets = createLiveTargets(deps.keys, { circuit: settings.circuit, nowMs: () => clock.nowMs() });
+  const metrics = createPublishMetrics(deps.metrics.registry);
+  const targets = createLiveTargets(deps.keys, {
+    circuit: settings.circuit,
+    nowMs: () => clock.nowMs(),
+    metrics,
+  });
   const using = { ...deps, settings, targets };
 
   /** What was loaded before the lease may be older than what someone else has published since. */
@@ -52,21 +58,34 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     return current;
   }
 
+  async function publishPrepared(prepared: Prepared, act: PublishAct): Promise<PublishedResource[]> {
+    const { target, patientId, context } = prepared;
+    requireMapped(prepared);
+    const waitMs = target.circuit.waitMs();
+    if (waitMs > 0) throw circuitOpen(target.name, waitMs);
+    const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
+    const { organisationId } = context.scope;
+    const key = { organisationId, targetId: target.id, record: `Patient/${patientId}` as const };
+    return withLease(options, key, (lease) =>
+      runPublish(using, prepared, { lease, renewed: renewed(prepared, act, lease) }),
+    );
+  }
+
   return {
     async publish(source, request, context) {
       const act = { source, context, action: `${source.kind}.publish` };
       const prepared = await preparePublish(using, request, act);
-      const { target, patientId } = prepared;
-      requireMapped(prepared);
-      const waitMs = target.circuit.waitMs();
-      if (waitMs > 0) throw circuitOpen(target.name, waitMs);
-      const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
-      const { organisationId } = context.scope;
-      const key = { organisationId, targetId: target.id, record: `Patient/${patientId}` as const };
-      const published = await withLease(options, key, (lease) =>
-        runPublish(using, prepared, { lease, renewed: renewed(prepared, act, lease) }),
-      );
-      return { target: target.name, published };
+      const { target } = prepared;
+      const startedMs = performance.now();
+      const note = (failure?: unknown) => metrics.publish(target, failure, performance.now() - startedMs);
+      try {
+        const published = await publishPrepared(prepared, act);
+        note();
+        return { target: target.name, published };
+      } catch (error) {
+        note(error);
+        throw error;
+      }
     },
     async plan(source, request, context) {
       const act = { source, context, action: `${source.kind}.publish-dry-run` };
