@@ -23,9 +23,7 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
-  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Facility' });
-  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
+  scope = await createScope();
 });
 
 const failed = (error: unknown) => assert.fail(String(error));
@@ -50,6 +48,12 @@ const put = (facilityId: string | null, given: GivenEntry) =>
       change: { now, accountId: null },
     },
   );
+
+async function createScope(): Promise<FacilityScope> {
+  const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Facility' });
+  return { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
+}
 
 describe('counting', () => {
   test('adds up over records, places and time', async () => {
@@ -104,6 +108,21 @@ describe('counting', () => {
     await unmapped.close();
     assert.equal(statements, 1);
     assert.equal((await listed()).codes.length, 7);
+  });
+
+  test('is written with a statement for each organisation', async () => {
+    const organisations: unknown[] = [];
+    const db: Queryable = {
+      query: (statement) => {
+        organisations.push(statement.values?.[0]);
+        return database.pool.query(statement);
+      },
+    };
+    const unmapped = recorder(db);
+    const other = await createScope();
+    for (const one of [scope, other, scope]) unmapped.met(one, 'lab.result', [{ system: LAB, code: 'A' }]);
+    await unmapped.close();
+    assert.deepEqual(organisations, [scope.organisationId, other.organisationId]);
   });
 
   test('survives a database that fails for a while, and holds no more than it may', async () => {

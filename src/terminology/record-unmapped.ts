@@ -41,13 +41,17 @@ export interface UnmappedRecorderOptions {
   onError: (error: unknown) => void;
 }
 
+interface HeldCode extends MetCode {
+  organisationId: string;
+}
+
 export function createUnmappedRecorder(options: UnmappedRecorderOptions): UnmappedRecorder {
-  let held = new Map<string, MetCode>();
+  let held = new Map<string, HeldCode>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let closed = false;
 
-  function hold(code: MetCode): void {
+  function hold(code: HeldCode): void {
     const key = JSON.stringify([
       code.organisationId,
       code.facilityId,
@@ -61,15 +65,16 @@ export function createUnmappedRecorder(options: UnmappedRecorderOptions): Unmapp
   }
 
   async function write(): Promise<void> {
-    const codes = held;
+    const codes = Map.groupBy(held.values(), ({ organisationId }) => organisationId);
     held = new Map();
-    try {
-      await addMetCodes(options.db, [...codes.values()], options.now());
-    } catch (error) {
-      for (const code of codes.values()) hold(code);
-      options.onError(error);
-      schedule();
-    }
+    for (const [organisationId, met] of codes)
+      try {
+        await addMetCodes(options.db, { organisationId }, { met, now: options.now() });
+      } catch (error) {
+        for (const code of met) hold(code);
+        options.onError(error);
+        schedule();
+      }
   }
 
   function flush(): Promise<void> {

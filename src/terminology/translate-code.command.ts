@@ -15,7 +15,7 @@ export function translateCodeCommand(environment: CommandEnvironment): Command {
     .description('look a local code up, as the next fetch will; --json answers FHIR Parameters')
     .requiredOption('--organisation <id>', 'organisation')
     .option('--facility <id>', 'as at this facility, whose entries win (default: what the organisation says)')
-    .option('--system <uri>', 'system of the local code (default: none)', '')
+    .option('--system <uri>', 'system of the local code, where it has one', '')
     .requiredOption('--code <code>', 'local code')
     .option('--target-system <uri>', 'only to this standard system')
     .addHelpText(

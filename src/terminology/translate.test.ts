@@ -172,18 +172,18 @@ test('a changed and a deleted entry show in the next look-up, of every translato
 });
 
 describe('what it costs', () => {
-  function counting(): { db: Queryable; statements: () => number } {
-    let statements = 0;
+  function counting(): { db: Queryable; statements: () => string[] } {
+    const statements: string[] = [];
     const db: Queryable = {
       query: (statement) => {
-        statements += 1;
+        statements.push(JSON.stringify(statement.values));
         return database.pool.query(statement);
       },
     };
     return { db, statements: () => statements };
   }
 
-  test('look-ups that arrive together share a statement, each with its own answer', async () => {
+  test('look-ups of one organisation that arrive together share a statement, and name no other', async () => {
     await put(stranger, null, {
       localSystem: LAB,
       localCode: 'HGB',
@@ -193,7 +193,8 @@ describe('what it costs', () => {
     const { db, statements } = counting();
     const translator = createTranslator({ db });
     const coding = { system: LAB, code: 'HGB' };
-    const asked = [scope, stranger, sister, scope, { ...scope, organisationId: randomUUID() }];
+    const nobody = { ...scope, organisationId: randomUUID() };
+    const asked = [scope, stranger, sister, scope, nobody];
     const answers = await Promise.all(
       asked.map((one) => translator.translate(one, [coding, coding, { code: 'X' }])),
     );
@@ -201,7 +202,11 @@ describe('what it costs', () => {
       answers.map((translations) => translations.get(translationKey(coding))?.[0]?.code),
       ['718-7', '20509-6', '718-7', '718-7', undefined],
     );
-    assert.equal(statements(), 1);
+    const organisations = [scope, stranger, nobody].map(({ organisationId }) => organisationId);
+    assert.deepEqual(
+      statements().map((values) => organisations.filter((id) => values.includes(id))),
+      organisations.map((id) => [id]),
+    );
   });
 
   test('LOINC, and codings without a code, are not looked up', async () => {
@@ -212,6 +217,6 @@ describe('what it costs', () => {
       { code: '' },
     ]);
     assert.equal(translations.size, 0);
-    assert.equal(statements(), 0);
+    assert.deepEqual(statements(), []);
   });
 });

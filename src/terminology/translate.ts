@@ -2,11 +2,11 @@
  * Looks local codes up in the terminology maps of a facility.
  *
  * Every call reads the database, so that a changed map shows in the next fetch on every node; calls that
- * arrive together share one statement (docs/adr/0030).
+ * arrive together for one organisation share one statement (docs/adr/0030).
  */
 import type { Coding } from '../fhir/coded.ts';
-import { createBatcher } from '../platform/db/batch.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { NO_TRANSLATIONS, type StandardCoding, type Translations, translationKey } from './apply-map.ts';
 import { LOINC, officialDisplay } from './code-systems.ts';
@@ -27,8 +27,8 @@ export interface Translator {
 }
 
 export function createTranslator(deps: { db: Queryable }): Translator {
-  const lookUp = createBatcher<LookUp, Translations>({
-    load: (lookUps) => lookUpCodes(deps.db, lookUps),
+  const lookUp = createOrganisationBatcher<LookUp, Translations>({
+    load: (organisationId, lookUps) => lookUpCodes(deps.db, { organisationId }, lookUps),
     maxKeys: MAX_LOOK_UPS_IN_STATEMENT,
     maxInFlight: MAX_STATEMENTS_IN_FLIGHT,
   });

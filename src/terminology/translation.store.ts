@@ -1,6 +1,6 @@
-/** SQL that answers many look-ups of local codes at once. */
+/** SQL that answers many look-ups of local codes of one organisation at once. */
 import type { Queryable } from '../platform/db/database.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
+import type { FacilityScope, OrganisationScope } from '../tenancy/scope.ts';
 import { type StandardCoding, type Translations, translationKey } from './apply-map.ts';
 
 /** The codings that one caller asks for. A code that came without a system has the empty one. */
@@ -19,11 +19,15 @@ interface TargetRow {
 }
 
 /**
- * One statement for all look-ups. Of several entries for one code and target system the facility's own wins,
+ * One statement for all look-ups, which are of facilities of the organisation. Of several entries for one code and target system the facility's own wins,
  * also when it says that there is no such code; only entries whose target means the same as the local code,
  * or more than it, are answered (R4 concept-map-equivalence).
  */
-export async function lookUpCodes(db: Queryable, lookUps: readonly LookUp[]): Promise<Translations[]> {
+export async function lookUpCodes(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  lookUps: readonly LookUp[],
+): Promise<Translations[]> {
   const asked = lookUps.flatMap((lookUp, position) =>
     lookUp.codings.map((coding) => ({ lookUp, position, coding })),
   );
@@ -32,13 +36,13 @@ export async function lookUpCodes(db: Queryable, lookUps: readonly LookUp[]): Pr
     text: `
       select asked.position as asked, asked.local_system, asked.local_code,
         entry.target_system, entry.target_code, entry.target_display
-      from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::text[])
-        as asked (position, organisation_id, facility_id, local_system, local_code)
+      from unnest($2::int[], $3::uuid[], $4::text[], $5::text[])
+        as asked (position, facility_id, local_system, local_code)
       cross join lateral (
         select distinct on (map.target_system)
           map.target_system, map.target_code, map.target_display, map.equivalence
         from terminology_map map
-        where map.organisation_id = asked.organisation_id
+        where map.organisation_id = $1
           and map.local_system = asked.local_system
           and map.local_code = asked.local_code
           and (map.facility_id is null or map.facility_id = asked.facility_id)
@@ -46,8 +50,8 @@ export async function lookUpCodes(db: Queryable, lookUps: readonly LookUp[]): Pr
       ) entry
       where entry.equivalence in ('equal', 'equivalent', 'wider', 'subsumes')`,
     values: [
+      organisationId,
       asked.map(({ position }) => position),
-      asked.map(({ lookUp }) => lookUp.scope.organisationId),
       asked.map(({ lookUp }) => lookUp.scope.facilityId),
       asked.map(({ coding }) => coding.system),
       asked.map(({ coding }) => coding.code),

@@ -4,7 +4,6 @@ import type { OrganisationScope } from '../tenancy/scope.ts';
 
 /** A local code that was met without a standard one. */
 export interface MetCode {
-  organisationId: string;
   facilityId: string;
   /** Empty when the code came without a system. */
   localSystem: string;
@@ -30,22 +29,25 @@ export interface UnmappedCode {
 export type UnmappedPosition = [count: number, facilityId: string, localSystem: string, localCode: string];
 
 /** Add to the counts, in one statement. Each facility, code and place at most once. */
-export async function addMetCodes(db: Queryable, met: readonly MetCode[], now: Date): Promise<void> {
-  if (met.length === 0) return;
+export async function addMetCodes(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { met, now }: { met: readonly MetCode[]; now: Date },
+): Promise<void> {
   await db.query({
     name: 'terminology-met',
     text: `
       insert into terminology_unmapped as known (organisation_id, facility_id, local_system, local_code, place,
         local_display, met_count, first_met_at, last_met_at)
-      select given.*, $8, $8
-      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[]) as given
-      order by 1, 2, 3, 4, 5
+      select $1, given.*, $8, $8
+      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[]) as given
+      order by 2, 3, 4, 5
       on conflict (organisation_id, facility_id, local_system, local_code, place) do update
       set met_count = known.met_count + excluded.met_count,
         local_display = coalesce(excluded.local_display, known.local_display),
         last_met_at = greatest(known.last_met_at, excluded.last_met_at)`,
     values: [
-      met.map((code) => code.organisationId),
+      organisationId,
       met.map((code) => code.facilityId),
       met.map((code) => code.localSystem),
       met.map((code) => code.localCode),
