@@ -1,12 +1,8 @@
 /** Imports files, folders and standard input: what the command and the demo do. */
 import type { Readable } from 'node:stream';
-import {
-  type ImportDependencies,
-  type ImportRequest,
-  type ImportSource,
-  importRecords,
-} from './import-records.ts';
+import { type ImportDependencies, type ImportRequest, importRecords } from './import-records.ts';
 import type { ImportDocument, Rejection } from './import-report.ts';
+import type { ImportSource } from './import-source.ts';
 import { type FoundFile, findFiles } from './source/find-sources.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 import { openFile, openStream } from './source/open-source.ts';

@@ -4,12 +4,12 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import { importInRounds, type RunOfRounds } from './import-rounds.ts';
+import type { ImportSource } from './import-source.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './import-transaction.ts';
 import { IMPORTERS } from './importers.ts';
 import type { Reach, ResourceImporter } from './resource-importer.ts';
 import type { OnPatients, OnPatientsChanged } from './run-unit.ts';
 import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
-import type { Spool } from './source/spool.ts';
 
 export interface ImportDependencies {
   db: Pool;
@@ -18,14 +18,6 @@ export interface ImportDependencies {
   limits?: SourceLimits;
   /** Called in the transaction of each change of patients, for the exchange's outbox. */
   onPatientsChanged?: OnPatientsChanged;
-}
-
-export interface ImportSource {
-  /** How it is named in the report. */
-  name: string;
-  sizeBytes: number;
-  /** May be called again after the last spool was closed. Throws SourceError. */
-  open(): Promise<Spool>;
 }
 
 export interface ImportRequest {

@@ -9,8 +9,7 @@
  * 4. What still waits for a target that it cannot do without is rejected with the reason.
  * 5. What was taken in 3 and 4 without a target that has come since is taken again.
  */
-import type { ImportRequest, ImportSource } from './import-records.ts';
-import { importSource, type Part } from './import-source.ts';
+import { type ImportSource, importSource, type Part } from './import-source.ts';
 import { faultText, isDatabaseGone } from './import-transaction.ts';
 import type { MissingTargets } from './map-resources.ts';
 import { RecordNames } from './record-names.ts';
@@ -41,7 +40,7 @@ const PATIENT_ROUNDS = 16;
 
 export async function importInRounds(
   run: RunOfRounds,
-  { sources, onProgress }: ImportRequest,
+  { sources, onProgress }: { sources: readonly ImportSource[]; onProgress?: (sizeBytes: number) => void },
   workers: number,
 ): Promise<void> {
   const late: Task[] = [];

@@ -8,6 +8,14 @@ import { detectLayout } from './source/read-entries.ts';
 import { SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
 
+export interface ImportSource {
+  /** How it is named in the report. */
+  name: string;
+  sizeBytes: number;
+  /** May be called again after the last spool was closed. Throws SourceError. */
+  open(): Promise<Spool>;
+}
+
 /** What of a source is left: all of it, or of NDJSON the lines `only`. */
 export interface Part {
   only?: LineNumbers;
