@@ -143,8 +143,36 @@ describe('serve', { timeout: 600_000 }, () => {
       started.push(service);
       const { code, stderr } = await service.ended;
       assert.equal(code, 1, stderr);
-      assert.match(stderr, /EADDRINUSE|in use/);
-      assert.match(stderr, new RegExp(port));
+      assert.match(
+        stderr,
+        new RegExp(`^error: 127\\.0\\.0\\.1:${port} is in use: choose another with --port or PORT$`, 'm'),
+      );
+    }
+  });
+
+  it('ends with 1 and the fix when it cannot listen where it shall', async () => {
+    const { port } = new URL(api.origin);
+    const faults: [string[], Record<string, string>, RegExp][] = [
+      [
+        ['--host', '192.0.2.1'],
+        {},
+        /this machine has no address 192\.0\.2\.1: .*--host or HOST.*127\.0\.0\.1/,
+      ],
+      [['--host', '192.0.2.1', '--port', '0'], {}, /this machine has no address 192\.0\.2\.1/],
+      [['--host', 'no-such-host.invalid'], {}, /the name no-such-host\.invalid to listen on is not known/],
+      [
+        ['--port', '0'],
+        { METRICS_PORT: port },
+        /127\.0\.0\.1:\d+ is in use: choose another with METRICS_PORT/,
+      ],
+    ];
+    for (const [args, env, reason] of faults) {
+      const service = startCommand(['serve', ...args], { env: { ...api.env, PORT: '0', ...env } });
+      started.push(service);
+      const { code, stderr } = await service.ended;
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, reason);
+      assert.doesNotMatch(stderr, /\n\s+at |DATABASE_URL/);
     }
   });
 

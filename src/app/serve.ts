@@ -15,6 +15,7 @@ import { buildWorker } from './build-worker.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
 import { masterKeyPath } from './config/master-key.ts';
 import { housekeepingSteps } from './features.ts';
+import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
 import { listenMetrics } from './http/metrics-listener.ts';
 import { loosenTie, sayServing, startProcesses } from './processes.ts';
 
@@ -102,7 +103,7 @@ async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
     return close;
   } catch (error) {
     await close();
-    throw error;
+    throw listenFailure(error, { host, port }, SERVICE_ADDRESS);
   }
 }
 
@@ -154,7 +155,9 @@ function stopSignal(log: Log): Promise<void> {
 async function withFreePort(config: Config): Promise<Config> {
   if (config.port !== 0) return config;
   const probe = createNetServer().listen(0, config.host);
-  await once(probe, 'listening');
+  await once(probe, 'listening').catch((error: unknown) => {
+    throw listenFailure(error, config, SERVICE_ADDRESS);
+  });
   const address = probe.address();
   probe.close();
   await once(probe, 'close');

@@ -2,6 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import { errorBody } from '../../platform/http/errors.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
+import { listenFailure, METRICS_ADDRESS } from './listen-failure.ts';
+
+const HOST = '127.0.0.1';
 
 export async function listenMetrics({ metrics }: { metrics: Metrics }, port: number): Promise<Server> {
   const server = createServer((request, response) => {
@@ -16,7 +19,9 @@ export async function listenMetrics({ metrics }: { metrics: Metrics }, port: num
     });
   });
   await new Promise<void>((resolve, reject) =>
-    server.once('error', reject).listen(port, '127.0.0.1', resolve),
-  );
+    server.once('error', reject).listen(port, HOST, resolve),
+  ).catch((error: unknown) => {
+    throw listenFailure(error, { host: HOST, port }, METRICS_ADDRESS);
+  });
   return server;
 }

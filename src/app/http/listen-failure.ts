@@ -1,0 +1,43 @@
+/** What an operator is told when an address cannot be listened on. */
+import { CommandError } from '../../platform/command/command.ts';
+
+/** The settings that an address comes from. */
+export interface AddressNames {
+  host?: string;
+  port: string;
+}
+
+export const SERVICE_ADDRESS: AddressNames = { host: '--host or HOST', port: '--port or PORT' };
+export const METRICS_ADDRESS: AddressNames = { port: 'METRICS_PORT' };
+
+/** A CommandError with the fix for what operating systems say of `listen`; any other failure as it is. */
+export function listenFailure(
+  error: unknown,
+  { host, port }: { host: string; port: number },
+  names: AddressNames,
+): unknown {
+  const reason = reasonOf((error as NodeJS.ErrnoException).code, { host, port }, names);
+  return reason === undefined ? error : new CommandError(reason, { cause: error });
+}
+
+function reasonOf(
+  code: string | undefined,
+  { host, port }: { host: string; port: number },
+  names: AddressNames,
+): string | undefined {
+  const anotherHost = `give one of this machine with ${names.host ?? 'HOST'}, such as 127.0.0.1 or 0.0.0.0`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${host}:${port} is in use: choose another with ${names.port}`;
+    case 'EACCES':
+      return `this user may not listen on port ${port}: choose one from 1024 on with ${names.port}`;
+    case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+      return `this machine has no address ${host}: ${anotherHost}`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name ${host} to listen on is not known: ${anotherHost}`;
+    default:
+      return undefined;
+  }
+}
