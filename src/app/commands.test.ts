@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -32,6 +32,12 @@ function helpOf(command: Command): string {
   return text;
 }
 
+/** What the help says of an option, on one line. */
+function afterFlags(help: string, flags: string): string {
+  const text = help.slice(help.indexOf(`\n  ${flags} `) + flags.length + 3);
+  return text.slice(0, text.search(/\n {2}-|\n\n/)).replaceAll(/\s+/g, ' ');
+}
+
 describe('every command', () => {
   it('says in its help what it does, its options, and an example that begins with its name', () => {
     for (const { name, command } of leaves(buildProgram())) {
@@ -40,6 +46,10 @@ describe('every command', () => {
       assert.ok(command.description().length > 10, name);
       for (const option of command.options)
         assert.ok((option.description ?? '') !== '', `${name} ${option.flags}`);
+      for (const { flags, mandatory } of command.options) {
+        assert.equal(help.split('\n')[0]?.includes(flags), mandatory, `${name} ${flags} in the usage`);
+        if (mandatory) assert.match(afterFlags(help, flags), /\(required[;)]/, `${name} ${flags}`);
+      }
       assert.match(help, /--json/, name);
       assert.match(help, /Examples?:\n/, name);
       const example = help.slice(help.search(/Examples?:\n/));
@@ -201,7 +211,7 @@ describe('the command line', { timeout: 600_000 }, () => {
           '--refuse',
           'OPS',
         ],
-        /patient was not found/i,
+        /no such patient/i,
       ],
     ];
     await each(unknown, async ([args, reason]) => {
@@ -237,6 +247,19 @@ describe('the command line', { timeout: 600_000 }, () => {
       const found = document(await runCommand([...args, '--json'], { env }));
       assert.equal(typeof found, 'object', args.join(' '));
     });
+  });
+
+  it('prints its version', async () => {
+    const { code, stdout } = await runCommand(['--version']);
+    const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    assert.deepEqual([code, stdout], [0, `${manifest.version}\n`]);
+  });
+
+  it('speaks of no header when a patient is not known', async () => {
+    const ids = ['--organisation', organisation, '--facility', facility, '--patient', randomUUID()];
+    const { code, stderr } = await runCommand(['patient', 'privacy', ...ids, '--refuse', 'OPS'], { env });
+    assert.equal(code, 1);
+    assert.equal(stderr, 'error: There is no such patient at this facility.\n');
   });
 
   it('lists every fault of the environment at once, and starts nothing', async () => {

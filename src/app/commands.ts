@@ -1,4 +1,5 @@
 /** The commands of `interchange`, in the order of their help (design section 5). */
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
 import { switchConnectionCommand, updateConnectionCommand } from '../exchange/change-connection.command.ts';
@@ -52,6 +53,7 @@ import { listUnmappedCommand } from '../terminology/list-unmapped.command.ts';
 import { translateCodeCommand } from '../terminology/translate-code.command.ts';
 import { createCommandEnvironment } from './command-environment.ts';
 import { demoCommand } from './demo/demo.command.ts';
+import { configureHelp } from './help.ts';
 import { migrateCommand } from './migrate.command.ts';
 import { serveCommand, startCommand } from './serve.command.ts';
 
@@ -62,7 +64,11 @@ export function buildProgram(): Command {
     .description(
       'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, a trace of every access.',
     )
-    .addHelpText('after', '\nConfiguration comes from the environment: see docs/environment.md.')
+    .version(packageVersion(), '--version', 'print the version')
+    .addHelpText(
+      'after',
+      '\nConfiguration comes from the environment: see docs/environment.md. Errors go to stderr.\nExit code: 0 done, 1 failed, 2 called wrongly.',
+    )
     .addHelpText('after', '\nExample:\n  npx interchange demo');
   program.addCommand(serveCommand(environment));
   program.addCommand(migrateCommand(environment));
@@ -150,6 +156,7 @@ export function buildProgram(): Command {
     ]),
   );
   everyCommand(program, (command) => {
+    configureHelp(command);
     command.exitOverride().showHelpAfterError('(add --help for an example)');
     if (command.commands.length === 0)
       command.option('--json', 'print one JSON document on stdout').hook('preAction', (_program, action) => {
@@ -157,6 +164,11 @@ export function buildProgram(): Command {
       });
   });
   return program;
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 function group(name: string, description: string, commands: Command[]): Command {
@@ -201,13 +213,8 @@ function failureText(error: unknown): string {
   if (typeof code === 'string' && /^28/.test(code))
     return 'the database refuses the user or password of DATABASE_URL';
   if (code === '3D000') return 'the database named in DATABASE_URL does not exist: create it first';
-  if (code === 'EADDRINUSE') return `${addressOf(error)} is in use: choose another with --port or PORT`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the host of DATABASE_URL is not known';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full';
   if (error instanceof DatabaseError) return `the database refused a statement (SQLSTATE ${error.code})`;
   return `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}`;
-}
-
-function addressOf(error: Error): string {
-  const { address, port } = error as { address?: unknown; port?: unknown };
-  return typeof address === 'string' ? `${address}:${port}` : `port ${port}`;
 }

@@ -9,7 +9,7 @@ import { type SettingOptions, settingsOf, withSettings } from './connection-opti
 import { printConnection, requireConnection } from './named-connection.ts';
 
 export function updateConnectionCommand(environment: CommandEnvironment): Command {
-  return withSettings(new Command('update'))
+  return withSettings(new Command('update'), { creating: false })
     .description('change settings of a connection')
     .requiredOption('--id <id>', 'connection')
     .option('--all-facilities', 'cover every facility of the organisation')

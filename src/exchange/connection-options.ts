@@ -18,28 +18,31 @@ export interface SettingOptions {
   facility?: string[];
 }
 
-/** Add the options of settings to a command. */
-export function withSettings(command: Command): Command {
+/** Add the options of settings to a command. One that creates needs some, and has defaults for the others. */
+export function withSettings(command: Command, { creating }: { creating: boolean }): Command {
+  const needed = (flags: string, text: string) =>
+    creating ? command.requiredOption(flags, text) : command.option(flags, text);
+  const defaultsTo = (value: string) => (creating ? ` (default: ${value})` : '');
+  needed('--name <name>', 'what people call it');
+  needed('--address <url>', 'where deliveries are posted: https, or http to this machine');
+  needed('--client-id <id>', 'names us to the exchange');
   return command
-    .option('--name <name>', 'what people call it')
-    .option('--address <url>', 'where deliveries are posted: https, or http to this machine')
-    .option('--client-id <id>', 'names us to the exchange')
     .option(
       '--facility <ids>',
-      'facilities covered, separated by commas (default: all, also later ones)',
+      `facilities covered, separated by commas${defaultsTo('all, also later ones')}`,
       splitList,
     )
     .option(
       '--callback-header <name>',
-      'header that carries the signature of callbacks (default: x-signature)',
+      `header that carries the signature of callbacks${defaultsTo('x-signature')}`,
     )
     .option(
       '--identifier-system <uri>',
-      'system of the ids that the exchange assigns (default: urn:uuid:<connection>)',
+      `system of the ids that the exchange assigns${defaultsTo('urn:uuid:<connection>')}`,
     )
-    .option('--purpose-of-use <purpose>', 'purpose of the deliveries in the access log (default: OPS)')
-    .option('--max-in-flight <n>', 'requests under way, of one worker process (default: 16)')
-    .option('--timeout-ms <n>', 'how long an answer may take (default: 10000)');
+    .option('--purpose-of-use <purpose>', `purpose of the deliveries in the access log${defaultsTo('OPS')}`)
+    .option('--max-in-flight <n>', `requests under way, of one worker process${defaultsTo('16')}`)
+    .option('--timeout-ms <ms>', `how long an answer may take, in milliseconds${defaultsTo('10000')}`);
 }
 
 /** The settings given, checked. Throws UsageError. */

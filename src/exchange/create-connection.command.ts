@@ -1,23 +1,23 @@
 /** `interchange connection create` */
 import { Command } from 'commander';
-import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import type { CommandEnvironment } from '../platform/command/command.ts';
 import { requireFacility, requireOrganisation } from '../tenancy/facilities.ts';
 import { BY_OPERATOR } from './connection.ts';
 import { type SettingOptions, settingsOf, withSettings } from './connection-options.ts';
 import { createConnection } from './create-connection.ts';
 
+type Needed = Record<'organisation' | 'name' | 'address' | 'clientId', string>;
+
 export function createConnectionCommand(environment: CommandEnvironment): Command {
-  return withSettings(new Command('create'))
+  return withSettings(new Command('create'), { creating: true })
     .description('connect an organisation to an exchange; prints the secrets, this once')
     .requiredOption('--organisation <id>', 'organisation whose patients are delivered')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange connection create --organisation 7f0c… --name "Lagos HIE" \\\n    --address https://hie.example.org/patients --client-id clinic-1',
     )
-    .action(async ({ organisation, ...options }: SettingOptions & { organisation: string }) => {
+    .action(async ({ organisation, ...options }: SettingOptions & Needed) => {
       const { name, address, clientId } = options;
-      if (name === undefined || address === undefined || clientId === undefined)
-        throw new UsageError('Give --name, --address and --client-id.');
       const settings = settingsOf(options);
       const created = await environment.withSession(async ({ db, keys, publicBaseUrl }) => {
         await requireOrganisation(db, organisation);

@@ -18,14 +18,17 @@ export interface Selection {
 }
 
 /** Add the options of a selection to a command. */
-export function withSelection(command: Command): Command {
+export function withSelection(
+  command: Command,
+  statuses = `one of ${DELIVERY_STATUSES.join(', ')}`,
+): Command {
   return command
     .option('--id <ids>', 'these deliveries, separated by commas', (text: string) =>
       text.split(',').map((id) => id.trim()),
     )
     .option('--connection <id>', 'of this connection')
     .option('--patient <id>', 'of this patient')
-    .option('--status <status>', `one of ${DELIVERY_STATUSES.join(', ')}`)
+    .option('--status <status>', statuses)
     .option('--since <time>', 'queued at or after: a date (UTC) or a date-time with a zone')
     .option('--until <time>', 'queued before');
 }

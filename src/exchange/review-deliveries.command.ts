@@ -7,11 +7,14 @@ import {
   UsageError,
 } from '../platform/command/command.ts';
 import { HttpError } from '../platform/http/errors.ts';
+import { DELIVERY_STATUSES } from './delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { type ReviewOutcome, reviewDeliveries } from './review-deliveries.ts';
 
+const HELD_ONLY = `of ${DELIVERY_STATUSES.join(', ')} only held, as without it`;
+
 export function replayDeliveriesCommand(environment: CommandEnvironment): Command {
-  return withSelection(new Command('replay'))
+  return withSelection(new Command('replay'), HELD_ONLY)
     .description('try held deliveries again; without a filter, all of them')
     .option('--dry-run', 'only say how many')
     .addHelpText(
@@ -24,16 +27,16 @@ export function replayDeliveriesCommand(environment: CommandEnvironment): Comman
 }
 
 export function skipDeliveriesCommand(environment: CommandEnvironment): Command {
-  return withSelection(new Command('skip'))
+  return withSelection(new Command('skip'), HELD_ONLY)
     .description('give up held deliveries; their lanes go on with what is behind them')
-    .option('--reason <text>', 'why; it is kept with the delivery (required)')
+    .requiredOption('--reason <text>', 'why; it is kept with the delivery')
     .option('--dry-run', 'only say how many')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange delivery skip --id 0197a3c2… --reason "patient entered twice"',
     )
-    .action(async ({ reason, ...options }: Selection & { reason?: string; dryRun?: true }) => {
-      if (reason === undefined || reason.trim() === '') throw new UsageError('Say why with --reason "…".');
+    .action(async ({ reason, ...options }: Selection & { reason: string; dryRun?: true }) => {
+      if (reason.trim() === '') throw new UsageError('Say why with --reason "…".');
       await review(environment, options, { action: 'skip', reason, accountId: null });
     });
 }

@@ -1,7 +1,8 @@
 /** `interchange patient privacy` */
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
+import { HttpError } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
 import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
@@ -49,11 +50,19 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
           { db, accessLog },
           { patientId: patient, refusedPurposes },
           { ...author, organisationId: organisation, facilityId: facility },
-        );
-        await accessLog.close();
+        )
+          .catch(unknownPatient)
+          .finally(() => accessLog.close());
       });
       environment.print({ id: patient, refusedPurposes }, `Refused: ${refusedPurposes.join(', ') || 'none'}`);
     });
+}
+
+/** What a caller over HTTP is told of ids and headers is of no use here. */
+function unknownPatient(error: unknown): never {
+  if (error instanceof HttpError && error.statusCode === 404)
+    throw new CommandError('There is no such patient at this facility.');
+  throw error;
 }
 
 function checkedPurposes(given: readonly string[]): PurposeOfUse[] {

@@ -37,7 +37,8 @@ function progress({ stderr, json }: CommandEnvironment): (entries: number) => vo
 }
 
 function summary({ ok, entries, writers, faults }: VerificationResult): string {
-  if (ok) return `The access log is whole: ${entries} entries in ${writers} chains, none changed or removed.`;
+  if (ok)
+    return `The access log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'} in ${writers} ${writers === 1 ? 'chain' : 'chains'}, none changed or removed.`;
   const lines = faults.map(
     ({ writerId, sequence, reason }) =>
       `  chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}: ${reason}`,

@@ -19,7 +19,7 @@ export function createTargetCommand(environment: CommandEnvironment): Command {
   const command = namedCommand('create', 'make a FHIR server known as a target to publish to')
     .requiredOption('--base <url>', 'its base address: https, or http to this machine')
     .requiredOption('--auth <method>', 'none, bearer, basic or api-key');
-  return withSettingOptions(command)
+  return withSettingOptions(command, { creating: true })
     .addHelpText(
       'after',
       '\nThe first target is the default one.\n\nExample:\n  printf %s "$TOKEN" | npx interchange target create --name national \\\n    --base https://fhir.example.org/r4 --auth bearer --secret-stdin --id-policy server --references send',

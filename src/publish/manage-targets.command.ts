@@ -49,7 +49,7 @@ export function updateTargetCommand(environment: CommandEnvironment): Command {
     .option('--rename <name>', 'new name')
     .option('--base <url>', 'new base address of the same server; for another server make another target')
     .option('--auth <method>', 'none, bearer, basic or api-key');
-  return withSettingOptions(command)
+  return withSettingOptions(command, { creating: false })
     .option('--no-allow-local-codes', 'publish no code that no terminology map covers')
     .addHelpText('after', '\nExample:\n  npx interchange target update --name national --references send')
     .action(async (options: NameOptions & SettingOptions & { rename?: string }, command: Command) => {

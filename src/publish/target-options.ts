@@ -4,6 +4,7 @@ import { UsageError } from '../platform/command/command.ts';
 import type { TargetName } from './manage-targets.ts';
 import {
   AUTHENTICATIONS,
+  DEFAULT_SETTINGS,
   ID_POLICIES,
   REFERENCE_POLICIES,
   type Target,
@@ -38,20 +39,26 @@ export function namedCommand(name: string, description: string): Command {
     .option('--organisation <id>', 'organisation it belongs to (default: it serves all of them)');
 }
 
-export function withSettingOptions(command: Command): Command {
+/** Add the options of settings to a command. One that creates has defaults for those that are not given. */
+export function withSettingOptions(command: Command, { creating }: { creating: boolean }): Command {
+  const defaultsTo = (value: string | number) => (creating ? ` (default: ${value})` : '');
+  const { idPolicy, referencePolicy, contentType, timeoutMs, maxInFlight } = DEFAULT_SETTINGS;
   return command
     .option('--header <name>', 'header of an API key, such as x-api-key')
     .option('--user <user>', 'user of basic authentication')
     .option('--secret-stdin', 'read the token, password or key from standard input')
-    .option('--id-policy <policy>', 'client: resources keep our ids; server: the target gives them ids')
+    .option(
+      '--id-policy <policy>',
+      `client: resources keep our ids; server: the target gives them ids${defaultsTo(idPolicy)}`,
+    )
     .option(
       '--references <policy>',
-      'literal, logical or send: how patients and other records are referred to',
+      `literal, logical or send: how patients and other records are referred to${defaultsTo(referencePolicy)}`,
     )
     .option('--allow-local-codes', 'publish codes that no terminology map covers')
-    .option('--content-type <type>', 'application/json or application/fhir+json')
-    .option('--timeout-ms <ms>', 'time for one request', wholeNumber)
-    .option('--max-in-flight <n>', 'requests at once, of one process', wholeNumber)
+    .option('--content-type <type>', `application/json or application/fhir+json${defaultsTo(contentType)}`)
+    .option('--timeout-ms <ms>', `time for one request, in milliseconds${defaultsTo(timeoutMs)}`, wholeNumber)
+    .option('--max-in-flight <n>', `requests at once, of one process${defaultsTo(maxInFlight)}`, wholeNumber)
     .option('--default', 'publish here when a call names no target');
 }
 
