@@ -176,6 +176,23 @@ describe('callback', () => {
       ]),
       [['HIE-2', deliveryId]],
     );
+    const { patientId } = review.json.items[0];
+    const { rows } = await pool().query(
+      `select outcome, purpose_of_use from access_log
+       where organisation_id = $1 and patient_id = $2 and action = 'callback.list'`,
+      [tenant.organisationId, patientId],
+    );
+    assert.deepEqual(rows, [{ outcome: 'allowed', purpose_of_use: 'OPS' }]);
+    await pool().query(
+      `update patient set refused_purposes = '{PAYMENT}' where organisation_id = $1 and id = $2`,
+      [tenant.organisationId, patientId],
+    );
+    const hidden = await api.call('/exchange/callbacks?purposeOfUse=PAYMENT', { token: account.token });
+    assert.deepEqual(
+      [hidden.json.items[0].patientId, hidden.json.items[0].assignedId, hidden.json.items[0].message],
+      [null, null, null],
+    );
+    assert.ok(!hidden.text.includes(patientId) && !hidden.text.includes('HIE-'));
     assert.equal(
       (await callback(accepted('HIE-1', { message: 'again' }))).status,
       200,

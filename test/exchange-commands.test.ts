@@ -88,14 +88,7 @@ it('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', a
   await Promise.all([
     fails(2, /TLS/, 'connection', 'create', ...wanted, '--address', 'http://hie.example.org'),
     fails(2, /link-local/, 'connection', 'create', ...wanted, '--address', 'https://169.254.169.254/'),
-    fails(
-      2,
-      /--name, --address and --client-id/,
-      'connection',
-      'create',
-      '--organisation',
-      place.organisationId,
-    ),
+    fails(2, /--name <name>/, 'connection', 'create', '--organisation', place.organisationId),
     fails(
       1,
       /no organisation/i,
@@ -168,6 +161,13 @@ it('deliveries: list, count, show, replay and skip what is held', async () => {
   );
   assert.deepEqual([counted.queued, counted.held], [1, 2]);
   const [first, second] = held.items;
+  const { rows: traced } = await database.pool.query<{ patient_id: string }>(
+    `select patient_id from access_log
+     where organisation_id = $1 and action = 'delivery.list'
+       and account_id = '00000000-0000-0000-0000-000000000000'`,
+    [place.organisationId],
+  );
+  assert.deepEqual(traced.map((row) => row.patient_id).sort(), patients.slice(0, 2).sort());
   assert.equal((await json('delivery', 'show', '--id', first.id)).heldReason, 'refused_422');
   assert.deepEqual(await json('delivery', 'replay', '--connection', id, '--dry-run'), {
     dryRun: true,

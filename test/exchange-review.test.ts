@@ -262,6 +262,14 @@ describe('/exchange/deliveries', () => {
        where organisation_id = $1 and patient_id = $2`,
       [tenant.organisationId, patientId, reason],
     );
+  const trace = async (patientId: string) => {
+    const { rows } = await pool().query<{ action: string; outcome: string; purpose_of_use: string }>(
+      `select action, outcome, purpose_of_use from access_log
+       where organisation_id = $1 and patient_id = $2 order by occurred_at, sequence`,
+      [tenant.organisationId, patientId],
+    );
+    return rows;
+  };
   const list = async (query = '', token?: string) => (await get(`/exchange/deliveries${query}`, token)).json;
   const heldIds = async () => (await list('?status=held')).items.map(({ id }: { id: string }) => id);
 
@@ -346,17 +354,73 @@ describe('/exchange/deliveries', () => {
       [id],
     );
     assert.equal(payload.text, rows[0]?.body, 'byte for byte');
-    const log = await pool().query(
-      'select action, outcome from access_log where organisation_id = $1 and patient_id = $2',
-      [tenant.organisationId, patientId],
-    );
-    assert.deepEqual(log.rows, [{ action: 'patient.delivery-payload.read', outcome: 'allowed' }]);
+    const read = (await trace(patientId)).filter(({ action }) => action === 'patient.delivery-payload.read');
+    assert.deepEqual(read, [
+      { action: 'patient.delivery-payload.read', outcome: 'allowed', purpose_of_use: 'OPS' },
+    ]);
     await pool().query(
       `update patient set refused_purposes = '{RESEARCH}' where organisation_id = $1 and id = $2`,
       [tenant.organisationId, patientId],
     );
     assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=RESEARCH`)).status, 403);
     assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=NONSENSE`)).status, 400);
+  });
+
+  it('traces each patient that a list or a delivery shows, once, before it is shown', async () => {
+    const [first = '', second = '', , , last = ''] = patients;
+    const groups = await api.runtime.metrics.registry.getSingleMetric('interchange_access_log_groups_total');
+    const written = async () => (await groups?.get())?.values[0]?.value ?? 0;
+    const before = await written();
+    await list('?limit=100');
+    assert.equal((await written()) - before, 1, 'one write for the page');
+    for (const patientId of patients)
+      assert.deepEqual(await trace(patientId), [
+        { action: 'delivery.list', outcome: 'allowed', purpose_of_use: 'OPS' },
+      ]);
+    await list(`?patient=${first}&purposeOfUse=TREATMENT`);
+    const [held] = (await list(`?status=held&patient=${first}`)).items;
+    await get(`/exchange/deliveries/${held.id}`);
+    assert.deepEqual(
+      (await trace(first)).slice(1).map(({ action, purpose_of_use }) => [action, purpose_of_use]),
+      [
+        ['delivery.list', 'TREATMENT'],
+        ['delivery.list', 'OPS'],
+        ['delivery.read', 'OPS'],
+      ],
+    );
+    assert.equal((await trace(second)).length, 1);
+    assert.equal((await trace(last)).length, 1);
+  });
+
+  it('names no patient who refuses the purpose, and still lets the delivery be reviewed', async () => {
+    const [refusing = ''] = patients;
+    await pool().query(
+      `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
+      [tenant.organisationId, refusing],
+    );
+    const all = await get('/exchange/deliveries?limit=100');
+    assert.ok(!all.text.includes(refusing));
+    const hidden = all.json.items.filter(({ patientId }: { patientId: string | null }) => patientId === null);
+    assert.equal(hidden.length, 3);
+    const held = hidden.find(({ status }: { status: string }) => status === 'held');
+    assert.deepEqual([held.heldReason, held.confirmation], ['retries_exhausted', null]);
+    assert.equal((await get(`/exchange/deliveries/${held.id}`)).status, 403);
+    assert.equal((await get(`/exchange/deliveries?patient=${refusing}`)).status, 403);
+    assert.deepEqual(
+      (await trace(refusing)).map(({ action, outcome }) => [action, outcome]),
+      [
+        ['delivery.list', 'refused'],
+        ['delivery.read', 'refused'],
+        ['delivery.list', 'refused'],
+      ],
+    );
+    const treating = await get(`/exchange/deliveries/${held.id}?purposeOfUse=TREATMENT`);
+    assert.equal(treating.json.patientId, refusing);
+    assert.equal((await get('/exchange/deliveries?purposeOfUse=NONSENSE')).status, 400);
+    assert.equal(
+      (await post('/exchange/deliveries/skip', { deliveryIds: [held.id], reason: 'x' })).json.count,
+      1,
+    );
   });
 
   it('replays by id and by filter, in place, and only says so with dryRun', async () => {

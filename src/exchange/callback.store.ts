@@ -123,6 +123,9 @@ export async function deliveredPatient(
 }
 
 export interface ListedCallback extends CallbackRecord {
+  organisationId: string;
+  /** Of the patient. */
+  refusedPurposes: string[];
   connectionId: string;
 }
 
@@ -149,11 +152,17 @@ export async function listCallbacks(
     outcome: CallbackRecord['outcome'];
     received_at: Date;
     correlation_id: string;
+    refused_purposes: string[];
   }>({
     text: `
       select id, connection_id, delivery_id, patient_id, facility_id, status, assigned_id, message, outcome,
-        received_at, correlation_id
-      from exchange_callback
+        received_at, correlation_id, (
+          select refused_purposes
+          from patient p
+          where p.organisation_id = $1
+            and p.id = c.patient_id
+        ) as refused_purposes
+      from exchange_callback c
       where organisation_id = $1
         and ($2::uuid is null or facility_id = $2)
         and ($3::uuid is null or connection_id = $3)
@@ -182,5 +191,7 @@ export async function listCallbacks(
     outcome: row.outcome,
     receivedAt: row.received_at,
     correlationId: row.correlation_id,
+    organisationId: scope.organisationId,
+    refusedPurposes: row.refused_purposes,
   }));
 }

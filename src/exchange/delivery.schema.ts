@@ -10,7 +10,7 @@ export const DeliverySchema = Type.Object({
   organisationId: Type.String(),
   facilityId: Type.String(),
   connectionId: Type.String(),
-  patientId: Type.String(),
+  patientId: Nullable(Type.String({ description: 'null where the patient refuses the purpose.' })),
   sequence: Type.Integer(),
   event: Type.String(),
   occurredAt: Time,
@@ -21,8 +21,14 @@ export const DeliverySchema = Type.Object({
   lastAttempt: Nullable(
     Type.Object({ startedAt: Time, outcome: Type.String(), status: Nullable(Type.Integer()) }),
   ),
-  confirmation: Nullable(Type.Object({ status: Type.String(), assignedId: Nullable(Type.String()) })),
+  confirmation: Nullable(
+    Type.Object(
+      { status: Type.String(), assignedId: Nullable(Type.String()) },
+      { description: 'null where the patient refuses the purpose.' },
+    ),
+  ),
 });
+export type DeliveryView = Static<typeof DeliverySchema>;
 export const DeliveryDetailSchema = Type.Object({
   ...DeliverySchema.properties,
   attempts: Type.Array(
@@ -55,7 +61,8 @@ export const DeliveryParams = Type.Object({
   deliveryId: Type.String({ description: 'UUID of the delivery.' }),
 });
 
-export function deliveryView(delivery: Delivery): Static<typeof DeliverySchema> {
+/** Without what concerns the patient, unless it may be shown. */
+export function deliveryView(delivery: Delivery, mayShow: boolean): Static<typeof DeliverySchema> {
   const { id, organisationId, facilityId, connectionId, patientId, sequence, event, status } = delivery;
   const { lastAttempt, confirmation, heldReason } = delivery;
   return {
@@ -63,7 +70,7 @@ export function deliveryView(delivery: Delivery): Static<typeof DeliverySchema> 
     organisationId,
     facilityId,
     connectionId,
-    patientId,
+    patientId: mayShow ? patientId : null,
     sequence,
     event,
     occurredAt: delivery.occurredAt.toISOString(),
@@ -73,13 +80,16 @@ export function deliveryView(delivery: Delivery): Static<typeof DeliverySchema> 
     nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
     lastAttempt:
       lastAttempt === null ? null : { ...lastAttempt, startedAt: lastAttempt.startedAt.toISOString() },
-    confirmation,
+    confirmation: mayShow ? confirmation : null,
   };
 }
 
-export function deliveryDetailView(delivery: DeliveryDetail): Static<typeof DeliveryDetailSchema> {
+export function deliveryDetailView(
+  delivery: DeliveryDetail,
+  mayShow: boolean,
+): Static<typeof DeliveryDetailSchema> {
   return {
-    ...deliveryView(delivery),
+    ...deliveryView(delivery, mayShow),
     attempts: delivery.attempts.map((attempt) => ({
       ...attempt,
       startedAt: attempt.startedAt.toISOString(),

@@ -93,7 +93,12 @@ export async function listDeliveries(
     text: `
       select d.id, d.connection_id, d.patient_id, d.facility_id, d.sequence, d.event, d.occurred_at,
         ${STATUS} as status, h.held_at, h.held_reason, h.sequence = d.sequence as is_head, h.due_at,
-        a.started_at, a.outcome, a.status as http_status, c.status as confirmed, c.assigned_id
+        a.started_at, a.outcome, a.status as http_status, c.status as confirmed, c.assigned_id, (
+          select refused_purposes
+          from patient p
+          where p.organisation_id = $1
+            and p.id = d.patient_id
+        ) as refused_purposes
       from ${FROM[kind]}
       left join lateral (
         select started_at, outcome, status
@@ -154,6 +159,7 @@ interface DeliveryRow {
   http_status: number | null;
   confirmed: 'accepted' | 'rejected' | null;
   assigned_id: string | null;
+  refused_purposes: string[];
 }
 
 function toDelivery(organisationId: string, row: DeliveryRow): Delivery {
@@ -164,6 +170,7 @@ function toDelivery(organisationId: string, row: DeliveryRow): Delivery {
     connectionId: row.connection_id,
     patientId: row.patient_id,
     facilityId: row.facility_id,
+    refusedPurposes: row.refused_purposes,
     sequence: row.sequence,
     event: row.event,
     occurredAt: row.occurred_at,

@@ -12,6 +12,8 @@ export interface Delivery {
   connectionId: string;
   patientId: string;
   facilityId: string;
+  /** Of the patient. */
+  refusedPurposes: string[];
   sequence: number;
   event: DeliveryEvent;
   occurredAt: Date;

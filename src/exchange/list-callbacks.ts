@@ -1,9 +1,11 @@
 /** Callbacks about deliveries of a facility, page by page. */
 import type { Pool } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import type { Reader } from '../privacy/authorise-access.ts';
 import { type ListedCallback, listCallbacks } from './callback.store.ts';
 import { pageOf } from './page.ts';
+import { traceShown } from './trace-shown.ts';
 
 export interface CallbackQuery {
   connection?: string | undefined;
@@ -12,13 +14,21 @@ export interface CallbackQuery {
   cursor?: string | undefined;
 }
 
-export function listCallbackPage(
-  { db, cursors }: { db: Pool; cursors: CursorCodec },
-  { organisationId, facilityId }: FacilityScope,
+/** Each patient shown is traced. `mayShow` tells of which callbacks. */
+export async function listCallbackPage(
+  { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
+  reader: Reader,
   { connection, outcome, limit, cursor }: CallbackQuery,
-): Promise<{ items: ListedCallback[]; nextCursor: string | null }> {
+): Promise<{
+  items: ListedCallback[];
+  nextCursor: string | null;
+  mayShow: (item: ListedCallback) => boolean;
+}> {
+  const { organisationId, facilityId } = reader.scope;
   const binding = ['callbacks', organisationId, facilityId, connection, outcome];
-  return pageOf(cursors, { limit, cursor, binding }, (page) =>
-    listCallbacks(db, { organisationId, facilityId }, { connectionId: connection, outcome, ...page }),
+  const page = await pageOf(cursors, { limit, cursor, binding }, (position) =>
+    listCallbacks(db, { organisationId, facilityId }, { connectionId: connection, outcome, ...position }),
   );
+  const review = { ...reader, accountId: reader.caller.accountId, action: 'callback.list' as const };
+  return { ...page, mayShow: await traceShown(accessLog, review, page.items) };
 }

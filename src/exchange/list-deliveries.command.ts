@@ -1,13 +1,23 @@
 /** `interchange delivery list`, `show` and `count` */
+import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
+import {
+  type CommandEnvironment,
+  CommandError,
+  type CommandSession,
+  UsageError,
+} from '../platform/command/command.ts';
 import { isUuid } from '../platform/uuid.ts';
+import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
+import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
+import { DEFAULT_PURPOSE_OF_USE } from '../privacy/purpose-of-use.ts';
 import { organisationsWithConnections } from './connection.store.ts';
-import { deliveryDetailView, deliveryView } from './delivery.schema.ts';
+import { type DeliveryView, deliveryDetailView, deliveryView } from './delivery.schema.ts';
 import { listDeliveries, readDelivery } from './delivery.store.ts';
 import type { Delivery } from './delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { queueStates } from './queue-state.store.ts';
+import { type Review, traceShown } from './trace-shown.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('list'))
@@ -26,12 +36,14 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
           lists.push(
             ...(await listDeliveries(session.db, { organisationId }, { filter, status, limit: most })),
           );
-        return lists.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most);
+        const newest = lists.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most);
+        const mayShow = await traceForOperator(environment, session, {
+          action: 'delivery.list',
+          items: newest,
+        });
+        return newest.map((delivery) => deliveryView(delivery, mayShow(delivery)));
       });
-      environment.print(
-        { items: found.map(deliveryView) },
-        found.length === 0 ? 'none' : found.map(line).join('\n'),
-      );
+      environment.print({ items: found }, found.length === 0 ? 'none' : found.map(line).join('\n'));
     });
 }
 
@@ -47,7 +59,9 @@ export function showDeliveryCommand(environment: CommandEnvironment): Command {
         for (const organisationId of await organisationsWithConnections(session.db)) {
           const found = await readDelivery(session.db, { organisationId }, id);
           if (found === undefined) continue;
-          const view = deliveryDetailView(found);
+          const shown = { action: 'delivery.read' as const, items: [found] };
+          const mayShow = await traceForOperator(environment, session, shown);
+          const view = deliveryDetailView(found, mayShow(found));
           const attempts = view.attempts.map(
             (attempt) =>
               `  ${attempt.startedAt}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
@@ -55,7 +69,7 @@ export function showDeliveryCommand(environment: CommandEnvironment): Command {
           const reviews = view.reviews.map(
             (review) => `  ${review.decidedAt}  ${review.action}  ${review.reason ?? ''}`,
           );
-          environment.print(view, [line(found), ...attempts, ...reviews].join('\n'));
+          environment.print(view, [line(view), ...attempts, ...reviews].join('\n'));
           return;
         }
         throw new CommandError(`There is no delivery ${id}. Find it with: npx interchange delivery list`);
@@ -77,9 +91,26 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
     });
 }
 
-function line(delivery: Delivery): string {
+/** {@link traceShown} for the operator, whose purpose is OPS. */
+async function traceForOperator(
+  environment: CommandEnvironment,
+  { db, keys }: CommandSession,
+  { action, items }: { action: Review['action']; items: Delivery[] },
+): Promise<(delivery: Delivery) => boolean> {
+  const key = keys.derive('access-log');
+  const accessLog = createAccessLogWriter({ pool: db, key, now: environment.now, onError: () => undefined });
+  const purposeOfUse = DEFAULT_PURPOSE_OF_USE;
+  const review = { accountId: OPERATOR_ACCOUNT_ID, purposeOfUse, correlationId: randomUUID(), action };
+  try {
+    return await traceShown(accessLog, review, items);
+  } finally {
+    await accessLog.close();
+  }
+}
+
+function line(delivery: DeliveryView): string {
   const { id, status, event, patientId, sequence, heldReason, lastAttempt } = delivery;
   const last =
     lastAttempt === null ? 'not tried' : `${lastAttempt.outcome} ${lastAttempt.status ?? ''}`.trim();
-  return `${id}  ${status.padEnd(9)}  ${event} #${sequence} of patient ${patientId}  ${heldReason ?? last}`;
+  return `${id}  ${status.padEnd(9)}  ${event} #${sequence} of patient ${patientId ?? '(refuses OPS)'}  ${heldReason ?? last}`;
 }

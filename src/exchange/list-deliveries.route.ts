@@ -6,6 +6,7 @@ import type { CursorCodec } from '../platform/http/cursor.ts';
 import { badRequest } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
 import { isUuid } from '../platform/uuid.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { DeliverySchema, deliveryView } from './delivery.schema.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts';
@@ -13,14 +14,20 @@ import { listDeliveryPage } from './list-deliveries.ts';
 
 const DEFAULT_LIMIT = 20;
 
-export function listDeliveriesRoute(deps: { db: Pool; cursors: CursorCodec }): Route<Access> {
+export function listDeliveriesRoute(deps: {
+  db: Pool;
+  cursors: CursorCodec;
+  accessLog: AccessLog;
+}): Route<Access> {
   return facilityRoute(
-    { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'none' },
+    { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {
       docs: {
         operationId: 'listDeliveries',
         summary: 'Deliveries of the facility, newest first',
-        description: 'Without their payload. `since` and `until` are FHIR dates or date-times.',
+        description:
+          'Without their payload. `since` and `until` are FHIR dates or date-times. Each patient shown is entered in ' +
+          "that patient's access log; a patient who refuses the purpose is not named.",
         tag: 'Exchange',
       },
       query: Type.Object({
@@ -41,7 +48,8 @@ export function listDeliveriesRoute(deps: { db: Pool; cursors: CursorCodec }): R
           }),
         },
       },
-      handle: async ({ query }, { scope }) => {
+      handle: async ({ query }, context) => {
+        const { scope } = context;
         const { connection, patient, status, since, until, limit = DEFAULT_LIMIT, cursor } = query;
         const filter = {
           connectionId: uuid('connection', connection),
@@ -49,8 +57,9 @@ export function listDeliveriesRoute(deps: { db: Pool; cursors: CursorCodec }): R
           since: instant('since', since, scope.timeZone),
           until: instant('until', until, scope.timeZone),
         };
-        const page = await listDeliveryPage(deps, scope, { filter, status, limit, cursor });
-        return { body: { ...page, items: page.items.map(deliveryView) } };
+        const request = { filter, status, limit, cursor };
+        const { items, nextCursor, mayShow } = await listDeliveryPage(deps, context, request);
+        return { body: { items: items.map((item) => deliveryView(item, mayShow(item))), nextCursor } };
       },
     },
   );

@@ -1,10 +1,12 @@
 /** Deliveries of a facility, page by page. */
 import type { Pool } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
+import type { Reader } from '../privacy/authorise-access.ts';
 import { listDeliveries } from './delivery.store.ts';
 import type { Delivery, DeliveryFilter, DeliveryStatus } from './delivery.ts';
 import { pageOf } from './page.ts';
+import { requireShown, traceShown } from './trace-shown.ts';
 
 export interface DeliveryQuery {
   filter: DeliveryFilter;
@@ -13,11 +15,16 @@ export interface DeliveryQuery {
   cursor?: string | undefined;
 }
 
-export function listDeliveryPage(
-  { db, cursors }: { db: Pool; cursors: CursorCodec },
-  { organisationId, facilityId }: FacilityScope,
+/**
+ * Each patient shown is traced. `mayShow` tells of which deliveries; one patient's list is 403 when that patient
+ * refuses the purpose.
+ */
+export async function listDeliveryPage(
+  { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
+  reader: Reader,
   { filter, status, limit, cursor }: DeliveryQuery,
-): Promise<{ items: Delivery[]; nextCursor: string | null }> {
+): Promise<{ items: Delivery[]; nextCursor: string | null; mayShow: (item: Delivery) => boolean }> {
+  const { organisationId, facilityId } = reader.scope;
   const { connectionId, patientId, since, until } = filter;
   const binding = [
     'deliveries',
@@ -29,7 +36,11 @@ export function listDeliveryPage(
     since?.toISOString(),
     until?.toISOString(),
   ];
-  return pageOf(cursors, { limit, cursor, binding }, (page) =>
-    listDeliveries(db, { organisationId }, { filter: { ...filter, facilityId }, status, ...page }),
+  const page = await pageOf(cursors, { limit, cursor, binding }, (position) =>
+    listDeliveries(db, { organisationId }, { filter: { ...filter, facilityId }, status, ...position }),
   );
+  const review = { ...reader, accountId: reader.caller.accountId, action: 'delivery.list' as const };
+  const mayShow = await traceShown(accessLog, review, page.items);
+  if (patientId !== undefined) requireShown(page.items.every(mayShow));
+  return { ...page, mayShow };
 }

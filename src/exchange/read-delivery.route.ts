@@ -6,19 +6,20 @@ import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { DeliveryDetailSchema, DeliveryParams, deliveryDetailView } from './delivery.schema.ts';
 import { readDeliveryPayload, readFacilityDelivery } from './read-delivery.ts';
 
-export function readDeliveryRoute(deps: { db: Pool }): Route<Access> {
+export function readDeliveryRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
   return facilityRoute(
-    { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'none' },
+    { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {
       docs: {
         operationId: 'readDelivery',
         summary: 'One delivery with every attempt and decision',
+        description: "Written to the patient's access log.",
         tag: 'Exchange',
       },
       params: DeliveryParams,
       responses: { 200: { description: 'The delivery, without its payload.', schema: DeliveryDetailSchema } },
-      handle: async ({ params: { deliveryId } }, { scope }) => {
-        return { body: deliveryDetailView(await readFacilityDelivery(deps.db, scope, deliveryId)) };
+      handle: async ({ params: { deliveryId } }, context) => {
+        return { body: deliveryDetailView(await readFacilityDelivery(deps, context, deliveryId), true) };
       },
     },
   );

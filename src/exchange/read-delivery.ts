@@ -4,18 +4,25 @@ import { notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
 import { authoriseAccess, type Reader } from '../privacy/authorise-access.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 import type { DeliveryDetail } from './delivery.ts';
 
-/** Throws 404 when it is not one of the facility. */
+/** Its patient's access is traced. Throws 404 when it is not one of the facility, 403 for a refused purpose. */
 export async function readFacilityDelivery(
-  db: Pool,
-  scope: FacilityScope,
+  { db, accessLog }: { db: Pool; accessLog: AccessLog },
+  reader: Reader,
   id: string,
 ): Promise<DeliveryDetail> {
-  const found = isUuid(id) ? await readDelivery(db, scope, id) : undefined;
+  const found = isUuid(id) ? await readDelivery(db, reader.scope, id) : undefined;
   if (found === undefined) throw notFound('The delivery');
+  const { patientId, refusedPurposes } = found;
+  await authoriseAccess(accessLog, reader, {
+    patientId,
+    refusedPurposes,
+    action: 'delivery.read',
+    resourceType: 'Patient',
+    resourceId: patientId,
+  });
   return found;
 }
 
