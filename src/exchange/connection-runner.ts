@@ -14,10 +14,19 @@ import { probeNow } from './circuit.store.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import type { ConnectionState } from './delivery-target.store.ts';
-import { type ConnectionKey, leaseDue, leaseProbe, type Result, release, settle } from './lane.store.ts';
+import {
+  type ConnectionKey,
+  type LeasedDelivery,
+  leaseDue,
+  leaseProbe,
+  type Result,
+  release,
+  settle,
+} from './lane.store.ts';
 import { type LiveTarget, loadTarget } from './live-target.ts';
+import { park, unpark } from './parking.store.ts';
 import { createSettleQueue } from './settle-queue.ts';
-import { accessEntry, notSent, type Try, tryDelivery } from './try-delivery.ts';
+import { accessEntry, notCovered, notSent, type Try, tryDelivery } from './try-delivery.ts';
 
 export interface RunnerDependencies {
   db: Pool;
@@ -43,6 +52,8 @@ const MAX_UNWRITTEN = 2_000;
 const LOGGED_AHEAD = 2;
 /** A process that stops does not wait longer for a database that does not answer. */
 const STOP_LIMIT_MS = 10_000;
+/** Lanes let go on by one statement; the next look lets the next go on. */
+const UNPARKED_AT_ONCE = 2_000;
 /** A connection that could not be loaded is looked at again after this. */
 const LOAD_AGAIN_MS = 2_000;
 
@@ -72,6 +83,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   let loading: Promise<void> | undefined;
   let leasing: Promise<void> | undefined;
   let logging: Promise<void> | undefined;
+  let reopening: Promise<void> | undefined;
   let leased: Try[] = [];
   let logged: Try[] = [];
   let inFlight = 0;
@@ -82,6 +94,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   function wake(state: ConnectionState): void {
     if (stopping) return;
     circuit.learn(state.circuitOpen);
+    if (state.reopened) reopen();
     if (target?.version !== state.version && performance.now() >= loadAgainMs)
       loading ??= load(state.version)
         .catch(report('delivery.load'))
@@ -125,9 +138,33 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
     const limit = batchSize.of(maxInFlight);
     const found = await (probe ? leaseProbe : leaseDue)(db, key, { token: leaseToken, durationMs, limit });
     batchSize.note({ found: found.length, startedMs, starved: leased.length + logged.length === 0 });
-    for (const delivery of found)
+    const sendable = found.filter(({ moduleOn, covered }) => moduleOn && covered);
+    for (const delivery of sendable)
       leased.push({ ...delivery, leaseToken, deadlineMs, probe, nonce: randomUUID() });
+    if (sendable.length < found.length) setAside(found, { leaseToken, deadlineMs, probe });
     if (stopping || circuit.open !== probe) giveBack();
+  }
+
+  /** What is of a facility with the module off waits for it; what is no longer covered is held for people. */
+  function setAside(
+    found: readonly LeasedDelivery[],
+    { leaseToken, deadlineMs, probe }: Pick<Try, 'leaseToken' | 'deadlineMs' | 'probe'>,
+  ): void {
+    for (const delivery of found)
+      if (!delivery.covered) results.add(notCovered({ ...delivery, leaseToken }), deadlineMs);
+    const off = found.filter(({ moduleOn, covered }) => covered && !moduleOn);
+    const patientIds = off.map(({ patientId }) => patientId);
+    if (off.length > 0) park(db, key, { token: leaseToken, patientIds }).catch(report('delivery.park'));
+    if (probe) probeNow(db, key).catch(report('delivery.circuit'));
+  }
+
+  function reopen(): void {
+    reopening ??= unpark(db, key, UNPARKED_AT_ONCE)
+      .then(() => lease())
+      .catch(report('delivery.unpark'))
+      .finally(() => {
+        reopening = undefined;
+      });
   }
 
   /** Keep every place filled from the one before it. */
@@ -219,7 +256,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
 
   async function stop(): Promise<void> {
     stopping = true;
-    await Promise.all([loading, leasing, logging]);
+    await Promise.all([loading, leasing, logging, reopening]);
     giveBack();
     const idle = new Promise<void>((resolve) => {
       whenIdle = resolve;

@@ -2,12 +2,15 @@
 import type { Queryable } from '../platform/db/database.ts';
 import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { ConnectionKey } from './lane.store.ts';
+import { REOPENED } from './parking.store.ts';
 
 export interface ConnectionState extends ConnectionKey {
   version: number;
   circuitOpen: boolean;
   /** Something may be leased now. */
   due: boolean;
+  /** Lanes were set aside for a facility that is open again. */
+  reopened: boolean;
 }
 
 /**
@@ -21,6 +24,7 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
     version: number;
     circuit_open: boolean;
     due: boolean;
+    reopened: boolean;
   }>({
     name: 'exchange-connection-states',
     text: `
@@ -31,7 +35,23 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
             and h.connection_id = c.id
             and h.due_at <= now()
             and h.leased_until <= now()
-        ) as due
+        ) as due,
+        exists (
+          select from exchange_head h
+          where h.organisation_id = c.organisation_id
+            and h.connection_id = c.id
+            and h.parked_facility_id is not null
+        ) and exists (
+          select from facility f
+          where f.organisation_id = c.organisation_id
+            and exists (
+              select from exchange_head h
+              where h.organisation_id = c.organisation_id
+                and h.connection_id = c.id
+                and h.parked_facility_id = f.id
+            )
+            and ${REOPENED}
+        ) as reopened
       from exchange_connection c
       join exchange_circuit k
         on k.organisation_id = c.organisation_id
@@ -44,6 +64,7 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
     version: row.version,
     circuitOpen: row.circuit_open,
     due: row.due,
+    reopened: row.reopened,
   }));
 }
 

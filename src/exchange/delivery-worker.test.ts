@@ -20,6 +20,7 @@ import { updateConnection } from './connection.store.ts';
 import type { CreatedConnection } from './create-connection.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.ts';
+import { decide } from './review.store.ts';
 import { rotateSecret } from './rotate-secret.ts';
 
 const keys = createKeyRing(randomBytes(32));
@@ -445,6 +446,74 @@ describe('delivery', () => {
     await updateConnection(database.pool, key(), { address: exchange.url, operatorAddress: true });
     await allDelivered();
     assert.equal(exchange.arrivals.length, 1);
+  });
+
+  it('sends nothing of a facility while its exchange module is off, and goes on when it is on again', async () => {
+    const { id: other } = await createFacility(database.pool, {
+      organisationId: place.organisationId,
+      name: 'Other',
+    });
+    const [off = ''] = await insertPatients(database.pool, place, 1);
+    const [on = ''] = await insertPatients(database.pool, { ...place, facilityId: other }, 1);
+    await queue(database.pool, place, [off]);
+    await queue(database.pool, { ...place, facilityId: other }, [on]);
+    await rename(database.pool, place, [off], 'second');
+    await setModules(database.pool, { ...place, modules: ['patients'] });
+    work();
+    await exchange.waitFor(1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.deepEqual(
+      exchange.arrivals.map(({ envelope }) => envelope.resource.id),
+      [on],
+    );
+    assert.deepEqual(
+      entries.map(({ patientId }) => patientId),
+      [on],
+      'nor is it an access',
+    );
+    const [waiting] = await heads();
+    assert.deepEqual([waiting?.sequence, waiting?.due_at, waiting?.held_reason], [1, null, null]);
+    assert.equal((await attempts(off)).length, 0);
+    await setModules(database.pool, { ...place, modules: ['patients', 'exchange'] });
+    await allDelivered();
+    assert.deepEqual(
+      exchange.arrivals.slice(1).map(({ envelope }) => envelope.sequence),
+      [1, 2],
+    );
+  });
+
+  it('holds what is queued for a facility that the connection covers no more, and sends it on replay', async () => {
+    const { id: other } = await createFacility(database.pool, {
+      organisationId: place.organisationId,
+      name: 'Other',
+    });
+    const [patient = ''] = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, [patient]);
+    await updateConnection(database.pool, key(), { facilityIds: [other] });
+    work();
+    await until('it is held', async () => (await heads())[0]?.held_reason === 'facility_not_covered');
+    assert.equal(exchange.arrivals.length, 0);
+    assert.equal(entries.length, 0);
+    await updateConnection(database.pool, key(), { facilityIds: null });
+    const decision = { action: 'replay', reason: null, accountId: null } as const;
+    await decide(database.pool, place, { filter: {}, decision });
+    await allDelivered();
+    assert.equal(exchange.arrivals.length, 1);
+  });
+
+  it('lets what waits for a module be decided on once the facility is not covered', async () => {
+    const { id: other } = await createFacility(database.pool, {
+      organisationId: place.organisationId,
+      name: 'Other',
+    });
+    const [patient = ''] = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, [patient]);
+    await setModules(database.pool, { ...place, modules: [] });
+    work();
+    await until('it waits', async () => (await heads())[0]?.due_at === null);
+    await updateConnection(database.pool, key(), { facilityIds: [other] });
+    await until('it is held', async () => (await heads())[0]?.held_reason === 'facility_not_covered');
+    assert.equal(exchange.arrivals.length, 0);
   });
 
   it('stops when the connection is disabled and goes on when it is enabled', async () => {

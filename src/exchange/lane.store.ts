@@ -22,6 +22,10 @@ export interface LeasedDelivery {
   /** The envelope, to be sent as it is. */
   body: string;
   refusedPurposes: string[];
+  /** The exchange module is on for the facility. */
+  moduleOn: boolean;
+  /** The connection covers the facility, now. */
+  covered: boolean;
 }
 
 export interface Lease {
@@ -64,7 +68,24 @@ const LEASE = `
       and h.patient_id = any(array(select patient_id from due))
     returning h.patient_id, h.sequence, h.attempts
   )
-  select l.patient_id, l.sequence, l.attempts, d.id, d.facility_id, d.body, p.refused_purposes
+  select l.patient_id, l.sequence, l.attempts, d.id, d.facility_id, d.body, p.refused_purposes,
+    d.facility_id = any(array(
+      select facility_id
+      from facility_module
+      where organisation_id = $1
+        and module = 'exchange'
+    )) as module_on,
+    (
+      select all_facilities
+      from exchange_connection
+      where organisation_id = $1
+        and id = $2
+    ) or d.facility_id = any(array(
+      select facility_id
+      from exchange_connection_facility
+      where organisation_id = $1
+        and connection_id = $2
+    )) as covered
   from leased l
   cross join lateral (
     select id, facility_id, body
@@ -172,6 +193,8 @@ async function leased(
     facility_id: string;
     body: string;
     refused_purposes: string[];
+    module_on: boolean;
+    covered: boolean;
   }>({
     ...statement,
     values: [key.organisationId, key.connectionId, lease.limit, lease.token, lease.durationMs],
@@ -184,6 +207,8 @@ async function leased(
     facilityId: row.facility_id,
     body: row.body,
     refusedPurposes: row.refused_purposes,
+    moduleOn: row.module_on,
+    covered: row.covered,
   }));
 }
 

@@ -90,7 +90,16 @@ export function notSent(item: Try, why: 'withheld' | 'unsent', at: Date): Result
   return resultOf(item, { next, counted: false, attempt });
 }
 
-function resultOf(item: Try, rest: Pick<Result, 'next' | 'counted' | 'attempt'>): Result {
+/** The result of a delivery of a facility that the connection does not cover any more: people decide about it. */
+export function notCovered(item: LeasedDelivery & { leaseToken: string }): Result {
+  const next = { kind: 'hold', reason: 'facility_not_covered' } as const;
+  return resultOf(item, { next, counted: false, attempt: null });
+}
+
+function resultOf(
+  item: LeasedDelivery & { leaseToken: string },
+  rest: Pick<Result, 'next' | 'counted' | 'attempt'>,
+): Result {
   const { patientId, sequence, leaseToken } = item;
   return { patientId, sequence, leaseToken, ...rest };
 }
