@@ -173,6 +173,12 @@ for (const [fault, query] of faults)
     assert.ok(answer.json.message.includes(name), answer.json.message);
   });
 
+test('what is wrong with a count or an empty patient is told in words', async () => {
+  for (const _count of ['0', '101', 'ten', ''])
+    assert.equal((await searchOf({ _count })).json.message, '_count must be an integer from 1 to 100.');
+  assert.equal((await searchOf({ patient: '' })).json.message, 'patient must not be empty.');
+});
+
 test('an unknown status is told the five that there are', async () => {
   const { json } = await searchOf({ status: 'completed' });
   assert.equal(

@@ -11,7 +11,7 @@ import { DELIVERY_STATUSES } from './delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { type ReviewOutcome, reviewDeliveries } from './review-deliveries.ts';
 
-const HELD_ONLY = `of ${DELIVERY_STATUSES.join(', ')} only held, as without it`;
+const HELD_ONLY = `held, as without it: of ${DELIVERY_STATUSES.join(', ')} no other is decided on`;
 
 export function replayDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('replay'), HELD_ONLY)

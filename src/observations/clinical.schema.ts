@@ -58,7 +58,11 @@ export const ReportSummarySchema = summary('DiagnosticReport', {
 
 /** The query of every list. */
 export const LIST_QUERY = Type.Object({
-  patient: Type.String({ maxLength: 200, description: 'Patient id, bare or as Patient/<patient_id>.' }),
+  patient: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Patient id, bare or as Patient/<patient_id>.',
+  }),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items on a page.' }),
   ),

@@ -26,7 +26,13 @@ export interface ServerOptions {
 }
 
 export function createServer({ log, metrics, trustProxy }: ServerOptions): FastifyInstance {
-  const ajv = new Ajv2020({ coerceTypes: false, useDefaults: true, removeAdditional: false, strict: false });
+  const ajv = new Ajv2020({
+    coerceTypes: false,
+    useDefaults: true,
+    removeAdditional: false,
+    strict: false,
+    verbose: true,
+  });
   const server = Fastify({
     logger: false,
     genReqId: correlationId,

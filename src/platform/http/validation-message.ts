@@ -1,11 +1,18 @@
 /** Says what is wrong with an input, without repeating its value. */
 import type { FastifySchemaValidationError } from 'fastify';
 
+/** `parentSchema`: all that stands beside the keyword that failed. */
+type ValidationError = FastifySchemaValidationError & {
+  data?: unknown;
+  parentSchema?: { type?: unknown; minimum?: number; maximum?: number };
+};
+
 /** One sentence for the first fault that the validator found. `part` is `querystring`, `body`, … */
-export function validationMessage(errors: readonly FastifySchemaValidationError[], part: string): string {
+export function validationMessage(errors: readonly ValidationError[], part: string): string {
   const error = errors[0];
   if (error === undefined) return 'The request is not valid.';
   const name = nameOf(error, part);
+  const limit = Number(error.params.limit);
   switch (error.keyword) {
     case 'required':
       return `${joined(name, String(error.params.missingProperty))} is missing.`;
@@ -13,10 +20,23 @@ export function validationMessage(errors: readonly FastifySchemaValidationError[
       return `${name} must be one of ${(error.params.allowedValues as unknown[]).join(', ')}.`;
     case 'const':
       return `${name} must be ${String(error.params.allowedValue)}.`;
+    case 'minimum':
+    case 'maximum':
+      return `${name} must be ${range(error)}.`;
+    case 'minLength':
+      return limit === 1 ? `${name} must not be empty.` : `${name} must have at least ${limit} characters.`;
+    case 'maxLength':
+      return `${name} must have at most ${limit} characters.`;
+    case 'minItems':
+      return limit === 1 ? `${name} must not be empty.` : `${name} must have at least ${limit} items.`;
+    case 'maxItems':
+      return part === 'querystring'
+        ? `${name} may be given ${limit} times at most.`
+        : `${name} must have at most ${limit} items.`;
     case 'type':
-      return part === 'querystring' && error.params.type !== 'integer'
-        ? `${name} must be given once.`
-        : `${name} must be ${article(String(error.params.type))}.`;
+      if (part === 'querystring' && Array.isArray(error.data)) return `${name} must be given once.`;
+      if (error.params.type === 'integer') return `${name} must be ${range(error)}.`;
+      return `${name} must be ${article(String(error.params.type))}.`;
     case 'additionalProperties':
       return `${name} has a property that is not known here.`;
     default:
@@ -24,7 +44,16 @@ export function validationMessage(errors: readonly FastifySchemaValidationError[
   }
 }
 
-function nameOf(error: FastifySchemaValidationError, part: string): string {
+/** What a number must be, both ends at once. */
+function range({ parentSchema, params }: ValidationError): string {
+  const { type, minimum, maximum } = parentSchema ?? {};
+  const kind = type === 'integer' || params.type === 'integer' ? 'an integer' : 'a number';
+  if (minimum !== undefined && maximum !== undefined) return `${kind} from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `${kind}, ${minimum} or more`;
+  return maximum === undefined ? kind : `${kind}, ${maximum} or less`;
+}
+
+function nameOf(error: ValidationError, part: string): string {
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   if (path !== '') return /^[\w.-]{1,128}$/.test(path) ? path : 'A property';
   return part === 'body' ? 'The body' : '';

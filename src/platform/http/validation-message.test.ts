@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { FastifySchemaValidationError } from 'fastify';
+import Type, { type TSchema } from 'typebox';
+import { validationMessage } from './validation-message.ts';
+
+/** The message for the first fault of a value. */
+function messageOf(schema: TSchema, value: unknown, part = 'querystring'): string {
+  const validate = new Ajv2020({ strict: false, verbose: true }).compile(schema);
+  assert.equal(validate(value), false);
+  return validationMessage((validate.errors ?? []) as FastifySchemaValidationError[], part);
+}
+
+const Count = Type.Object({ _count: Type.Integer({ minimum: 1, maximum: 100 }) });
+
+test('a number out of its range is told both ends of it, as is what is no number', () => {
+  for (const wrong of [0, 101, -5, 1.5, 'x'])
+    assert.equal(messageOf(Count, { _count: wrong }), '_count must be an integer from 1 to 100.');
+});
+
+test('a range with one end, or none', () => {
+  assert.equal(
+    messageOf(Type.Object({ a: Type.Integer({ minimum: 1 }) }), { a: 0 }),
+    'a must be an integer, 1 or more.',
+  );
+  assert.equal(
+    messageOf(Type.Object({ a: Type.Number({ maximum: 9 }) }), { a: 10 }),
+    'a must be a number, 9 or less.',
+  );
+  assert.equal(messageOf(Type.Object({ a: Type.Integer() }), { a: 'x' }), 'a must be an integer.');
+});
+
+test('lengths are told in words', () => {
+  const Text = Type.Object({ patient: Type.String({ minLength: 1, maxLength: 3 }) });
+  assert.equal(messageOf(Text, { patient: '' }), 'patient must not be empty.');
+  assert.equal(messageOf(Text, { patient: 'abcd' }), 'patient must have at most 3 characters.');
+  const Longer = Type.Object({ a: Type.String({ minLength: 12 }) });
+  assert.equal(messageOf(Longer, { a: 'b' }, 'body'), 'a must have at least 12 characters.');
+});
+
+test('a parameter that is given too often, or once too often', () => {
+  const Dates = Type.Object({ date: Type.Array(Type.String(), { maxItems: 2 }), status: Type.String() });
+  const status = 'planned';
+  assert.equal(messageOf(Dates, { status, date: ['1', '2', '3'] }), 'date may be given 2 times at most.');
+  assert.equal(messageOf(Dates, { date: [], status: ['a', 'b'] }), 'status must be given once.');
+  assert.equal(messageOf(Dates, { status }), 'date is missing.');
+  assert.equal(messageOf(Count, { _count: ['1', '2'] }), '_count must be given once.');
+});
+
+test('no message has the value, or a name that is none', () => {
+  const Body = Type.Object({ token: Type.String({ maxLength: 3 }) }, { additionalProperties: false });
+  const said = [
+    messageOf(Body, { token: 'secret value' }, 'body'),
+    messageOf(Body, { token: 'a', 'secret value': 1 }, 'body'),
+    messageOf(Type.Object({}, { additionalProperties: Type.String() }), { 'secret value': 1 }, 'body'),
+  ];
+  for (const message of said) assert.doesNotMatch(message, /secret/);
+});
