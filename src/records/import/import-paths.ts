@@ -17,7 +17,7 @@ export interface ImportPathsRequest extends Omit<ImportRequest, 'sources'> {
 }
 
 export interface ImportPathsDocument extends ImportDocument {
-  /** Files in folders that are neither JSON nor gzip, and were passed over. */
+  /** Files in folders that are neither JSON nor gzip, and were passed over. A folder of such only is rejected. */
   otherFiles: number;
 }
 

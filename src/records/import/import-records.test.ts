@@ -388,15 +388,16 @@ describe('rejections', () => {
       assert.deepEqual([rejected.length, resources], [1, {}]);
       return [rejected[0]?.entry, rejected[0]?.reason];
     };
-    assert.deepEqual(await reasonFor(''), [null, 'is not valid JSON']);
-    assert.deepEqual(await reasonFor('<Patient/>'), [null, 'is not valid JSON']);
+    assert.deepEqual(await reasonFor(' \n'), [null, 'is empty']);
+    assert.deepEqual(await reasonFor('notes'), [null, 'is not valid JSON']);
+    assert.deepEqual(await reasonFor('<Patient/>'), [null, 'is XML or HTML; FHIR is taken as JSON']);
     assert.deepEqual(await reasonFor('[{"resourceType":"Patient"}]'), [
       null,
-      'is not FHIR: The resource is not a JSON object',
+      'is a JSON list; a Bundle, one resource, or NDJSON with a resource on each line is taken',
     ]);
     assert.deepEqual(await reasonFor('{"id":"1"}'), [
       null,
-      'is not FHIR: resourceType is missing or names no FHIR resource',
+      'is JSON and not FHIR: resourceType is missing or names no FHIR resource',
     ]);
     assert.deepEqual(await reasonFor(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), [
       null,

@@ -85,9 +85,10 @@ export class ImportReport {
 }
 
 /** The document as lines for people. */
-export function importText(document: ImportDocument): string {
+export function importText(document: ImportDocument & { otherFiles?: number }): string {
+  const { otherFiles = 0 } = document;
   const lines = [
-    `files      ${document.files}`,
+    `files      ${document.files}${otherFiles > 0 ? `, and ${otherFiles} others that are neither JSON nor gzip` : ''}`,
     `bundles    ${document.bundles}`,
     ...counted('taken', document.resources),
     ...counted('unchanged', document.unchanged),
@@ -111,18 +112,37 @@ function counted(title: string, counts: Record<string, number>): string[] {
   return [title, ...entries.map(([name, times]) => `  ${name.padEnd(width)}  ${times}`)];
 }
 
-/** Elements that are shown to people; all are in the document. */
+/** Elements that are shown to people, and types of each; all are in the document. */
 const SHOWN = 20;
+const SHOWN_TYPES = 3;
 
+/** One line for each element, whatever types it is of, most frequent first. */
 function elements(title: string, all: readonly ElementCount[]): string[] {
   if (all.length === 0) return [];
-  const shown = all.slice(0, SHOWN);
-  const width = Math.max(...shown.map(({ element }) => element.length));
-  const digits = String(shown[0]?.count).length;
-  const line = ({ element, count, file, entry }: ElementCount) =>
-    `  ${element.padEnd(width)}  ${String(count).padStart(digits)}  first in ${file}, entry ${entry}`;
-  const more = all.length - shown.length;
-  return [title, ...shown.map(line), ...(more > 0 ? [`  and ${more} more elements: --json names them`] : [])];
+  const groups = [...Map.groupBy(all, ({ element }) => element.slice(element.indexOf('.') + 1))]
+    .map(([name, counts]) => ({ name, counts, total: counts.reduce((sum, { count }) => sum + count, 0) }))
+    .sort((a, b) => b.total - a.total || (a.name < b.name ? -1 : 1));
+  const shown = groups.slice(0, SHOWN);
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  const digits = String(shown[0]?.total).length;
+  const more = groups.length - shown.length;
+  return [
+    title,
+    ...shown.map(
+      ({ name, counts, total }) =>
+        `  ${name.padEnd(width)}  ${String(total).padStart(digits)}  ${typesText(counts)}`,
+    ),
+    ...(more > 0 ? [`  and ${more} more elements: --json names them`] : []),
+  ];
+}
+
+/** `Observation 7, Patient 2 and 3 other types, first in a.json, entry 4` */
+function typesText(counts: readonly ElementCount[]): string {
+  const [first] = counts;
+  const types = counts.slice(0, SHOWN_TYPES).map(({ element, count }) => `${element.split('.')[0]} ${count}`);
+  const others = counts.length - types.length;
+  const more = others > 0 ? ` and ${others} other ${others === 1 ? 'type' : 'types'}` : '';
+  return `${types.join(', ')}${more}, first in ${first?.file}, entry ${first?.entry}`;
 }
 
 function addCounts(counts: Map<string, number>, more: ReadonlyMap<string, number>): void {

@@ -11,7 +11,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
+import {
+  bundle,
+  encounter,
+  organization,
+  patient,
+  practitioner,
+} from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
@@ -85,6 +91,51 @@ test('totals for people, with exit code 1 and every reason when something was re
   assert.ok(
     stdout.includes(`  ${bad}, entry 1 (Patient): Patient.gender is not one of male, female, other, unknown`),
   );
+});
+
+test('nothing to import is no success: it says what is there instead', async () => {
+  const where = await facility();
+  const empty = await mkdtemp(path.join(folder, 'empty-'));
+  const others = await mkdtemp(path.join(folder, 'others-'));
+  for (const name of ['a.txt', 'b.pdf']) await writeFile(path.join(others, name), '%');
+  const { stdout, code } = await run([...where, empty, others]);
+  assert.equal(code, 1);
+  assert.equal(
+    stdout,
+    `files      0, and 2 others that are neither JSON nor gzip
+bundles    0
+rejected   2
+  ${empty}: the folder holds no file
+  ${others}: the folder holds no file that begins like JSON or gzip, only 2 others
+`,
+  );
+  const json = await run([...where, others, '--json']);
+  const { files, otherFiles, rejectedCount } = JSON.parse(json.stdout);
+  assert.deepEqual([json.code, files, otherFiles, rejectedCount], [1, 0, 2, 1]);
+});
+
+test('what is not kept is listed for people, most frequent first, and in full as JSON', async () => {
+  const where = await facility();
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`odd${index}`, 1]));
+  const one = await file('one.json', patient({ meta: {}, extension: [{ url: 'x:y' }] }));
+  const two = await file('two.ndjson', lines([patient(), patient({ extension: [{ url: 'x:y' }], ...many })]));
+  const { stdout, code } = await run([...where, one, two]);
+  assert.equal(code, 0);
+  assert.ok(stdout.includes(`not kept\n  extension  2  Patient 2, first in ${one}, entry 1\n`), stdout);
+  assert.match(stdout, /\n {2}and 12 more elements: --json names them\n/);
+  const types = [patient({ meta: {} }), practitioner({ meta: {} }), organization({ meta: {} })];
+  const three = await file('three.ndjson', lines([...types, practitioner({ meta: {} })]));
+  const grouped = await run([...where, three]);
+  assert.ok(
+    grouped.stdout.includes(
+      `  meta  4  Practitioner 2, Organization 1, Patient 1, first in ${three}, entry 2\n`,
+    ),
+    grouped.stdout,
+  );
+  const { notKept } = JSON.parse((await run([...where, one, two, '--json'])).stdout);
+  assert.equal(notKept.length, 32);
+  assert.deepEqual(notKept[0], { element: 'Patient.extension', count: 2, file: one, entry: 1 });
+  assert.deepEqual(notKept[1], { element: 'Patient.meta', count: 1, file: one, entry: 1 });
 });
 
 test('standard input, plain or gzip', async () => {

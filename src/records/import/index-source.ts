@@ -57,7 +57,7 @@ export async function indexBundle(
         `has more ids, addresses and identifiers than fit into ${sizeText(options.limits.maxIndexBytes)}, the limit. Split it.`,
       );
   });
-  const document = asResource(parseJson(envelope));
+  const document = asResource(parseDocument(envelope));
   if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document };
   if (!BUNDLE_TYPES.includes(String(document.type)))
     throw new SourceError(`is a Bundle whose type is none of ${BUNDLE_TYPES.join(', ')}`);
@@ -201,11 +201,23 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** A whole source; what it is instead of JSON is said. */
+function parseDocument(text: string): unknown {
+  const beginning = text.trimStart().charAt(0);
+  if (beginning === '') throw new SourceError('is empty');
+  if (beginning === '<') throw new SourceError('is XML or HTML; FHIR is taken as JSON');
+  return parseJson(text);
+}
+
 function asResource(value: unknown): JsonObject {
+  if (Array.isArray(value))
+    throw new SourceError(
+      'is a JSON list; a Bundle, one resource, or NDJSON with a resource on each line is taken',
+    );
   try {
     return seenResource(value).resource;
   } catch (error) {
-    throw new SourceError(`is not FHIR: ${reasonOf(error, '')}`, { cause: error });
+    throw new SourceError(`is JSON and not FHIR: ${reasonOf(error, '')}`, { cause: error });
   }
 }
 

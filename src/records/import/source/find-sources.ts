@@ -10,7 +10,7 @@ export interface FoundFile {
 
 export interface FoundFiles {
   files: FoundFile[];
-  /** Paths that lead nowhere, with why. */
+  /** Paths that lead nowhere, or to folders with nothing to import, with why. */
   missing: { path: string; reason: string }[];
   /** Files in folders that are passed over because they are neither JSON nor gzip. */
   otherFiles: number;
@@ -30,13 +30,25 @@ export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
   for (const given of paths) {
     try {
       const stats = await stat(given);
-      if (stats.isDirectory()) await findInFolder(given, found);
+      if (stats.isDirectory()) await findInGivenFolder(given, found);
       else found.files.push({ path: given, sizeBytes: stats.size });
     } catch (error) {
       found.missing.push({ path: given, reason: missingReason(error) });
     }
   }
   return found;
+}
+
+async function findInGivenFolder(folder: string, found: FoundFiles): Promise<void> {
+  const before = { files: found.files.length, missing: found.missing.length, otherFiles: found.otherFiles };
+  await findInFolder(folder, found);
+  if (found.files.length > before.files || found.missing.length > before.missing) return;
+  const others = found.otherFiles - before.otherFiles;
+  const reason =
+    others === 0
+      ? 'the folder holds no file'
+      : `the folder holds no file that begins like JSON or gzip, only ${others} ${others === 1 ? 'other' : 'others'}`;
+  found.missing.push({ path: folder, reason });
 }
 
 async function findInFolder(folder: string, found: FoundFiles): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -45,6 +45,10 @@ test('one document or one on each line is told by content', async () => {
   assert.equal(await layoutOf('{"a":[\n{"b":1},\n{"c":2}]}'), 'document');
   assert.equal(await layoutOf('{"a":\n{"b":1}}'), 'document');
   assert.equal(await layoutOf(''), 'document');
+  assert.equal(await layoutOf(`${line}\nno JSON\n${line}`), 'lines');
+  assert.equal(await layoutOf(`\n ${line} \n[]`), 'lines');
+  assert.equal(await layoutOf('{"a":{}\n}'), 'document');
+  assert.equal(await layoutOf('{}{}\n}'), 'document');
 });
 
 test('no JSON document in one piece, however it is broken into lines, is taken for NDJSON', async () => {
@@ -190,6 +194,23 @@ test('folders are walked sorted, with what looks like FHIR; missing paths are na
   assert.deepEqual(found.missing, [
     { path: path.join(root, 'gone'), reason: 'there is no such file or folder' },
   ]);
+});
+
+test('a folder with nothing to import is named, with what is there instead', async () => {
+  const root = await mkdtemp(path.join(folder, 'nothing-'));
+  const reasonOf = async () => (await findFiles([root])).missing;
+  assert.deepEqual(await reasonOf(), [{ path: root, reason: 'the folder holds no file' }]);
+  await mkdir(path.join(root, 'below'));
+  for (const [name, others] of [
+    ['scan.pdf', 'only 1 other'],
+    ['below/notes.txt', 'only 2 others'],
+  ] as const) {
+    await writeFile(path.join(root, name), '%');
+    const reason = `the folder holds no file that begins like JSON or gzip, ${others}`;
+    assert.deepEqual(await reasonOf(), [{ path: root, reason }]);
+  }
+  await writeFile(path.join(root, 'below', 'a.json'), '{}');
+  assert.deepEqual(await reasonOf(), []);
 });
 
 test('sizes are written for people', () => {

@@ -10,6 +10,7 @@ import type { Spool } from './spool.ts';
 const CHUNK_BYTES = 262_144;
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
 /** Bytes `[start, end)` of entry or line `number`, counted from 1. */
@@ -27,12 +28,13 @@ export interface Layout {
 
 /**
  * Told by content: it is NDJSON when a second line begins with `{` although the first does not end in a way
- * (`[`, `,`, `:`) that lets an object follow. Within one JSON document that cannot be.
+ * (`[`, `,`, `:`) that lets an object follow, or when anything follows a first line that is a document by itself.
+ * Within one JSON document neither can be.
  */
 export async function detectLayout(spool: Spool): Promise<Layout> {
   const giveWay = createGiveWay();
   const start = await skipByteOrderMark(spool);
-  const seen: FirstLine = { last: 0, ended: false };
+  const seen: FirstLine = { last: 0, ended: false, sizeBytes: 0 };
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
     const second = startOfSecondLine(
       await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes)),
@@ -40,22 +42,38 @@ export async function detectLayout(spool: Spool): Promise<Layout> {
     );
     await giveWay();
     if (second === undefined) continue;
-    const kind = second === OPEN_BRACE && !opensValue(seen.last) ? 'lines' : 'document';
-    return { kind, start };
+    const another = second === OPEN_BRACE ? !opensValue(seen.last) : await isDocument(spool, start, seen);
+    return { kind: another ? 'lines' : 'document', start };
   }
   return { kind: 'document', start };
+}
+
+/** Lines that are looked at as a whole, in bytes; longer ones are no line of NDJSON. */
+const LINE_BYTES = 16_777_216;
+
+async function isDocument(spool: Spool, start: number, { last, sizeBytes }: FirstLine): Promise<boolean> {
+  if (last !== CLOSE_BRACE || sizeBytes > LINE_BYTES) return false;
+  try {
+    JSON.parse((await spool.read(start, start + sizeBytes)).toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface FirstLine {
   /** Last byte that is no space; 0 before the first. */
   last: number;
   ended: boolean;
+  /** From the beginning of the source to the end of the line. */
+  sizeBytes: number;
 }
 
 /** First byte of the second line that is not blank; undefined when it is not in this chunk. */
 function startOfSecondLine(chunk: Buffer, seen: FirstLine): number | undefined {
   for (const byte of chunk) {
     if (byte === NEWLINE) seen.ended ||= seen.last !== 0;
+    if (!seen.ended) seen.sizeBytes += 1;
     if (byte <= SPACE) continue;
     if (seen.ended) return byte;
     seen.last = byte;
