@@ -158,10 +158,12 @@ export function buildProgram(): Command {
   everyCommand(program, (command) => {
     configureHelp(command);
     command.exitOverride().showHelpAfterError('(add --help for an example)');
-    if (command.commands.length === 0)
-      command.option('--json', 'print one JSON document on stdout').hook('preAction', (_program, action) => {
-        output.json = action.opts().json === true;
-      });
+    if (command.commands.length > 0) return;
+    if (!command.options.some(({ long }) => long === '--json'))
+      command.option('--json', 'print one JSON document on stdout');
+    command.hook('preAction', (_program, action) => {
+      output.json = action.opts().json === true;
+    });
   });
   return program;
 }

@@ -19,6 +19,7 @@ export function serveCommand(_environment: CommandEnvironment): Command {
     .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
     .option('--port <port>', 'port to listen on (default: PORT, or 3000)', portNumber)
     .option('--processes <n>', 'processes that share the port', processCount, 1)
+    .option('--json', 'no more than without it: the log on stdout is JSON lines')
     .addHelpText('after', '\nExample:\n  npx interchange serve --role api --port 8080 --processes 4')
     .action(async (options: ServeOptions) => {
       applyAddress(options);

@@ -15,6 +15,20 @@ const run = promisify(execFile);
 const ENTRY = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const SIMULATOR_PORT = '4100';
+const FACTS = [
+  'email',
+  'encounterId',
+  'facilityId',
+  'family',
+  'imagingOrderId',
+  'labOrderId',
+  'organisationId',
+  'password',
+  'patientId',
+  'publicBaseUrl',
+  'userId',
+  'vitalSetId',
+];
 
 describe('the demo', { timeout: 300_000 }, () => {
   let data: Awaited<ReturnType<typeof makeDataDir>>;
@@ -119,6 +133,17 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.equal((await demo.ended).code, 0);
     await start();
     assert.equal(page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'), before);
+  });
+
+  it('prints its facts as one JSON document', async () => {
+    const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' };
+    const other = startCommand(['demo', '--json'], { env });
+    await other.printed(/\n\}\n/);
+    other.child.kill('SIGTERM');
+    const facts = JSON.parse((await other.ended).stdout) as Record<string, string>;
+    assert.deepEqual(Object.keys(facts).sort(), FACTS);
+    for (const [name, fact] of Object.entries(facts))
+      assert.ok(name === 'publicBaseUrl' || page.includes(fact), name);
   });
 });
 

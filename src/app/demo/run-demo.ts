@@ -16,7 +16,7 @@ import {
   demoIdentity,
   makeDemoOrganisation,
 } from './demo-organisation.ts';
-import { demoPage } from './demo-page.ts';
+import { type DemoFacts, demoPage } from './demo-page.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 
@@ -26,19 +26,21 @@ interface Demo {
   showcase: Showcase;
 }
 
-export async function runDemo(env: NodeJS.ProcessEnv): Promise<void> {
+/** Prints the page of what to try; with `json` its facts as one document. */
+export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Promise<void> {
   const config = loadConfig(env);
-  process.stdout.write('Starting the database and the demo organisation …\n');
+  if (!json) process.stdout.write('Starting the database and the demo organisation …\n');
   const opened = await openDatabase(config, createLog('silent'));
   try {
     await requireSchema(opened, config);
     const demo = await prepare(config, opened);
+    const textOf = json ? documentOf : pageOf;
     await serve({
       role: 'all',
       processes: 1,
       // The page is what the reader is here for; problems still show.
       env: { ...env, LOG_LEVEL: env.LOG_LEVEL ?? 'warn' },
-      onReady: (publicBaseUrl) => void process.stdout.write(pageOf(demo, publicBaseUrl)),
+      onReady: (publicBaseUrl) => void process.stdout.write(textOf(demo, publicBaseUrl)),
     });
   } finally {
     await opened.release();
@@ -71,6 +73,14 @@ async function importDemoRecords(db: Pool, scope: FacilityScope): Promise<void> 
   if (first !== undefined) throw new Error(`the demo records do not import: ${first.file}: ${first.reason}`);
 }
 
-function pageOf({ identity, userId, showcase }: Demo, publicBaseUrl: string): string {
-  return demoPage({ ...identity, ...showcase, publicBaseUrl, userId });
+function pageOf(demo: Demo, publicBaseUrl: string): string {
+  return demoPage(factsOf(demo, publicBaseUrl));
+}
+
+function documentOf(demo: Demo, publicBaseUrl: string): string {
+  return `${JSON.stringify(factsOf(demo, publicBaseUrl), null, 2)}\n`;
+}
+
+function factsOf({ identity, userId, showcase }: Demo, publicBaseUrl: string): DemoFacts {
+  return { publicBaseUrl, ...identity, userId, ...showcase };
 }
