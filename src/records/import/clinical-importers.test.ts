@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { importJson } from '../../../test-support/import-files.ts';
 import { countsOf } from '../../../test-support/records/import.ts';
 import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
+import { recordId } from './record-id.ts';
 
 const observation = (more: object) => ({
   resourceType: 'Observation',
@@ -83,13 +84,13 @@ describe('clinical records that are refused', () => {
     ],
     [
       'more digits than can be measured',
-      observation({ valueQuantity: { value: JSON.rawJSON('1'.repeat(101)) } }),
-      /^Observation\.valueQuantity\.value has more than 100 digits$/,
+      observation({ valueQuantity: { value: JSON.rawJSON('1'.repeat(301)) } }),
+      /^Observation\.valueQuantity\.value has more than 300 digits$/,
     ],
     [
       'an exponent that means as many digits',
-      observation({ component: [{ code: { text: 'x' }, valueQuantity: { value: JSON.rawJSON('1e-100') } }] }),
-      /^Observation\.component\.valueQuantity\.value has more than 100 digits$/,
+      observation({ component: [{ code: { text: 'x' }, valueQuantity: { value: JSON.rawJSON('1e-300') } }] }),
+      /^Observation\.component\.valueQuantity\.value has more than 300 digits$/,
     ],
     [
       'a time without a zone',
@@ -144,6 +145,22 @@ describe('clinical records that are refused', () => {
     test(`${name}: with the element and the reason, never the value`, async () => {
       assert.match((await reasonOf(resource)) ?? 'taken', reason);
     });
+
+  test('the largest and smallest numbers of HL7’s example of decimals are taken', async () => {
+    for (const [index, text] of ['1.000000000000000000E-245', '-1.000000000000000000E+245'].entries()) {
+      const source = observation({ id: `d${index}`, valueQuantity: { value: JSON.rawJSON(text) } });
+      assert.equal(await reasonOf(source), undefined);
+    }
+    const { rows } = await database.pool.query<{ digits: number }>({
+      text: `select length(replace(ltrim(value_number::text, '-'), '.', '')) as digits from observation
+        where organisation_id = $1 and value_number is not null and id = any($2::uuid[]) order by 1`,
+      values: [tenant.organisationId, [recordId('Observation', 'd0'), recordId('Observation', 'd1')]],
+    });
+    assert.deepEqual(
+      rows.map(({ digits }) => digits),
+      [246, 264],
+    );
+  });
 
   test('a document of another type is counted, and the report is taken without it', async () => {
     const source = report({ id: 'r9', presentedForm: [{ contentType: 'image/png', data: 'AAAA' }] });

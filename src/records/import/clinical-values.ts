@@ -22,8 +22,11 @@ import type { Column } from './write-records.ts';
 export const ACTORS = ['Practitioner', 'Organization', 'Patient'] as const;
 
 const COMPARATORS = ['<', '<=', '>=', '>'] as const;
-/** Digits of a decimal at most. Nothing is measured to more, and arithmetic on them takes time. */
-const DIGITS_MAX = 100;
+/**
+ * Digits of a decimal at most: what a double can be (1e308), so that every reader of JSON can take the number, and
+ * little enough for exact arithmetic. HL7's example of decimals has 264.
+ */
+const DIGITS_MAX = 300;
 /** Characters of a unit at most. */
 const UNIT_MAX = 200;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?$/;
