@@ -1,7 +1,8 @@
 /** What Prometheus sees of the exchange. Each function may be called again for one registry. */
 import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import type { Queryable } from '../platform/db/database.ts';
-import { type QueueState, queueStates } from './queue-state.store.ts';
+import { countedStates, countQueues } from './queue-count.store.ts';
+import type { QueueState } from './queue-state.store.ts';
 
 /** Callbacks by the status they were answered with; 401 are the refused ones. */
 export function callbackAnswers(registry: Registry): Counter<'status'> {
@@ -45,19 +46,38 @@ const GAUGES: { name: string; help: string; read: (state: QueueState) => number 
     read: (state) => Number(state.circuitOpen),
   },
 ];
-/** The state of the queue is asked of the database at most this often. */
-const ASK_EVERY_MS = 10_000;
+/** The gauges of one scrape ask the database together. */
+const ASK_EVERY_MS = 1_000;
 
-/** Gauges of the queue, by connection. They say the same on every process. */
+/**
+ * Gauges of the queue, by connection. They say the same on every process: what was counted last, by any of them. A
+ * scrape that finds the count old has it made anew and does not wait for it.
+ */
 export function registerQueueGauges(registry: Registry, db: Queryable): void {
   let asked: Promise<QueueState[]> | undefined;
   let askedMs = 0;
   const states = (): Promise<QueueState[]> => {
     if (asked === undefined || performance.now() - askedMs > ASK_EVERY_MS) {
       askedMs = performance.now();
-      asked = queueStates(db).catch((): QueueState[] => []);
+      asked = ask().catch((): QueueState[] => []);
     }
     return asked;
+  };
+  let counting: Promise<void> | undefined;
+  const count = () => {
+    counting ??= countQueues(db)
+      .catch(() => undefined)
+      .finally(() => {
+        counting = undefined;
+      });
+    return counting;
+  };
+  const ask = async (): Promise<QueueState[]> => {
+    const found = await countedStates(db);
+    if (found.states.some(({ due }) => due)) void count();
+    if (!found.uncounted) return found.states;
+    await count();
+    return (await countedStates(db)).states;
   };
   for (const { name, help, read } of GAUGES)
     once(

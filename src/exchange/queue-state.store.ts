@@ -1,4 +1,4 @@
-/** SQL of how much waits, by connection. Reads the heads of lanes, never the history. */
+/** SQL of how much waits, by connection, counted exactly: reads every head of a lane, never the history. */
 import type { Queryable } from '../platform/db/database.ts';
 
 export interface QueueState {
