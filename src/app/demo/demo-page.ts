@@ -2,6 +2,7 @@
 
 export interface DemoFacts {
   publicBaseUrl: string;
+  dataDir: string;
   email: string;
   userId: string;
   password: string;
@@ -61,13 +62,16 @@ Try this in another terminal:
 7. See who looked at the patient:
    curl -s "${base}/patients/base/${facts.patientId}/access-log" -H "authorization: Bearer $TOKEN"
 
-8. Prove that nobody changed that trace (this and what follows in the folder of the checkout):
+8. Ready this terminal, in the folder of the checkout, for commands on the same data:
+   export DATA_DIR=${quoted(facts.dataDir)} PUBLIC_BASE_URL=${base}
+
+9. Prove that nobody changed that trace:
    npx interchange access-log verify
 
-9. Bring records in. The second time nothing changes; your own files come in the same way:
+10. Bring records in. These are in already, so nothing changes; files of your own come in the same way:
    npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} demo/records
 
-10. Deliver patients to an exchange. A simulator stands in for one and shows what it gets:
+11. Deliver patients to an exchange. A simulator stands in for one and shows what it gets:
    npx interchange connection create --organisation ${facts.organisationId} --name "Local exchange" \\
      --address http://127.0.0.1:4100/patients --client-id demo --json > connection.json
    npx interchange exchange-simulator --connection connection.json &
@@ -75,12 +79,17 @@ Try this in another terminal:
      | npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} -
    npx interchange delivery list
 
-11. Publish the laboratory order to a FHIR server. docs/publish.md tells how to name one; until then the answer is 503:
+12. Publish the laboratory order to a FHIR server. docs/publish.md tells how to name one; until then the answer is 503:
    curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir" -H "authorization: Bearer $TOKEN"
 
-12. Sign out:
+13. Sign out:
    curl -s -o /dev/null -w '%{http_code}\\n' -X POST ${base}/auth/logout -H "authorization: Bearer $TOKEN"
 
 Stop it with Ctrl-C. The records stay in the data folder; remove the folder to begin anew.
 `;
+}
+
+/** A word of a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

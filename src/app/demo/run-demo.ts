@@ -21,6 +21,7 @@ import { type DemoFacts, demoPage } from './demo-page.ts';
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 
 interface Demo {
+  dataDir: string;
   identity: DemoIdentity;
   userId: string;
   showcase: Showcase;
@@ -56,12 +57,13 @@ async function prepare(config: Config, opened: OpenDatabase): Promise<Demo> {
   try {
     const passwords = createPasswords(config.signIn);
     const userId = await makeDemoOrganisation({ db, passwords, publicBaseUrl: '' }, identity, new Date());
+    const made = { dataDir: config.dataDir, identity, userId };
     const kept = await findShowcase(db, identity);
-    if (kept !== undefined) return { identity, userId, showcase: kept };
+    if (kept !== undefined) return { ...made, showcase: kept };
     await importDemoRecords(db, { ...identity, timeZone: DEMO_TIME_ZONE });
     const showcase = await findShowcase(db, identity);
     if (showcase === undefined) throw new Error('the demo records lack what the page shows');
-    return { identity, userId, showcase };
+    return { ...made, showcase };
   } finally {
     await db.end();
   }
@@ -81,6 +83,6 @@ function documentOf(demo: Demo, publicBaseUrl: string): string {
   return `${JSON.stringify(factsOf(demo, publicBaseUrl), null, 2)}\n`;
 }
 
-function factsOf({ identity, userId, showcase }: Demo, publicBaseUrl: string): DemoFacts {
-  return { publicBaseUrl, ...identity, userId, ...showcase };
+function factsOf({ identity, showcase, dataDir, userId }: Demo, publicBaseUrl: string): DemoFacts {
+  return { publicBaseUrl, dataDir, ...identity, userId, ...showcase };
 }
