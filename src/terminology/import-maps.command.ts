@@ -19,7 +19,8 @@ const HELP = `
 The file is a FHIR R4 ConceptMap, or CSV (UTF-8, commas) with the header
   ${CSV_COLUMNS.slice(0, 6).join(',')}
 and, if wanted, ${CSV_COLUMNS.slice(6).join(' and ')}. Faulty entries are left out and reported one by one; the
-others are kept. Importing the same file again changes nothing.
+others are kept. Importing the same file again changes nothing. Exit code 1 when the file cannot be read, or when
+no entry of it can be taken.
 
 Examples:
   npx interchange terminology import --organisation 7f0c… lab-codes.csv
@@ -46,7 +47,7 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
       const report = await environment
         .withSession(async ({ db }) => {
           const scope = await requireMap(db, options);
-          const { format, source } = await detectFormat(await openFile(environment, file));
+          const { format, source } = await detectFormat(await openMapFile(environment, file));
           const { localSystem, targetSystem, dryRun = false } = options;
           const rows = readMapFile(source, format, { columns, localSystem, targetSystem, ignored });
           return importMaps(db, scope, { rows, change: { now: environment.now(), accountId: null }, dryRun });
@@ -54,24 +55,30 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
         .catch(refuseFile);
       const document = { ...report, ignored: Object.fromEntries(ignored) };
       environment.print(document, reportText(report, ignored, options.dryRun === true));
+      if (report.read > 0 && report.rejectedCount === report.read) process.exitCode = 1;
     });
 }
 
-async function openFile(environment: CommandEnvironment, file: string) {
+async function openMapFile(environment: CommandEnvironment, file: string) {
   if (file === '-') return environment.stdin;
   try {
-    return (await open(file)).createReadStream();
+    const handle = await open(file);
+    if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
+    await handle.close();
   } catch (error) {
-    throw new CommandError(`The file ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
-      cause: error,
-    });
+    throw new CommandError(unreadable(file, (error as NodeJS.ErrnoException).code), { cause: error });
   }
+  throw new CommandError(`${file} is a folder. Name one file.`);
+}
+
+function unreadable(file: string, code: string | undefined): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no file ${file}.`;
+  if (code === 'EACCES' || code === 'EPERM') return `The file ${file} may not be read by this user.`;
+  return `The file ${file} cannot be read (${code ?? 'unknown error'}).`;
 }
 
 function refuseFile(error: unknown): never {
   if (error instanceof MapFileError) throw new CommandError(error.message, { cause: error });
-  if ((error as NodeJS.ErrnoException).code === 'EISDIR')
-    throw new CommandError('That is a folder. Name one file.');
   throw error;
 }
 

@@ -109,6 +109,19 @@ describe('PUT /terminology/maps', () => {
     assert.deepEqual([changed.status, changed.json.id, changed.json.version], [200, created.json.id, 2]);
   });
 
+  test('replaces the whole entry; what GET answers can be put as it is', async () => {
+    const named = { ...entry, localDisplay: 'Hb', targetDisplay: 'Hemoglobin', comment: 'as agreed' };
+    await put(named);
+    const [item] = (await get('/maps')).json.items;
+    const again = await put(item);
+    assert.deepEqual([again.status, again.json], [200, item]);
+    const { json } = await put(entry);
+    assert.deepEqual(
+      [json.localDisplay, json.targetDisplay, json.comment, json.version],
+      [null, null, null, 2],
+    );
+  });
+
   test('400 that says what is wrong, without repeating what was sent', async () => {
     for (const [fields, message] of [
       [{ targetCode: '718-8' }, /check digit/],

@@ -138,6 +138,19 @@ describe('terminology import', () => {
     assert.deepEqual((await run(listMapsCommand, [])).document, { items: [], nextCursor: null });
   });
 
+  test('is exit code 1 when nothing of the file can be taken, and 0 when something can', async () => {
+    const bad = `${HEADER}\nurn:lab,A,,${LOINC},718-8,\n`;
+    for (const [content, code] of [
+      [bad, 1],
+      [`${bad}urn:lab,B,,${LOINC},718-7,\n`, undefined],
+    ] as const) {
+      await run(importMapsCommand, [await fileOf('some.csv', content)]);
+      const given = process.exitCode;
+      process.exitCode = undefined;
+      assert.equal(given, code);
+    }
+  });
+
   test('explains what it cannot do', async () => {
     const path = await fileOf('good.csv', FILE);
     const refused = (
@@ -155,8 +168,8 @@ describe('terminology import', () => {
     await refused([path], CommandError, /no organisation/, randomUUID());
     await refused([path, '--facility', randomUUID()], CommandError, /no facility/);
     await refused([path, '--columns', 'code=x'], UsageError, /local_code=<column of the file>/);
-    await refused([join(folder, 'absent.csv')], CommandError, /cannot be read \(ENOENT\)/);
-    await refused([folder], CommandError, /folder/);
+    await refused([join(folder, 'absent.csv')], CommandError, /^There is no file \S+absent\.csv\.$/);
+    await refused([folder], CommandError, /^\S+ is a folder\. Name one file\.$/);
     await refused([await fileOf('semicolons.csv', HEADER.replaceAll(',', ';'))], CommandError, /semicolons/);
     await refused([await fileOf('broken.json', '{"resourceType":')], CommandError, /not valid JSON/);
   });
