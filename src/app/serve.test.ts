@@ -130,6 +130,25 @@ describe('serve', { timeout: 600_000 }, () => {
     for (const pid of servingPids(service)) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
   });
 
+  it('says the metrics of all its processes on one port', async () => {
+    const metricsPort = 42_000 + Math.floor(Math.random() * 10_000);
+    const service = await serve(['--processes', '2'], { METRICS_PORT: String(metricsPort) });
+    await eventually(() => (servingPids(service).length === 2 ? true : undefined));
+    for (let call = 0; call < 10; call += 1) assert.equal((await service.read()).status, 200);
+    const page = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/plain/);
+    const text = await page.text();
+    const counted = text.matchAll(
+      /^interchange_http_request_duration_seconds_count\{[^}]*status="200"[^}]*\} (\d+)/gm,
+    );
+    assert.equal(
+      counted.reduce((sum, [, count]) => sum + Number(count), 0),
+      10,
+    );
+    assert.equal((await service.get('/metrics')).status, 404);
+    assert.equal((await stop(service)).code, 0);
+  });
+
   it('stops several workers, too, which listen to nothing', async () => {
     const service = await serve(['--processes', '2', '--role', 'worker'], {}, 'working');
     const { code } = await stop(service);

@@ -12,6 +12,7 @@ import {
   requireSchema,
 } from './build-runtime.ts';
 import { buildWorker } from './build-worker.ts';
+import { answerForMetrics, metricsOfAll } from './cluster-metrics.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
 import { masterKeyPath } from './config/master-key.ts';
 import { housekeepingSteps } from './features.ts';
@@ -66,8 +67,9 @@ async function startParts(options: PartOptions): Promise<{ stop(): Promise<void>
   try {
     if (role !== 'api') stops.push(startWorker(runtime));
     if (role !== 'worker') stops.push(await startApi(runtime));
-    if (config.metricsPort !== undefined) {
-      const metrics = await listenMetrics(runtime, config.metricsPort);
+    if (cluster.isWorker) answerForMetrics(runtime.metrics.registry);
+    else if (config.metricsPort !== undefined) {
+      const metrics = await listenMetrics(runtime.metrics.registry, config.metricsPort);
       stops.push(async () => metrics.close());
     }
   } catch (error) {
@@ -113,6 +115,8 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   try {
     await requireSchema(opened, config);
     const stop = stopSignal(log);
+    const { metricsPort } = config;
+    const metrics = metricsPort === undefined ? undefined : await listenMetrics(metricsOfAll(), metricsPort);
     const processes = startProcesses(options.processes, log, {
       DATABASE_URL: opened.url,
       HOST: config.host,
@@ -125,6 +129,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
       await options.onReady?.(baseUrlOf(config));
       await stop;
     } finally {
+      metrics?.close();
       await processes.stop();
     }
   } finally {

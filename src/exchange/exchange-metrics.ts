@@ -89,6 +89,8 @@ export function registerQueueGauges(registry: Registry, db: Queryable): void {
           help,
           labelNames: ['connection'],
           registers: [registry],
+          // Processes of one machine say the same.
+          aggregator: 'max',
           async collect() {
             const found = await states();
             this.reset();

@@ -1,12 +1,16 @@
 /** A loopback listener of its own for /metrics, for any role of a process. */
 import { createServer, type Server } from 'node:http';
 import { errorBody } from '../../platform/http/errors.ts';
-import type { Metrics } from '../../platform/metrics/metrics.ts';
 import { listenFailure, METRICS_ADDRESS } from './listen-failure.ts';
 
 const HOST = '127.0.0.1';
 
-export async function listenMetrics({ metrics }: { metrics: Metrics }, port: number): Promise<Server> {
+export interface MetricsSource {
+  contentType: string;
+  metrics(): Promise<string>;
+}
+
+export async function listenMetrics(source: MetricsSource, port: number): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response
@@ -14,9 +18,13 @@ export async function listenMetrics({ metrics }: { metrics: Metrics }, port: num
         .end(JSON.stringify(errorBody(404, 'This listener has /metrics only.')));
       return;
     }
-    void metrics.registry.metrics().then((text) => {
-      response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text);
-    });
+    source.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': source.contentType }).end(text),
+      () =>
+        response
+          .writeHead(503, { 'content-type': 'application/json; charset=utf-8' })
+          .end(JSON.stringify(errorBody(503, 'A process does not say its metrics. Ask again.'))),
+    );
   });
   await new Promise<void>((resolve, reject) =>
     server.once('error', reject).listen(port, HOST, resolve),
