@@ -2,6 +2,7 @@
 import { foreignLinks } from '../../investigations/foreign-links.store.ts';
 import { groupInvestigations } from './group-investigations.ts';
 import { groupVitalSigns } from './group-vital-signs.ts';
+import { lockGrouping } from './grouping-lock.store.ts';
 import type { WriteContext, WriteResult } from './resource-importer.ts';
 import type { RecordRow } from './write-records.ts';
 
@@ -10,6 +11,8 @@ interface Touched {
   reports: Set<string>;
   studies: Set<string>;
   observations: Set<string>;
+  /** Whom all of these are about. */
+  patients: Set<string>;
   grouped: boolean;
 }
 
@@ -19,6 +22,7 @@ function touchedIn({ unit }: WriteContext): Touched {
     reports: new Set(),
     studies: new Set(),
     observations: new Set(),
+    patients: new Set(),
     grouped: false,
   }));
 }
@@ -31,10 +35,12 @@ export function noteTouched(
   { created, updated }: WriteResult,
 ): void {
   const changed = new Set([...created, ...updated]);
-  const ids = touchedIn(context)[kind];
-  for (const id of changed) ids.add(id);
+  const touched = touchedIn(context);
+  for (const id of changed) touched[kind].add(id);
   const written = rows.filter(({ id }) => changed.has(id));
-  context.patientsTouched(written.map(({ values }) => String(values.patient_id)));
+  const patientIds = written.map(({ values }) => String(values.patient_id));
+  for (const id of patientIds) touched.patients.add(id);
+  context.patientsTouched(patientIds);
 }
 
 /** Put what was written under its orders and into its vital sets; once for a Bundle. */
@@ -43,12 +49,14 @@ export async function groupRecords(context: WriteContext): Promise<void> {
   if (touched.grouped) return;
   touched.grouped = true;
   const { client, scope } = context;
-  const { orders, reports, studies, observations } = touched;
+  const { observations, patients } = touched;
+  if (patients.size === 0) return;
+  // What another import groups at the same time could not be seen, and would be torn apart.
+  await lockGrouping(client, scope, patients);
   const foreign = await foreignLinks(client, scope, touched);
   for (const { element, ids } of foreign)
     context.refuse(ids, `${element} refers to a record of another patient`);
   if (foreign.length > 0) return;
-  if (orders.size + reports.size + studies.size + observations.size > 0)
-    await groupInvestigations(client, scope, touched);
+  await groupInvestigations(client, scope, touched);
   if (observations.size > 0) await groupVitalSigns(client, scope, [...observations]);
 }
