@@ -23,6 +23,7 @@ import {
   release,
   settle,
 } from './lane.store.ts';
+import { deadlineAfter } from './lease-deadline.ts';
 import { type LiveTarget, loadTarget } from './live-target.ts';
 import { park, unpark } from './parking.store.ts';
 import { createSettleQueue } from './settle-queue.ts';
@@ -133,25 +134,26 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
     const startedMs = performance.now();
     const leaseToken = randomUUID();
     const durationMs = Math.max(settings.leaseMs, 3 * timeoutMs);
-    const deadlineMs = startedMs + durationMs - timeoutMs;
+    // Begun before the database begins the lease, so that it ends before the lease does.
+    const deadline = deadlineAfter(durationMs - timeoutMs, deps.now);
     const probe = circuit.open;
     const limit = batchSize.of(maxInFlight);
     const found = await (probe ? leaseProbe : leaseDue)(db, key, { token: leaseToken, durationMs, limit });
     batchSize.note({ found: found.length, startedMs, starved: leased.length + logged.length === 0 });
     const sendable = found.filter(({ moduleOn, covered }) => moduleOn && covered);
     for (const delivery of sendable)
-      leased.push({ ...delivery, leaseToken, deadlineMs, probe, nonce: randomUUID() });
-    if (sendable.length < found.length) setAside(found, { leaseToken, deadlineMs, probe });
+      leased.push({ ...delivery, leaseToken, deadline, probe, nonce: randomUUID() });
+    if (sendable.length < found.length) setAside(found, { leaseToken, deadline, probe });
     if (stopping || circuit.open !== probe) giveBack();
   }
 
   /** What is of a facility with the module off waits for it; what is no longer covered is held for people. */
   function setAside(
     found: readonly LeasedDelivery[],
-    { leaseToken, deadlineMs, probe }: Pick<Try, 'leaseToken' | 'deadlineMs' | 'probe'>,
+    { leaseToken, deadline, probe }: Pick<Try, 'leaseToken' | 'deadline' | 'probe'>,
   ): void {
     for (const delivery of found)
-      if (!delivery.covered) results.add(notCovered({ ...delivery, leaseToken }), deadlineMs);
+      if (!delivery.covered) results.add(notCovered({ ...delivery, leaseToken }), deadline.ms);
     const off = found.filter(({ moduleOn, covered }) => covered && !moduleOn);
     const patientIds = off.map(({ patientId }) => patientId);
     if (off.length > 0) park(db, key, { token: leaseToken, patientIds }).catch(report('delivery.park'));
@@ -188,7 +190,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   function logLeased(by: LiveTarget): void {
     if (logging !== undefined || logged.length >= LOGGED_AHEAD * by.maxInFlight) return;
     // What waited too long to be sent under its lease is left to whoever leases it next.
-    const inTime = leased.filter((item) => performance.now() < item.deadlineMs);
+    const inTime = leased.filter((item) => !item.deadline.passed());
     leased = inTime.slice(2 * LOGGED_AHEAD * by.maxInFlight);
     logging = logAccess(inTime.slice(0, 2 * LOGGED_AHEAD * by.maxInFlight), by)
       .catch(report('delivery.access-log'))
@@ -215,12 +217,12 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   }
 
   async function send(item: Try, by: LiveTarget): Promise<void> {
-    if (performance.now() >= item.deadlineMs) return settleUnsent(item, 'unsent');
+    if (item.deadline.passed()) return settleUnsent(item, 'unsent');
     inFlight += 1;
     const context = { target: by, retry: settings.retry, now: deps.now, counts: () => !circuit.open };
     const { result, sign } = await tryDelivery(item, context);
     inFlight -= 1;
-    results.add(result, item.deadlineMs + by.timeoutMs);
+    results.add(result, item.deadline.ms + by.timeoutMs);
     if (result.attempt !== null) deps.onAttempt(key, result.attempt);
     circuit.note(sign, item);
     void by.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
@@ -229,7 +231,7 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
 
   function settleUnsent(item: Try, why: 'withheld' | 'unsent'): void {
     const result = notSent(item, why, deps.now());
-    results.add(result, item.deadlineMs);
+    results.add(result, item.deadline.ms);
     if (item.probe) probeNow(db, key).catch(report('delivery.circuit'));
     if (result.attempt !== null) deps.onAttempt(key, result.attempt);
   }

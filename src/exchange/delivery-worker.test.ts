@@ -55,12 +55,13 @@ const key = () => ({ organisationId: place.organisationId, connectionId: connect
 function work(
   settings: DeliverySettings = QUICK,
   record?: (entries: readonly AccessEntry[]) => Promise<void>,
+  now: () => Date = () => new Date(),
 ): DeliveryWorker {
   const worker = createDeliveryWorker({
     db: database.pool,
     keys,
     log: createLog('silent'),
-    now: () => new Date(),
+    now,
     settings,
     accessLog: {
       record: record ?? (async (added) => void entries.push(...added)),
@@ -514,6 +515,50 @@ describe('delivery', () => {
     await updateConnection(database.pool, key(), { facilityIds: [other] });
     await until('it is held', async () => (await heads())[0]?.held_reason === 'facility_not_covered');
     assert.equal(exchange.arrivals.length, 0);
+  });
+
+  it('begins no send under a lease that ended while the machine was suspended', async () => {
+    const [patient = ''] = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, [patient]);
+    let asleepMs = 0;
+    const leased: (string | null | undefined)[] = [];
+    work(
+      QUICK,
+      async () => {
+        leased.push((await heads())[0]?.lease_token);
+        // Suspended between the trace and the send, for longer than the lease.
+        if (leased.length === 1) asleepMs = 600_000;
+      },
+      () => new Date(Date.now() + asleepMs),
+    );
+    await allDelivered();
+    assert.deepEqual((await attempts(patient)).map(({ outcome }) => outcome).sort(), ['delivered', 'unsent']);
+    assert.equal(exchange.arrivals.length, 1);
+    assert.equal(new Set(leased).size, 2, 'it was sent under another lease');
+  });
+
+  it('moves nothing by a result that comes after another worker took the lane over', async () => {
+    const [patient = ''] = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, [patient]);
+    await rename(database.pool, place, [patient], 'second');
+    await updateConnection(database.pool, key(), { timeoutMs: 500 });
+    // The first send hangs; while it does, its lease ends and another takes the lane, as after a suspension.
+    exchange.behave = () =>
+      exchange.arrivals.length === 0 ? { status: 422, delayMs: 400 } : { status: 200 };
+    work({ ...QUICK, leaseMs: 1_000 });
+    await exchange.waitFor(1);
+    await database.pool.query(
+      `update exchange_head set leased_until = now() - interval '1 second' where organisation_id = $1`,
+      [place.organisationId],
+    );
+    work({ ...QUICK, leaseMs: 1_000 });
+    await allDelivered();
+    assert.deepEqual(
+      exchange.arrivals.map(({ envelope }) => envelope.sequence),
+      [1, 1, 2],
+    );
+    await until('the late refusal is in the ledger', async () => (await attempts(patient)).length === 3);
+    assert.deepEqual(await heads(), [], 'but holds nothing');
   });
 
   it('stops when the connection is disabled and goes on when it is enabled', async () => {

@@ -4,6 +4,7 @@ import { allowsPurpose } from '../privacy/decide.ts';
 import type { Sign } from './circuit.ts';
 import { judge } from './judge.ts';
 import type { Attempt, ConnectionKey, LeasedDelivery, Result } from './lane.store.ts';
+import type { LeaseDeadline } from './lease-deadline.ts';
 import type { LiveTarget } from './live-target.ts';
 import type { RetrySettings } from './retry.ts';
 import type { Answer } from './send.ts';
@@ -12,8 +13,8 @@ import { signRequest } from './signed-request.ts';
 /** A delivery that is leased for one try. */
 export interface Try extends LeasedDelivery {
   leaseToken: string;
-  /** On the clock of `performance.now()`: no request is begun after it. */
-  deadlineMs: number;
+  /** No request is begun after it. */
+  deadline: LeaseDeadline;
   /** Sent to find out whether the exchange is up again. */
   probe: boolean;
   /** Fresh for each try; also its correlation id. */
