@@ -494,6 +494,7 @@ function checkAnswer({ status, headers, body }: RawAnswer, allowed: ReadonlySet<
   assert.ok(status < 500 || allowed.has(status), `${status}: ${content.slice(0, 300)}`);
   assert.match(headers['x-correlation-id'] ?? '', /^[A-Za-z0-9._-]{1,128}$/);
   assert.equal(headers['cache-control'], 'no-store');
+  assert.equal(headers['x-content-type-options'], 'nosniff');
   if (status < 400) return;
   assert.match(headers['content-type'] ?? '', /^application\/json/, content.slice(0, 300));
   const error = JSON.parse(content) as Record<string, unknown>;

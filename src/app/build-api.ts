@@ -68,11 +68,7 @@ const REFERENCE_PAGE_POLICY = {
 /** Its files would otherwise say that they may be cached. */
 async function referencePage(scope: FastifyInstance): Promise<void> {
   scope.addHook('onSend', async (_request, reply) => {
-    reply.headers({
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    });
+    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   });
   await scope.register(fastifySwaggerUi, {
     routePrefix: '/docs',

@@ -29,7 +29,6 @@ const SECURITY_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
 };
 
 export function setPasswordPageRoute(extension: keyof typeof MEDIA_TYPES): Route<Access> {

@@ -41,6 +41,7 @@ function fault(status: number, message: string): Record<string, string> & { body
     body,
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
     'x-correlation-id': randomUUID(),
     'content-length': String(Buffer.byteLength(body)),
   };

@@ -56,8 +56,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   // Bodies are read by the route itself, after its caller was checked.
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
-    reply.raw.setHeader('x-correlation-id', request.id);
-    reply.raw.setHeader('cache-control', 'no-store');
+    setCommonHeaders(request, reply);
     // RFC 9112 section 3.2; Node.js would answer this itself, in another shape.
     const hostMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
     done(hostMissing ? hostRequired() : undefined);
@@ -96,8 +95,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
         { correlationId: request.id, code: answer.code, ...errorFields(answer.cause ?? error) },
         'not available',
       );
-    reply.raw.setHeader('x-correlation-id', request.id);
-    reply.raw.setHeader('cache-control', 'no-store');
+    setCommonHeaders(request, reply);
     return reply
       .code(answer.statusCode)
       .headers(answer.headers)
@@ -106,6 +104,13 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   }
 
   return server;
+}
+
+/** Of every answer (design 3.1); no browser takes an answer for something else than it says. */
+function setCommonHeaders({ id }: FastifyRequest, { raw }: FastifyReply): void {
+  raw.setHeader('x-correlation-id', id);
+  raw.setHeader('cache-control', 'no-store');
+  raw.setHeader('x-content-type-options', 'nosniff');
 }
 
 function correlationId(request: { headers: IncomingMessage['headers'] }): string {
