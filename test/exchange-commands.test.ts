@@ -10,7 +10,7 @@ import { buildProgram } from '../src/app/commands.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
 import { runCommand, startCommand } from '../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { insertPatients, type Place, queue } from '../test-support/exchange-records.ts';
+import { insertPatients, type Place, queue, rename } from '../test-support/exchange-records.ts';
 
 let database: TestDatabase;
 let place: Place;
@@ -228,6 +228,18 @@ it('the simulator takes a signed delivery, confirms it, and fails when told to',
     );
     assert.equal(rows[0]?.value, assigned);
     assert.equal((await fetch(`${address}/in`, { method: 'POST', body: '{}' })).status, 401, 'unsigned');
+    const rotated = await json('connection', 'rotate-secret', '--id', connection.id, '--overlap-hours', '0');
+    await rename(database.pool, place, patients, 'after the rotation');
+    await simulator.printed(
+      /signature wrong-signature, answered 401\n +The secrets are not those of the connection/,
+    );
+    await writeFile(file, JSON.stringify(rotated));
+    await simulator.printed(/patient\.updated #2 .* signature valid, answered 202/);
+    await simulator.printed(
+      new RegExp(
+        `answered 202[^]*callback +accepted ${assigned} for [0-9a-f-]+: answered 200[^]*answered 202[^]*callback +accepted ${assigned} for [0-9a-f-]+: answered 200`,
+      ),
+    );
   } finally {
     simulator.child.kill('SIGTERM');
     service.child.kill('SIGTERM');

@@ -341,7 +341,12 @@ describe('/exchange/deliveries', () => {
         counted: true,
       },
     ]);
-    assert.deepEqual(lastAttempt, { startedAt: '2026-03-01T10:00:00.000Z', outcome: 'failed', status: 503 });
+    assert.deepEqual(lastAttempt, {
+      startedAt: '2026-03-01T10:00:00.000Z',
+      outcome: 'failed',
+      status: 503,
+      failure: null,
+    });
     assert.deepEqual([reviews[0].action, reviews[0].accountId], ['replay', account.userId]);
     assert.ok(!(await get(`/exchange/deliveries/${id}`)).text.includes('Zoë'), 'no payload');
 

@@ -19,7 +19,12 @@ export const DeliverySchema = Type.Object({
   heldReason: Nullable(Type.String()),
   nextAttemptAt: Nullable(Time),
   lastAttempt: Nullable(
-    Type.Object({ startedAt: Time, outcome: Type.String(), status: Nullable(Type.Integer()) }),
+    Type.Object({
+      startedAt: Time,
+      outcome: Type.String(),
+      status: Nullable(Type.Integer()),
+      failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+    }),
   ),
   confirmation: Nullable(
     Type.Object(

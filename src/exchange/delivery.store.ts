@@ -93,7 +93,7 @@ export async function listDeliveries(
     text: `
       select d.id, d.connection_id, d.patient_id, d.facility_id, d.sequence, d.event, d.occurred_at,
         ${STATUS} as status, h.held_at, h.held_reason, h.sequence = d.sequence as is_head, h.due_at,
-        a.started_at, a.outcome, a.status as http_status, c.status as confirmed, c.assigned_id, (
+        a.started_at, a.outcome, a.status as http_status, a.failure, c.status as confirmed, c.assigned_id, (
           select refused_purposes
           from patient p
           where p.organisation_id = $1
@@ -101,7 +101,7 @@ export async function listDeliveries(
         ) as refused_purposes
       from ${FROM[kind]}
       left join lateral (
-        select started_at, outcome, status
+        select started_at, outcome, status, failure
         from exchange_attempt a
         where a.organisation_id = $1
           and a.connection_id = d.connection_id
@@ -157,6 +157,7 @@ interface DeliveryRow {
   started_at: Date | null;
   outcome: Attempt['outcome'] | null;
   http_status: number | null;
+  failure: string | null;
   confirmed: 'accepted' | 'rejected' | null;
   assigned_id: string | null;
   refused_purposes: string[];
@@ -181,7 +182,7 @@ function toDelivery(organisationId: string, row: DeliveryRow): Delivery {
     lastAttempt:
       row.started_at === null || row.outcome === null
         ? null
-        : { startedAt: row.started_at, outcome: row.outcome, status: row.http_status },
+        : { startedAt: row.started_at, outcome: row.outcome, status: row.http_status, failure: row.failure },
     confirmation: row.confirmed === null ? null : { status: row.confirmed, assignedId: row.assigned_id },
   };
 }

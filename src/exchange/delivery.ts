@@ -22,7 +22,13 @@ export interface Delivery {
   heldReason: string | null;
   /** Null unless it is next in its lane and not held. */
   nextAttemptAt: Date | null;
-  lastAttempt: { startedAt: Date; outcome: Attempt['outcome']; status: number | null } | null;
+  lastAttempt: {
+    startedAt: Date;
+    outcome: Attempt['outcome'];
+    status: number | null;
+    /** Why there was no answer. */
+    failure: string | null;
+  } | null;
   /** What the exchange said of it last. */
   confirmation: { status: 'accepted' | 'rejected'; assignedId: string | null } | null;
 }

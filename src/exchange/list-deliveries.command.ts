@@ -109,8 +109,18 @@ async function traceForOperator(
 }
 
 function line(delivery: DeliveryView): string {
-  const { id, status, event, patientId, sequence, heldReason, lastAttempt } = delivery;
+  const { id, status, event, patientId, sequence } = delivery;
+  return `${id}  ${status.padEnd(9)}  ${event} #${sequence} of patient ${patientId ?? '(refuses OPS)'}  ${progress(delivery)}`;
+}
+
+/** How the last try went, and what comes next. */
+function progress({ status, heldReason, lastAttempt, nextAttemptAt }: DeliveryView): string {
   const last =
-    lastAttempt === null ? 'not tried' : `${lastAttempt.outcome} ${lastAttempt.status ?? ''}`.trim();
-  return `${id}  ${status.padEnd(9)}  ${event} #${sequence} of patient ${patientId ?? '(refuses OPS)'}  ${heldReason ?? last}`;
+    lastAttempt === null
+      ? 'not tried'
+      : `${lastAttempt.outcome} ${lastAttempt.status ?? lastAttempt.failure ?? ''}`.trim();
+  if (heldReason !== null) return `${heldReason}, ${last}`;
+  if (status !== 'queued') return last;
+  if (nextAttemptAt === null) return `${last}, waits for the one before it or for its module`;
+  return `${last}, next try ${nextAttemptAt}`;
 }

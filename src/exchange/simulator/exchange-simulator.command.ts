@@ -6,6 +6,7 @@ import { text as readText } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { changedBehaviour, WELL } from './behaviour.ts';
+import { type ConnectionFile, openConnectionFile } from './connection-file.ts';
 import { createSimulatedExchange, type SimulatorEvent } from './simulated-exchange.ts';
 
 interface Options {
@@ -19,12 +20,6 @@ interface Options {
   rejectRate?: string;
   down?: true;
   callbacks: boolean;
-}
-
-interface ConnectionFile {
-  outboundSecret: string;
-  callbackSecret: string;
-  callbackUrl: string;
 }
 
 export function exchangeSimulatorCommand(environment: CommandEnvironment): Command {
@@ -51,17 +46,18 @@ export function exchangeSimulatorCommand(environment: CommandEnvironment): Comma
       if (!Number.isInteger(port) || port < 0 || port > 65_535)
         throw new UsageError('--port must be from 0 to 65535.');
       const behaviour = behaviourOf(options);
-      const { outboundSecret, callbackSecret, callbackUrl } = await readConnection(
-        environment,
-        options.connection,
-      );
+      const connection = await readConnection(environment, options.connection);
       const server = createSimulatedExchange({
-        secrets: [outboundSecret],
-        callback: { url: callbackUrl, secret: callbackSecret, header: options.callbackHeader },
+        connection,
+        callbackHeader: options.callbackHeader,
         behaviour,
         now: environment.now,
         random: Math.random,
-        onEvent: (event) => environment.print({ at: environment.now(), ...event }, line(event)),
+        onEvent: (event) =>
+          environment.print(
+            { at: environment.now(), ...event },
+            line(event) + (isMismatch(event) ? hint(options.connection) : ''),
+          ),
       });
       await listen(server, port);
       const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -107,19 +103,25 @@ function behaviourOf(options: Options) {
 }
 
 async function readConnection(environment: CommandEnvironment, file: string): Promise<ConnectionFile> {
-  const wrong = new UsageError(
-    '--connection must be a file with what `interchange connection create --json` printed: outboundSecret, callbackSecret, callbackUrl.',
-  );
-  const content =
+  const text =
     file === '-' ? await readText(environment.stdin) : await readFile(file, 'utf8').catch(() => undefined);
-  if (content === undefined) throw new UsageError(`${file} cannot be read.`);
-  try {
-    const { outboundSecret, callbackSecret, callbackUrl } = JSON.parse(content) as Partial<ConnectionFile>;
-    if (!outboundSecret || !callbackSecret || URL.parse(callbackUrl ?? '') === null) throw wrong;
-    return { outboundSecret, callbackSecret, callbackUrl: callbackUrl ?? '' };
-  } catch {
-    throw wrong;
-  }
+  if (text === undefined) throw new UsageError(`${file} cannot be read.`);
+  return openConnectionFile(text, file === '-' ? undefined : file);
+}
+
+/** What to do when secrets do not match, after what happened. */
+function hint(file: string): string {
+  const renewal =
+    file === '-'
+      ? 'start the simulator again with the new ones'
+      : `write what \`connection rotate-secret --json\` printed to ${file}; it is read again`;
+  return `\n           The secrets are not those of the connection. If they were rotated, ${renewal}.`;
+}
+
+function isMismatch(event: SimulatorEvent): boolean {
+  return event.what === 'delivery'
+    ? event.verdict === 'wrong-signature'
+    : event.what === 'callback' && event.answer === 401;
 }
 
 function line(event: SimulatorEvent): string {

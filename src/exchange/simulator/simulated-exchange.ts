@@ -7,11 +7,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyRequest } from '../verify-request.ts';
 import { type Behaviour, changedBehaviour } from './behaviour.ts';
+import type { ConnectionFile } from './connection-file.ts';
 
 export interface SimulatedExchangeOptions {
-  /** Outbound secrets of the connection: what requests are signed with. */
-  secrets: readonly string[];
-  callback: { url: string; secret: string; header: string };
+  connection: ConnectionFile;
+  /** Header that callbacks are signed in. */
+  callbackHeader: string;
   behaviour: Behaviour;
   now: () => Date;
   /** 0 to 1. */
@@ -55,7 +56,8 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     const arrivedAs = behaviour;
     if (arrivedAs.down) return drop(request);
     await sleep(arrivedAs.delayMs);
-    const verdict = check(request, body);
+    let verdict = check(request, body);
+    if (verdict === 'wrong-signature' && (await options.connection.renew())) verdict = check(request, body);
     const envelope = envelopeOf(body);
     const answer = answerTo(verdict, envelope, arrivedAs);
     const again = envelope !== undefined && taken.has(envelope.deliveryId);
@@ -92,7 +94,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     const { headers, method = '', url: target = '' } = request;
     // Whoever knows the secret may call; a real exchange knows the client id too.
     const clientId = String(headers['x-client-id'] ?? '');
-    const { secrets } = options;
+    const { secrets } = options.connection.credentials;
     return verifyRequest(
       { method, target, headers, body },
       { clientId, secrets, now, toleranceMs: TOLERANCE_MS, firstUse },
@@ -116,9 +118,12 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     const message = rejected ? 'Rejected by the simulator.' : null;
     const body = JSON.stringify({ deliveryId, status, assignedId, message });
     for (let attempt = 1; attempt <= CALLBACK_TRIES; attempt += 1) {
-      const answer = await callBack(options.callback, body);
+      const { callback } = options.connection.credentials;
+      const answer = await callBack({ ...callback, header: options.callbackHeader }, body);
       options.onEvent({ what: 'callback', deliveryId, status, assignedId, answer });
-      if (typeof answer === 'number' && answer < 500) return;
+      const again =
+        answer === 401 ? await options.connection.renew() : typeof answer === 'string' || answer >= 500;
+      if (!again) return;
       await sleep(500 * attempt);
     }
   }
@@ -138,7 +143,7 @@ function assignedIdOf(patientId: string): string {
 }
 
 async function callBack(
-  { url, secret, header }: SimulatedExchangeOptions['callback'],
+  { url, secret, header }: { url: string; secret: string; header: string },
   body: string,
 ): Promise<number | string> {
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
