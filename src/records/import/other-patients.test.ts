@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Tenant } from '../../../test-support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { importJson } from '../../../test-support/import-files.ts';
+import { createVitalSetLoader } from '../../encounters/vitals/vital-set.store.ts';
 import { createInvestigationLoader } from '../../investigations/investigation.store.ts';
 import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
 import { assignOrders } from './group-investigations.ts';
@@ -65,6 +66,8 @@ describe('records of different patients', () => {
     ['Observation.hasMember', result('x', 'b'), result('r', 'a', { hasMember: refer('Observation/x') })],
     ['Observation.derivedFrom', result('x', 'b'), result('r', 'a', { derivedFrom: refer('Observation/x') })],
     ['Observation.derivedFrom', study('x', 'b'), result('r', 'a', { derivedFrom: refer('ImagingStudy/x') })],
+    ['Observation.partOf', study('x', 'b'), result('r', 'a', { partOf: refer('ImagingStudy/x') })],
+    ['ServiceRequest.basedOn', order('x', 'b'), order('r', 'a', { basedOn: refer('ServiceRequest/x') })],
   ] as const)
     test(`${element} of another patient is refused, in a Bundle and of what is there already`, async () => {
       await newTenant();
@@ -78,6 +81,23 @@ describe('records of different patients', () => {
       const later = await send(source);
       assert.equal(later.rejected[0]?.reason, `${element} refers to a record of another patient`);
     });
+
+  test('imports at the same time: what each refers to and changes never ends under another patient', async () => {
+    await newTenant();
+    const numbers = Array.from({ length: 20 }, (_, index) => index);
+    await send(...numbers.map((index) => result(`x${index}`, 'a')));
+    await Promise.all([
+      send(...numbers.map((index) => report(`r${index}`, 'a', { result: refer(`Observation/x${index}`) }))),
+      send(...numbers.map((index) => result(`x${index}`, 'b'))),
+    ]);
+    const { rows } = await database.pool.query({
+      text: `select b.id from observation b
+        join investigation_order o on o.organisation_id = b.organisation_id and o.id = b.order_id
+        where b.organisation_id = $1 and o.patient_id <> b.patient_id`,
+      values: [tenant.organisationId],
+    });
+    assert.deepEqual(rows, []);
+  });
 
   test('a result that turns out to be another patient’s leaves the order', async () => {
     await newTenant();
@@ -111,6 +131,29 @@ describe('records of different patients', () => {
         values: [tenant.organisationId],
       });
     assert.deepEqual(await shown(), []);
+  });
+
+  test('whatever is stored, a vital set shows nothing of another patient', async () => {
+    await newTenant();
+    const pulse = { coding: [{ system: 'http://loinc.org', code: '8867-4' }] };
+    await send(result('x', 'a', { category: undefined, code: pulse, effectiveDateTime: '2024-05-01' }));
+    const signs = async () => {
+      const { rows } = await database.pool.query<{ id: string }>({
+        text: 'select id from vital_set where organisation_id = $1',
+        values: [tenant.organisationId],
+      });
+      const scope = { timeZone: 'UTC', ...tenant };
+      const key = { scope, id: rows[0]?.id ?? '', heldVersion: null };
+      return (await createVitalSetLoader(database.pool)(key))?.record?.observations.length;
+    };
+    assert.equal(await signs(), 1);
+    await database.pool.query({
+      text: `update observation set patient_id = (
+          select id from patient p where p.organisation_id = $1 and p.id <> observation.patient_id limit 1
+        ) where organisation_id = $1`,
+      values: [tenant.organisationId],
+    });
+    assert.equal(await signs(), 0);
   });
 
   /** Which parts of the order `s` there are to see. */
