@@ -1,4 +1,4 @@
-/** The numbers of sign-in (design 3.2); `docs/environment.md` names the variable of each. */
+/** The numbers of sign-in (design 3.2); `docs/environment.md` names those that an operator may change. */
 
 export interface SignInSettings {
   /** Failures within the window that lock an identity. */

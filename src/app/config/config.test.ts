@@ -32,6 +32,25 @@ test('nothing configured is the embedded database on loopback', () => {
   assert.equal(baseUrlOf(config), 'http://127.0.0.1:3000/api/v1');
 });
 
+test('the numbers of sign-in are those of the design, and may be others', () => {
+  const { accessTokenSeconds, refreshTokenSeconds, sessionSeconds } = loadConfig({}).signIn;
+  assert.deepEqual([accessTokenSeconds, refreshTokenSeconds, sessionSeconds], [900, 2_592_000, 7_776_000]);
+  const { signIn } = loadConfig({ ACCESS_TOKEN_SECONDS: '600', REFRESH_TOKEN_DAYS: '7', SESSION_DAYS: '14' });
+  assert.deepEqual(
+    [signIn.accessTokenSeconds, signIn.refreshTokenSeconds, signIn.sessionSeconds],
+    [600, 604_800, 1_209_600],
+  );
+});
+
+test('docs/environment.md has every variable that is read, and no other', async () => {
+  const files = ['config.ts', 'delivery.ts'].map((name) => readFile(new URL(name, import.meta.url), 'utf8'));
+  const code = (await Promise.all(files)).join('\n');
+  const page = await readFile(new URL('../../../docs/environment.md', import.meta.url), 'utf8');
+  const readInCode = [...code.matchAll(/'([A-Z][A-Z_]+)'(?=[,)])/g)].map(([, name]) => name);
+  const documented = [...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name);
+  assert.deepEqual([...new Set(readInCode)].sort(), documented.toSorted());
+});
+
 test('empty and blank variables are not set', () => {
   assert.deepEqual(loadConfig({ DATABASE_URL: ' ', PORT: '', MASTER_KEY: ' ' }), loadConfig({}));
 });
@@ -58,6 +77,9 @@ test('each fault is named after its variable, without its value', () => {
     SIGN_IN_LOCK_SECONDS: ['-1'],
     PASSWORD_HASH_CONCURRENCY: ['0', '65'],
     PASSWORD_HASH_QUEUE: ['-1'],
+    ACCESS_TOKEN_SECONDS: ['59', '3601', '15m'],
+    REFRESH_TOKEN_DAYS: ['0', '366'],
+    SESSION_DAYS: ['0', '366'],
     IMPORT_MAX_BYTES: ['1', 'x'],
     EXCHANGE_ALLOW_PRIVATE_ADDRESSES: ['yes', '1'],
   };

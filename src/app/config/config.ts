@@ -6,6 +6,9 @@ import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/set
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
 
+/** Seconds. */
+const DAY = 86_400;
+
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
 
 export interface Config {
@@ -57,6 +60,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: trustedProxies(reader),
     signIn: {
       ...DEFAULT_SIGN_IN_SETTINGS,
+      accessTokenSeconds: reader.integer('ACCESS_TOKEN_SECONDS', { min: 60, max: 3_600, fallback: 900 }),
+      refreshTokenSeconds: DAY * reader.integer('REFRESH_TOKEN_DAYS', { min: 1, max: 365, fallback: 30 }),
+      sessionSeconds: DAY * reader.integer('SESSION_DAYS', { min: 1, max: 365, fallback: 90 }),
       lockFailures: reader.integer('SIGN_IN_LOCK_FAILURES', { min: 1, max: 100, fallback: 5 }),
       lockWindowSeconds: reader.integer('SIGN_IN_LOCK_WINDOW_SECONDS', {
         min: 1,
