@@ -225,6 +225,13 @@ describe('serve', { timeout: 600_000 }, () => {
     proxy.close();
   });
 
+  it('answers probes by HEAD as by GET', async () => {
+    for (const probe of ['/healthz', '/readyz']) {
+      const answer = await fetch(api.origin + probe, { method: 'HEAD' });
+      assert.deepEqual([answer.status, await answer.text()], [200, ''], probe);
+    }
+  });
+
   it('shows metrics to this machine only', async () => {
     const service = await serve([], { HOST: '0.0.0.0' });
     await service.read();

@@ -8,6 +8,9 @@ import type { Runtime } from '../build-runtime.ts';
 /** A database that takes longer to answer nothing cannot serve. */
 const DATABASE_TIMEOUT_MS = 3_000;
 
+/** Load balancers ask with HEAD, too. */
+const PROBE = { schema: { hide: true }, exposeHeadRoute: true };
+
 export interface Health {
   register(server: FastifyInstance): void;
   /** From now on /readyz answers 503, so that a load balancer sends no more. */
@@ -38,8 +41,8 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
 
   return {
     register(server) {
-      server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
-      server.get('/readyz', { schema: { hide: true } }, async () => {
+      server.get('/healthz', PROBE, async () => ({ status: 'ok' }));
+      server.get('/readyz', PROBE, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
         if (!(await databaseAnswers()))
           throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
