@@ -197,5 +197,7 @@ function reply(
   body: object,
   headers: Record<string, string> = {},
 ): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(`${JSON.stringify(body)}\n`);
 }
