@@ -19,6 +19,7 @@ export const SYSTOLIC = '8480-6';
 export const DIASTOLIC = '8462-4';
 const OXYGEN_SATURATION = '2708-6';
 const PULSE_OXIMETRY = '59408-5';
+const BODY_MASS_INDEX = '39156-5';
 /** R4 core extension: the same quantity in another unit. */
 const TRANSLATED_QUANTITY = 'http://hl7.org/fhir/StructureDefinition/iso21090-PQ-translation';
 
@@ -32,7 +33,7 @@ const PROFILE_CODES: ReadonlySet<string> = new Set([
   '8302-2',
   '9843-4',
   '29463-7',
-  '39156-5',
+  BODY_MASS_INDEX,
   BLOOD_PRESSURE,
 ]);
 
@@ -56,6 +57,18 @@ export function hasVitalSignCode(concept: CodeableConcept): boolean {
 /** True for the panel that holds systolic and diastolic pressure. */
 export function isBloodPressure(concept: CodeableConcept): boolean {
   return loincCodes(concept).includes(BLOOD_PRESSURE);
+}
+
+/**
+ * True for a body mass index without a number in its one unit. Its profile requires a value: no reason for its
+ * absence can stand in for it (R4, profile "bmi").
+ */
+export function lacksRequiredValue(concept: CodeableConcept, quantity: Quantity | undefined): boolean {
+  if (!loincCodes(concept).includes(BODY_MASS_INDEX)) return false;
+  const value = decimalText(quantity?.value);
+  if (value === undefined) return true;
+  const known = vitalQuantity(BODY_MASS_INDEX, { ...quantity, value });
+  return known === undefined || 'fault' in known;
 }
 
 export function isVitalSignsCategory(concept: CodeableConcept): boolean {

@@ -278,5 +278,25 @@ describe('grouping over several imports', () => {
     assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
     await importJson(database.pool, here, sign('v3', '9279-1', '2024-01'));
     assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
+    // Its profile requires a value.
+    const index = { coding: [{ system: 'http://loinc.org', code: '39156-5' }] };
+    const bmi = (more: object) =>
+      observation('v4', {
+        category: [{ coding: [{ ...category.coding[0], code: 'vital-signs' }] }],
+        code: index,
+        effectiveDateTime: '2024-01-02T12:00:00Z',
+        ...more,
+      });
+    for (const more of [
+      {},
+      { valueString: undefined },
+      { valueString: undefined, valueQuantity: { value: 20 } },
+    ]) {
+      await importJson(database.pool, here, bmi(more));
+      assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
+    }
+    const valueQuantity = { value: 20, unit: 'kg/m²' };
+    await importJson(database.pool, here, bmi({ valueString: undefined, valueQuantity }));
+    assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 3]]);
   });
 });

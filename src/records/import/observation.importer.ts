@@ -1,6 +1,6 @@
 /** Observation into laboratory results and vital signs (https://hl7.org/fhir/R4/observation.html; design 3.7). */
 import type { CodeableConcept } from '../../fhir/coded.ts';
-import { hasVitalSignCode, isBloodPressure } from '../../observations/vital-sign.fhir.ts';
+import { hasVitalSignCode, isBloodPressure, lacksRequiredValue } from '../../observations/vital-sign.fhir.ts';
 import { OBSERVATION_CATEGORY } from '../../terminology/code-systems.ts';
 import { facilityLookup } from './clinical-lookup.ts';
 import {
@@ -14,6 +14,7 @@ import {
   notes,
   pointer,
   pointers,
+  quantity,
   range,
   VALUE_COLUMNS,
   valueColumns,
@@ -147,7 +148,9 @@ function observationColumns(resource: ElementReader, context: MapContext): Recor
     patient_id: context.requiredReference(resource, 'subject', ['Patient']).id,
     ...encounterColumns(resource, context),
     kind: kindOf(category, code, resource),
-    vital_sign: hasCategory(category, 'vital-signs') || hasVitalSignCode(code),
+    vital_sign:
+      (hasCategory(category, 'vital-signs') || hasVitalSignCode(code)) &&
+      !lacksRequiredValue(code, optional(resource.child('valueQuantity'), quantity)),
     status: resource.required('status', resource.code('status', STATUSES)),
     identifier: list(resource.children('identifier').map(identifier)),
     based_on: pointers(basedOn),
