@@ -273,6 +273,7 @@ describe('callback signature', () => {
       tenant.organisationId,
       bare.id,
     ]);
+    const before = await refusals();
     const answers = await Promise.all([
       callback(body, { signature: null }),
       callback(body, { signature: '' }),
@@ -301,7 +302,13 @@ describe('callback signature', () => {
       assert.equal(answer.text, first?.text, `case ${index}`);
     }
     assert.deepEqual(await counts(), [0, 0]);
+    assert.equal((await refusals()) - before, answers.length, 'and each is counted');
   });
+
+  const refusals = async () => {
+    const text = await api.runtime.metrics.registry.metrics();
+    return Number(/^interchange_exchange_callbacks_total\{status="401"\} (\d+)/m.exec(text)?.[1] ?? 0);
+  };
 
   it('refuses a header that is sent twice', async () => {
     const body = JSON.stringify(accepted());

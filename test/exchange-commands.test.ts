@@ -169,6 +169,26 @@ it('deliveries: list, count, show, replay and skip what is held', async () => {
   );
   assert.deepEqual(traced.map((row) => row.patient_id).sort(), patients.slice(0, 2).sort());
   assert.equal((await json('delivery', 'show', '--id', first.id)).heldReason, 'refused_422');
+  const payload = await json('delivery', 'show', '--id', first.id, '--payload');
+  assert.deepEqual([payload.deliveryId, payload.resource.id], [first.id, first.patientId]);
+  const { rows: read } = await database.pool.query<{ action: string }>(
+    `select action from access_log
+     where organisation_id = $1 and patient_id = $2 and action in ('delivery.read', 'patient.delivery-payload.read')
+     order by occurred_at`,
+    [place.organisationId, first.patientId],
+  );
+  assert.deepEqual(
+    read.map(({ action }) => action),
+    ['delivery.read', 'patient.delivery-payload.read'],
+  );
+  await database.pool.query(
+    `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
+    [place.organisationId, first.patientId],
+  );
+  const refused = await runCommand(['delivery', 'show', '--id', first.id, '--payload'], { env });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /refuses the purpose of use OPS/);
+  assert.equal((await json('delivery', 'show', '--id', first.id)).patientId, null);
   assert.deepEqual(await json('delivery', 'replay', '--connection', id, '--dry-run'), {
     dryRun: true,
     count: 2,
@@ -228,6 +248,15 @@ it('the simulator takes a signed delivery, confirms it, and fails when told to',
     );
     assert.equal(rows[0]?.value, assigned);
     assert.equal((await fetch(`${address}/in`, { method: 'POST', body: '{}' })).status, 401, 'unsigned');
+    const metrics = await (await fetch('http://127.0.0.1:3999/metrics')).text();
+    const tries = (outcome: string) =>
+      Number(
+        new RegExp(
+          `interchange_exchange_attempt_duration_seconds_count\\{connection="${connection.id}",outcome="${outcome}"\\} (\\d+)`,
+        ).exec(metrics)?.[1],
+      );
+    assert.equal(tries('delivered'), 1);
+    assert.ok(tries('failed') >= 1);
     const rotated = await json('connection', 'rotate-secret', '--id', connection.id, '--overlap-hours', '0');
     await rename(database.pool, place, patients, 'after the rotation');
     await simulator.printed(

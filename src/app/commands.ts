@@ -5,14 +5,11 @@ import { DatabaseError } from 'pg';
 import { switchConnectionCommand, updateConnectionCommand } from '../exchange/change-connection.command.ts';
 import { createConnectionCommand } from '../exchange/create-connection.command.ts';
 import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
-import {
-  countDeliveriesCommand,
-  listDeliveriesCommand,
-  showDeliveryCommand,
-} from '../exchange/list-deliveries.command.ts';
+import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/list-deliveries.command.ts';
 import { replayDeliveriesCommand, skipDeliveriesCommand } from '../exchange/review-deliveries.command.ts';
 import { rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
 import { listConnectionsCommand, showConnectionCommand } from '../exchange/show-connections.command.ts';
+import { showDeliveryCommand } from '../exchange/show-delivery.command.ts';
 import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulator.command.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';

@@ -1,23 +1,12 @@
-/** `interchange delivery list`, `show` and `count` */
-import { randomUUID } from 'node:crypto';
+/** `interchange delivery list` and `count` */
 import { Command } from 'commander';
-import {
-  type CommandEnvironment,
-  CommandError,
-  type CommandSession,
-  UsageError,
-} from '../platform/command/command.ts';
-import { isUuid } from '../platform/uuid.ts';
-import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
-import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
-import { DEFAULT_PURPOSE_OF_USE } from '../privacy/purpose-of-use.ts';
-import { organisationsWithConnections } from './connection.store.ts';
-import { type DeliveryView, deliveryDetailView, deliveryView } from './delivery.schema.ts';
-import { listDeliveries, readDelivery } from './delivery.store.ts';
+import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { type DeliveryView, deliveryView } from './delivery.schema.ts';
+import { listDeliveries } from './delivery.store.ts';
 import type { Delivery } from './delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { queueStates } from './queue-state.store.ts';
-import { type Review, traceShown } from './trace-shown.ts';
+import { traceForOperator } from './trace-for-operator.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('list'))
@@ -43,37 +32,7 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
         });
         return newest.map((delivery) => deliveryView(delivery, mayShow(delivery)));
       });
-      environment.print({ items: found }, found.length === 0 ? 'none' : found.map(line).join('\n'));
-    });
-}
-
-export function showDeliveryCommand(environment: CommandEnvironment): Command {
-  return new Command('show')
-    .description('one delivery with every attempt and decision, without its payload')
-    .requiredOption('--id <id>', 'delivery')
-    .addHelpText('after', '\nExample:\n  npx interchange delivery show --id 0197a3c2…')
-    .action(async ({ id }: { id: string }) => {
-      if (!isUuid(id))
-        throw new UsageError('--id must be a UUID. Find it with: npx interchange delivery list');
-      await environment.withSession(async (session) => {
-        for (const organisationId of await organisationsWithConnections(session.db)) {
-          const found = await readDelivery(session.db, { organisationId }, id);
-          if (found === undefined) continue;
-          const shown = { action: 'delivery.read' as const, items: [found] };
-          const mayShow = await traceForOperator(environment, session, shown);
-          const view = deliveryDetailView(found, mayShow(found));
-          const attempts = view.attempts.map(
-            (attempt) =>
-              `  ${attempt.startedAt}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
-          );
-          const reviews = view.reviews.map(
-            (review) => `  ${review.decidedAt}  ${review.action}  ${review.reason ?? ''}`,
-          );
-          environment.print(view, [line(view), ...attempts, ...reviews].join('\n'));
-          return;
-        }
-        throw new CommandError(`There is no delivery ${id}. Find it with: npx interchange delivery list`);
-      });
+      environment.print({ items: found }, found.length === 0 ? 'none' : found.map(deliveryLine).join('\n'));
     });
 }
 
@@ -91,24 +50,8 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
     });
 }
 
-/** {@link traceShown} for the operator, whose purpose is OPS. */
-async function traceForOperator(
-  environment: CommandEnvironment,
-  { db, keys }: CommandSession,
-  { action, items }: { action: Review['action']; items: Delivery[] },
-): Promise<(delivery: Delivery) => boolean> {
-  const key = keys.derive('access-log');
-  const accessLog = createAccessLogWriter({ pool: db, key, now: environment.now, onError: () => undefined });
-  const purposeOfUse = DEFAULT_PURPOSE_OF_USE;
-  const review = { accountId: OPERATOR_ACCOUNT_ID, purposeOfUse, correlationId: randomUUID(), action };
-  try {
-    return await traceShown(accessLog, review, items);
-  } finally {
-    await accessLog.close();
-  }
-}
-
-function line(delivery: DeliveryView): string {
+/** One line of a list. */
+export function deliveryLine(delivery: DeliveryView): string {
   const { id, status, event, patientId, sequence } = delivery;
   return `${id}  ${status.padEnd(9)}  ${event} #${sequence} of patient ${patientId ?? '(refuses OPS)'}  ${progress(delivery)}`;
 }

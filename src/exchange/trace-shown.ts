@@ -16,7 +16,7 @@ export interface Review {
   purposeOfUse: PurposeOfUse;
   correlationId: string;
   /** As the access log names it. */
-  action: 'delivery.list' | 'delivery.read' | 'callback.list';
+  action: 'delivery.list' | 'delivery.read' | 'patient.delivery-payload.read' | 'callback.list';
 }
 
 /**

@@ -1,0 +1,28 @@
+/** What a command shows of patients is traced as shown to the operator, whose purpose is OPS (docs/adr/0053). */
+import { randomUUID } from 'node:crypto';
+import type { CommandEnvironment, CommandSession } from '../platform/command/command.ts';
+import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
+import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
+import { DEFAULT_PURPOSE_OF_USE } from '../privacy/purpose-of-use.ts';
+import { type AboutPatient, type Review, traceShown } from './trace-shown.ts';
+
+/** See {@link traceShown}. */
+export async function traceForOperator<Item extends AboutPatient>(
+  { now }: Pick<CommandEnvironment, 'now'>,
+  { db, keys }: CommandSession,
+  { action, items }: { action: Review['action']; items: readonly Item[] },
+): Promise<(item: Item) => boolean> {
+  const accessLog = createAccessLogWriter({
+    pool: db,
+    key: keys.derive('access-log'),
+    now,
+    onError: () => undefined,
+  });
+  const purposeOfUse = DEFAULT_PURPOSE_OF_USE;
+  const review = { accountId: OPERATOR_ACCOUNT_ID, purposeOfUse, correlationId: randomUUID(), action };
+  try {
+    return await traceShown(accessLog, review, items);
+  } finally {
+    await accessLog.close();
+  }
+}
