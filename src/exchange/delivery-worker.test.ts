@@ -537,6 +537,21 @@ describe('delivery', () => {
     assert.equal(new Set(leased).size, 2, 'it was sent under another lease');
   });
 
+  it('begins no send under a lease that ended while the trace was written', async () => {
+    const [patient = ''] = await insertPatients(database.pool, place, 1);
+    await queue(database.pool, place, [patient]);
+    await updateConnection(database.pool, key(), { timeoutMs: 400 });
+    let traces = 0;
+    work({ ...QUICK, leaseMs: 1_000 }, async () => {
+      traces += 1;
+      if (traces === 1) await new Promise((resolve) => setTimeout(resolve, 1_000));
+    });
+    await allDelivered();
+    assert.equal(exchange.arrivals.length, 1);
+    const outcomes = (await attempts(patient)).map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes.sort(), ['delivered', 'unsent']);
+  });
+
   it('moves nothing by a result that comes after another worker took the lane over', async () => {
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [patient]);
