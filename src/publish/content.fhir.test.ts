@@ -62,7 +62,7 @@ describe('levels', () => {
         assert.deepEqual(levels.flat().sort(), resources.map(({ id }) => id).sort());
         const levelOf = new Map(levels.flatMap((level, index) => level.map((id) => [id, index] as const)));
         for (const resource of resources)
-          for (const key of referencedKeys(resource))
+          for (const key of referencedKeys(JSON.stringify(resource)))
             assert.ok((levelOf.get(key.split('/')[1] ?? '') ?? 0) < (levelOf.get(resource.id) ?? 0));
       }),
     );
@@ -78,7 +78,27 @@ describe('references', () => {
   ) as FhirResource;
 
   test('only those to records of ours count', () => {
-    assert.deepEqual([...referencedKeys(report)], ['Patient/p', 'Observation/1']);
+    assert.deepEqual([...referencedKeys(JSON.stringify(report))], ['Patient/p', 'Observation/1']);
+  });
+
+  test('text that looks like one is none', () => {
+    const note = { resourceType: 'Observation', id: 'x', note: [{ text: '{"reference":"Patient/p"}' }] };
+    assert.equal(referencedKeys(JSON.stringify(note)).size, 0);
+  });
+
+  test('one inside another is found and replaced too', () => {
+    const assigner = { reference: 'Organization/o' };
+    const subject = { reference: 'Patient/p', identifier: { value: 'v', assigner } };
+    const resource = { resourceType: 'Observation', id: 'x', subject };
+    assert.deepEqual([...referencedKeys(JSON.stringify(resource))], ['Patient/p', 'Organization/o']);
+    const changed = rewriteReferences(resource, (key, reference) => ({
+      ...reference,
+      reference: `${key}-1`,
+    }));
+    assert.deepEqual(changed.subject, {
+      reference: 'Patient/p-1',
+      identifier: { value: 'v', assigner: { reference: 'Organization/o-1' } },
+    });
   });
 
   test('are replaced where they are, decimals stay to the digit, the source is not changed', () => {

@@ -16,20 +16,14 @@ export function splitKey(key: ResourceKey): { type: string; id: string } {
 
 const RELATIVE = /^[A-Z][A-Za-z]{2,40}\/[A-Za-z0-9\-.]{1,64}$/;
 
-/** Every record that the resource refers to by `Type/id`. */
-export function referencedKeys(resource: FhirResource): Set<ResourceKey> {
-  const found = new Set<ResourceKey>();
-  visit(resource, (key) => void found.add(key));
-  return found;
-}
+/** A quote inside a JSON string is escaped, so this is found where a member is named so and nowhere else. */
+const REFERENCE_IN_JSON = /"reference":"([A-Z][A-Za-z]{2,40}\/[A-Za-z0-9\-.]{1,64})"/g;
 
-function visit(value: unknown, onKey: (key: ResourceKey) => void): void {
-  if (Array.isArray(value)) for (const item of value) visit(item, onKey);
-  else if (isPlain(value)) {
-    const { reference } = value;
-    if (isRelative(reference)) onKey(reference);
-    else for (const member of Object.values(value)) if (typeof member === 'object') visit(member, onKey);
-  }
+/** Every record that a resource refers to by `Type/id`; the resource as `JSON.stringify` writes it. */
+export function referencedKeys(json: string): Set<ResourceKey> {
+  const found = new Set<ResourceKey>();
+  for (const [, key] of json.matchAll(REFERENCE_IN_JSON)) found.add(key as ResourceKey);
+  return found;
 }
 
 /** The resource with references replaced; `replace` answers undefined for those that stay as they are. */
@@ -46,16 +40,17 @@ function rewritten(value: unknown, replace: Parameters<typeof rewriteReferences>
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   if (!isPlain(value)) return value;
-  if (isRelative(value.reference)) return replace(value.reference, value as Reference) ?? value;
+  const named = isRelative(value.reference) ? replace(value.reference, value as Reference) : undefined;
+  const given = (named ?? value) as Record<string, unknown>;
   let copy: Record<string, unknown> | undefined;
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of Object.entries(given)) {
     if (typeof member !== 'object') continue;
     const changed = rewritten(member, replace);
     if (changed === member) continue;
-    copy ??= { ...value };
+    copy ??= { ...given };
     copy[name] = changed;
   }
-  return copy ?? value;
+  return copy ?? given;
 }
 
 /** A reference by business identifier (FHIR R4, "Logical references"). */
@@ -109,8 +104,9 @@ export function contentOf(resource: FhirResource, serverId: string | undefined):
   return serverId === undefined ? { resourceType, ...rest } : { resourceType, id: serverId, ...rest };
 }
 
-/** {@link contentOf} as JSON text. */
-export function bodyOf(resource: FhirResource, serverId: string | undefined): string {
+/** {@link contentOf} as JSON text; `json` is the resource itself as such, where that is known. */
+export function bodyOf(resource: FhirResource, serverId: string | undefined, json?: string): string {
+  if (json !== undefined && serverId === resource.id) return json;
   return JSON.stringify(contentOf(resource, serverId));
 }
 
@@ -130,12 +126,15 @@ const STAGE: Readonly<Record<string, number>> = {
 /** A resource, and what it refers to. */
 export interface Linked {
   resource: FhirResource;
+  /** It as JSON. */
+  json: string;
   key: ResourceKey;
   refersTo: ReadonlySet<ResourceKey>;
 }
 
 export function linked(resource: FhirResource): Linked {
-  return { resource, key: keyOf(resource), refersTo: referencedKeys(resource) };
+  const json = JSON.stringify(resource);
+  return { resource, json, key: keyOf(resource), refersTo: referencedKeys(json) };
 }
 
 /**

@@ -131,20 +131,23 @@ function readAnswer(response: http.IncomingMessage, finish: (answer: FhirAnswer)
       response.destroy();
     }
   });
-  response.on('end', () => finish(answered(response, Buffer.concat(chunks).toString())));
+  response.on('end', () => finish(answered(response, chunks)));
   // The answer broke off: whether the request was done is not known.
   response.on('error', () => finish({ kind: 'unanswered', code: 'TRUNCATED', reached: true }));
 }
 
-function answered(response: http.IncomingMessage, body: string | undefined): FhirAnswer {
-  const { headers } = response;
+function answered({ headers, statusCode = 0 }: http.IncomingMessage, chunks?: Buffer[]): FhirAnswer {
+  const retryAfter = headers['retry-after'];
   return {
     kind: 'answered',
-    status: response.statusCode ?? 0,
-    retryAfterMs: parseRetryAfter(headers['retry-after'], new Date()),
+    status: statusCode,
+    retryAfterMs: retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, new Date()),
     etag: headers.etag,
     location: headers.location ?? headerText(headers['content-location']),
-    body,
+    // Most answers say all that is needed in their headers.
+    get body() {
+      return chunks && Buffer.concat(chunks).toString();
+    },
   };
 }
 

@@ -16,11 +16,10 @@ export interface HeldLease {
   token: string;
 }
 
-/** True when the lease is ours: nobody had it, or it had run out. */
+/** True when the lease is ours: nobody had it, or it had run out. The same as in `publish_begin`. */
 export async function takeLease(
   db: Queryable,
-  key: LeaseKey,
-  { token, durationMs }: { token: string; durationMs: number },
+  { key, token, durationMs }: HeldLease & { durationMs: number },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'publish-lease-take',

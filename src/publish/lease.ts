@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db/database.ts';
 import { unavailable } from '../platform/http/errors.ts';
-import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease, takeLease } from './lease.store.ts';
+import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease } from './lease.store.ts';
 import type { Clock } from './retry.ts';
 
 export interface LeaseSettings {
@@ -36,17 +36,28 @@ export interface LeaseOptions {
 
 const POLL_MS = 100;
 
+/** A lease as it is asked for. */
+export interface WantedLease extends HeldLease {
+  durationMs: number;
+}
+
+export interface LeasedWork<Taken, T> {
+  /** Take the lease, and what else is done in one go with that. Undefined or false: someone else has it. */
+  take: (wanted: WantedLease) => Promise<Taken | undefined | false>;
+  work: (lease: Lease, taken: Taken) => Promise<T>;
+}
+
 /** Run `work` under the lease. 503 when someone else has it for longer than a caller should wait. */
-export async function withLease<T>(
+export async function withLease<Taken, T>(
   options: LeaseOptions,
   key: LeaseKey,
-  work: (lease: Lease) => Promise<T>,
+  { take, work }: LeasedWork<Taken, T>,
 ): Promise<T> {
   const { db, settings, timeoutMs } = options;
   const token = randomUUID();
   const durationMs = timeoutMs + settings.marginMs;
-  const taken = await take(options, key, { token, durationMs });
-  let { heldUntilMs } = taken;
+  const { taken, waited, ...held } = await untilTaken(options, () => take({ key, token, durationMs }));
+  let heldUntilMs = held.askedMs + durationMs;
   let givenBack = false;
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -65,10 +76,10 @@ export async function withLease<T>(
   }
 
   try {
-    return await work({
+    const lease: Lease = {
       key,
       token,
-      waited: taken.waited,
+      waited,
       noteGivenBack() {
         givenBack = true;
       },
@@ -80,7 +91,8 @@ export async function withLease<T>(
             'publish_overtaken',
           );
       },
-    });
+    };
+    return await work(lease, taken);
   } finally {
     clearInterval(timer);
     await renewing;
@@ -88,16 +100,16 @@ export async function withLease<T>(
   }
 }
 
-/** `heldUntilMs` is on the clock of `performance.now()`. */
-async function take(
-  { db, clock, settings }: LeaseOptions,
-  key: LeaseKey,
-  lease: { token: string; durationMs: number },
-): Promise<{ heldUntilMs: number; waited: boolean }> {
+/** `askedMs`: when the lease was asked for, on the clock of `performance.now()`. */
+async function untilTaken<Taken>(
+  { clock, settings }: LeaseOptions,
+  take: () => Promise<Taken | undefined | false>,
+): Promise<{ taken: Taken; askedMs: number; waited: boolean }> {
   const endMs = clock.nowMs() + settings.waitMs;
   for (let waited = false; ; waited = true) {
-    const startedMs = performance.now();
-    if (await takeLease(db, key, lease)) return { heldUntilMs: startedMs + lease.durationMs, waited };
+    const askedMs = performance.now();
+    const taken = await take();
+    if (taken !== undefined && taken !== false) return { taken, askedMs, waited };
     if (clock.nowMs() >= endMs)
       throw unavailable(
         "Another publish of this patient's records is under way. Publish again when it has ended.",

@@ -78,7 +78,7 @@ function plannedRequest(
     method: id === undefined ? 'POST' : 'PUT',
     url,
     step,
-    resource: contentOf(rendering.render(resource), id),
+    resource: contentOf(rendering.render(resource).resource, id),
   };
 }
 

@@ -12,9 +12,11 @@ import {
 } from '../../test-support/publish-records.ts';
 import { requireWhole } from '../../test-support/published.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
-import { withLease } from './lease.ts';
+import { type Lease, type WantedLease, withLease } from './lease.ts';
 import { PUBLISH } from './publish-settings.ts';
+import { recordStored } from './resource.store.ts';
 import { RETRY } from './retry.ts';
+import { beginRun } from './run.store.ts';
 
 describe('around a publish', () => {
   let database: TestDatabase;
@@ -31,6 +33,7 @@ describe('around a publish', () => {
   });
   beforeEach(() => server.reset());
 
+  const take = (wanted: WantedLease) => takeLease(database.pool, wanted);
   const leaseKey = (targetId: string) => ({
     organisationId: clinic.scope.organisationId,
     targetId,
@@ -109,7 +112,7 @@ describe('around a publish', () => {
     const { addTarget, publish } = createTestPublisher(database.pool, { clock: PUBLISH.clock });
     const target = await addTarget(clinic, { base: server.base });
     const [key, token] = [leaseKey(target.id), randomUUID()];
-    await takeLease(database.pool, key, { token, durationMs: 20_000 });
+    await takeLease(database.pool, { key, token, durationMs: 20_000 });
     const publishing = publish(clinic, { target: target.name });
     await new Promise((resolve) => setTimeout(resolve, 50));
     await clinic.change({ report: { status: 'amended' } });
@@ -124,11 +127,63 @@ describe('around a publish', () => {
     await clinic.change({});
   });
 
+  test('who takes a lease sees what was recorded in the transaction that gave it back', async () => {
+    const { pool } = database;
+    const node = createTestPublisher(pool);
+    const { id: targetId } = await node.addTarget(clinic, { base: server.base });
+    const [key, token] = [leaseKey(targetId), randomUUID()];
+    const resource = `ServiceRequest/${clinic.orderId}` as const;
+    await takeLease(pool, { key, token, durationMs: 20_000 });
+    const before = await pool.connect();
+    await before.query('begin');
+    const stored = {
+      key: resource,
+      serverId: 'given',
+      versionId: '1',
+      contentHash: 'ab',
+      method: 'POST' as const,
+      status: 201,
+      publishedAt: new Date(),
+      chainId: randomUUID(),
+    };
+    await recordStored(before, clinic.scope, { targetId, stored: [stored] });
+    await giveLeaseBack(before, key, token);
+    const beginning = beginRun(pool, clinic.scope, {
+      subject: { kind: 'lab-order', id: clinic.orderId },
+      since: new Date(0),
+      keys: [resource],
+      lease: { key, token: randomUUID(), durationMs: 20_000 },
+      run: {
+        id: randomUUID(),
+        targetId,
+        accountId: randomUUID(),
+        purposeOfUse: 'OPS',
+        correlationId: 'c',
+        startedAt: new Date(),
+      },
+    });
+    const endMs = performance.now() + 5_000;
+    for (let waiting = 0; waiting === 0 && performance.now() < endMs; ) {
+      const { rows } = await pool.query('select count(*)::int as n from pg_locks where not granted');
+      waiting = rows[0].n;
+    }
+    await before.query('commit');
+    before.release();
+    assert.deepEqual(
+      (await beginning)?.recorded.map(({ serverId, contentHash }) => [serverId, contentHash]),
+      [['given', 'ab']],
+    );
+  });
+
   test('a lease that is never given back is waited for as long as it lasts, then for 503', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
     const target = await addTarget(clinic, { base: server.base });
-    await takeLease(database.pool, leaseKey(target.id), { token: randomUUID(), durationMs: 60_000 });
+    await takeLease(database.pool, {
+      key: leaseKey(target.id),
+      token: randomUUID(),
+      durationMs: 60_000,
+    });
     await assert.rejects(publish(clinic, { target: target.name }), (error: { statusCode: number }) => {
       assert.equal(error.statusCode, 503);
       return true;
@@ -145,7 +200,7 @@ describe('around a publish', () => {
       settings: { marginMs: 100, waitMs: 1_000 },
       timeoutMs: 100,
     };
-    await withLease(options, key, async (lease) => {
+    const held = async (lease: Lease) => {
       lease.requireHeld();
       await database.pool.query('update publish_lease set token = $1 where target_id = $2', [
         randomUUID(),
@@ -153,7 +208,8 @@ describe('around a publish', () => {
       ]);
       await new Promise((resolve) => setTimeout(resolve, 80));
       assert.throws(() => lease.requireHeld(), /overtaken/);
-    });
+    };
+    await withLease(options, key, { take, work: held });
     const { rowCount } = await database.pool.query('select 1 from publish_lease where target_id = $1', [
       key.targetId,
     ]);
@@ -191,13 +247,14 @@ describe('around a publish', () => {
     const key = leaseKey(randomUUID());
     const settings = { marginMs: 120, waitMs: 1_000 };
     const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50 };
-    await withLease(options, key, async (lease) => {
+    const held = async (lease: Lease) => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       lease.requireHeld();
-      const taken = await takeLease(database.pool, key, { token: randomUUID(), durationMs: 1_000 });
+      const taken = await takeLease(database.pool, { key, token: randomUUID(), durationMs: 1_000 });
       assert.equal(taken, false);
-    });
-    assert.equal(await takeLease(database.pool, key, { token: randomUUID(), durationMs: 1_000 }), true);
+    };
+    await withLease(options, key, { take, work: held });
+    assert.equal(await takeLease(database.pool, { key, token: randomUUID(), durationMs: 1_000 }), true);
   });
 
   test('a try that goes on and stores nothing is not gone on with: the next sends everything', async () => {

@@ -23,7 +23,7 @@ import {
 import { createPublishMetrics } from './publish-metrics.ts';
 import { PUBLISH } from './publish-settings.ts';
 import type { PublishedResource } from './run.store.ts';
-import { runPublish } from './run-publish.ts';
+import { beginPublish, newPublish, runPublish } from './run-publish.ts';
 
 export interface Publisher {
   /** 404, 403, 503 without a target, 422 for unmapped local codes, 502 when the target does not take it. */
@@ -66,9 +66,12 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
     const { organisationId } = context.scope;
     const key = { organisationId, targetId: target.id, record: `Patient/${patientId}` as const };
-    return withLease(options, key, (lease) =>
-      runPublish(using, prepared, { lease, renewed: renewed(prepared, act, lease) }),
-    );
+    const begun = newPublish(prepared);
+    return withLease(options, key, {
+      take: (wanted) => beginPublish(using, begun, wanted),
+      work: (lease, found) =>
+        runPublish(using, begun, { ...found, lease, renewed: () => renewed(prepared, act, lease) }),
+    });
   }
 
   return {

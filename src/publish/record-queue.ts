@@ -1,4 +1,7 @@
-/** Records what was stored: what came within a moment together, so that a short publish needs one statement. */
+/**
+ * Records what was stored: what came within a moment together, so that a short publish needs one statement, that
+ * of its end. What a process that dies has not recorded yet is settled by the next publish (docs/adr/0050).
+ */
 import type { StoredResource } from './resource.store.ts';
 
 export interface RecordQueue {
@@ -9,7 +12,7 @@ export interface RecordQueue {
   takeWaiting(): Promise<StoredResource[]>;
 }
 
-const GATHER_MS = 25;
+const GATHER_MS = 250;
 
 export function createRecordQueue(write: (stored: StoredResource[]) => Promise<void>): RecordQueue {
   let waiting: StoredResource[] = [];

@@ -25,7 +25,7 @@ export async function loadReferenced(
   const found: FhirResource[] = [];
   let round: readonly FhirResource[] = resources;
   while (round.length > 0) {
-    const wanted = new Set(round.flatMap((resource) => [...referencedKeys(resource)]));
+    const wanted = new Set(round.flatMap((resource) => [...referencedKeys(JSON.stringify(resource))]));
     const keys = [...wanted].filter((key) => !seen.has(key) && SENT_AHEAD.has(splitKey(key).type));
     for (const key of keys) seen.add(key);
     round = keys.length === 0 ? [] : await load(scope, keys);

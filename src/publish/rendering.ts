@@ -31,9 +31,15 @@ export interface Rendering {
   /** Ids at the target, to be added to as they become known. */
   known: Map<ResourceKey, string>;
   /** Ready to be sent, once the levels before it are stored. `id` is still ours. */
-  render(resource: FhirResource): FhirResource;
+  render(resource: FhirResource): Rendered;
   /** References that cannot be followed at the target, because what they name is sent later. */
   forward(resource: FhirResource): ResourceKey[];
+}
+
+export interface Rendered {
+  resource: FhirResource;
+  /** The resource as JSON, where that is known already. */
+  json: string | undefined;
 }
 
 export function createRendering({
@@ -48,7 +54,7 @@ export function createRendering({
   const all = levels.flat();
   const levelOf = new Map<ResourceKey, number>();
   for (const [index, level] of levels.entries()) for (const { key } of level) levelOf.set(key, index);
-  const refersTo = new Map(all.map((item) => [item.key, item.refersTo]));
+  const items = new Map(all.map((item) => [item.key, item]));
   const loaded = new Map([...referenced, ...resources].map((resource) => [keyOf(resource), resource]));
   const known = new Map<ResourceKey, string>();
 
@@ -72,7 +78,7 @@ export function createRendering({
   function rendered(resource: FhirResource): FhirResource {
     const key = keyOf(resource);
     const own = levelOf.get(key) ?? 0;
-    const links = refersTo.get(key) ?? new Set<ResourceKey>();
+    const links = items.get(key)?.refersTo ?? new Set<ResourceKey>();
     if (links.values().every((link) => replacement(link, own) === undefined)) return resource;
     return rewriteReferences(resource, (link, reference) => replace(link, reference, own));
   }
@@ -83,12 +89,14 @@ export function createRendering({
     keys: [...named].filter((key) => isUuid(splitKey(key).id)),
     known,
     render(resource) {
-      const ready = rendered(resource);
-      return idPolicy === 'server' ? withOwnIdentifier(ready, organisationId) : ready;
+      const linkedUp = rendered(resource);
+      const ready = idPolicy === 'server' ? withOwnIdentifier(linkedUp, organisationId) : linkedUp;
+      const item = items.get(keyOf(resource));
+      return { resource: ready, json: item?.resource === ready ? item.json : undefined };
     },
     forward(resource) {
       const own = levelOf.get(keyOf(resource)) ?? 0;
-      const links = [...(refersTo.get(keyOf(resource)) ?? [])];
+      const links = [...(items.get(keyOf(resource))?.refersTo ?? [])];
       return links.filter((key) => key !== keyOf(resource) && (levelOf.get(key) ?? -1) >= own);
     },
   };

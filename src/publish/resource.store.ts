@@ -11,7 +11,8 @@ export interface RecordedResource {
   /** Null: a create was begun, and whether it was done is not known. */
   serverId: string | null;
   versionId: string | null;
-  contentHash: Buffer | null;
+  /** In hex. */
+  contentHash: string | null;
   method: 'PUT' | 'POST' | null;
   status: number | null;
   publishedAt: Date | null;
@@ -23,7 +24,7 @@ export interface StoredResource {
   key: ResourceKey;
   serverId: string;
   versionId: string | null;
-  contentHash: Buffer;
+  contentHash: string;
   method: 'PUT' | 'POST';
   status: number;
   publishedAt: Date;
@@ -42,22 +43,9 @@ export interface ResourceRow {
   chain_id: string | null;
 }
 
-export const RECORDED_COLUMNS = `asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash,
-  r.method, r.status, r.published_at, r.chain_id`;
-
-/** Rows of the records asked for: `$1` and `$2` are organisation and target, `$3` and `$4` types and ids. */
-export const RECORDED = `
-  from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
-  -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
-  cross join lateral (
-    select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
-    from publish_resource p
-    where p.organisation_id = $1
-      and p.target_id = $2
-      and p.resource_type = asked.resource_type
-      and p.local_id = asked.local_id
-    limit 1
-  ) r`;
+/** Columns of a {@link ResourceRow}. */
+export const RECORDED_NAMES =
+  'resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id';
 
 export async function findRecorded(
   db: Queryable,
@@ -67,8 +55,19 @@ export async function findRecorded(
   const { rows } = await db.query<ResourceRow>({
     name: 'publish-resource-find',
     text: `
-      select ${RECORDED_COLUMNS}
-      ${RECORDED}`,
+      select asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
+        r.published_at, r.chain_id
+      from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
+      -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
+      cross join lateral (
+        select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
+        from publish_resource p
+        where p.organisation_id = $1
+          and p.target_id = $2
+          and p.resource_type = asked.resource_type
+          and p.local_id = asked.local_id
+        limit 1
+      ) r`,
     values: [scope.organisationId, targetId, ...keyColumns(keys)],
   });
   return rows.map(toRecorded);
@@ -99,9 +98,9 @@ export async function noteCreates(
 export const RECORD_STORED = `
   insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
     version_id, content_hash, method, status, published_at, chain_id)
-  select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, s.content_hash, s.method,
+  select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, decode(s.content_hash, 'hex'), s.method,
     s.status, s.published_at, s.chain_id
-  from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::smallint[],
+  from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::smallint[],
       $10::timestamptz[], $11::uuid[])
     as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
   on conflict (organisation_id, target_id, resource_type, local_id) do update
@@ -149,7 +148,7 @@ export function toRecorded(row: ResourceRow): RecordedResource {
     key: `${row.resource_type}/${row.local_id}` as const,
     serverId: row.server_id,
     versionId: row.version_id,
-    contentHash: row.content_hash,
+    contentHash: row.content_hash?.toString('hex') ?? null,
     method: row.method,
     status: row.status,
     publishedAt: row.published_at,

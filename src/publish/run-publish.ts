@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { HttpError } from '../platform/http/errors.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { keyOf, type ResourceKey, splitKey } from './content.fhir.ts';
-import type { Lease } from './lease.ts';
+import type { Lease, WantedLease } from './lease.ts';
 import type { Prepared, PublisherDependencies } from './prepare-publish.ts';
 import type { PublishSettings } from './publish-settings.ts';
 import { createRendering, type Rendering } from './rendering.ts';
@@ -16,28 +16,58 @@ export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> 
   settings: PublishSettings;
 };
 
-export interface PublishAlone {
+/** A publish that is about to begin. */
+export interface NewPublish {
+  id: string;
+  prepared: Prepared;
+  rendering: Rendering;
+}
+
+export function newPublish(prepared: Prepared): NewPublish {
+  return { id: randomUUID(), prepared, rendering: renderingOf(prepared) };
+}
+
+/** Write down that it begins, and take its lease. Undefined: someone else has that. */
+export function beginPublish(
+  { db, now, settings }: RunDependencies,
+  { id, prepared, rendering }: NewPublish,
+  lease: WantedLease,
+): Promise<Begun | undefined> {
+  const { subject, target, context } = prepared;
+  const startedAt = now();
+  return beginRun(db, context.scope, {
+    subject,
+    lease,
+    keys: rendering.keys,
+    since: new Date(startedAt.getTime() - settings.resumeMs),
+    run: {
+      id,
+      targetId: target.id,
+      accountId: context.caller.accountId,
+      purposeOfUse: context.purposeOfUse,
+      correlationId: context.correlationId,
+      startedAt,
+    },
+  });
+}
+
+export interface PublishAlone extends Begun {
   lease: Lease;
   /** The record as it is now, when it is not what was prepared; undefined when it is. */
-  renewed: Promise<Prepared | undefined>;
+  renewed: () => Promise<Prepared | undefined>;
 }
 
 /** Resources as they stand at the target, in the order in which they were sent. Throws 502 with what failed. */
 export async function runPublish(
   deps: RunDependencies,
-  prepared: Prepared,
-  { lease, renewed }: PublishAlone,
+  { id, prepared, rendering }: NewPublish,
+  { lease, renewed, chainId, recorded }: PublishAlone,
 ): Promise<PublishedResource[]> {
-  const id = randomUUID();
   const { scope } = prepared.context;
-  const rendering = renderingOf(prepared);
-  const [begun, newer] = await Promise.allSettled([begin(deps, prepared, { id, rendering }), renewed]);
-  if (begun.status === 'rejected') throw begun.reason;
-  const { chainId, recorded } = begun.value;
   const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
     endRun(deps.db, scope, { id, end: { finishedAt: deps.now(), ...ended }, stored, lease });
   try {
-    const current = resultOf(newer);
+    const current = await renewed();
     const looked = current === undefined ? lookedUp(rendering, recorded) : await lookUp(deps, current);
     return await send(deps, current ?? prepared, { ...looked, lease, chainId, id, end });
   } catch (error) {
@@ -110,32 +140,6 @@ class Ended extends Error {
     super();
     this.answer = answer;
   }
-}
-
-function resultOf<T>(settled: PromiseSettledResult<T>): T {
-  if (settled.status === 'rejected') throw settled.reason;
-  return settled.value;
-}
-
-function begin(
-  { db, now, settings }: RunDependencies,
-  { subject, target, context }: Prepared,
-  { id, rendering }: { id: string; rendering: Rendering },
-): Promise<Begun> {
-  const startedAt = now();
-  return beginRun(db, context.scope, {
-    subject,
-    keys: rendering.keys,
-    since: new Date(startedAt.getTime() - settings.resumeMs),
-    run: {
-      id,
-      targetId: target.id,
-      accountId: context.caller.accountId,
-      purposeOfUse: context.purposeOfUse,
-      correlationId: context.correlationId,
-      startedAt,
-    },
-  });
 }
 
 function noteFailure(

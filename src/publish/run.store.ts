@@ -8,8 +8,7 @@ import type { HeldLease } from './lease.store.ts';
 import {
   keyColumns,
   RECORD_STORED,
-  RECORDED,
-  RECORDED_COLUMNS,
+  RECORDED_NAMES,
   type RecordedResource,
   type ResourceRow,
   type StoredResource,
@@ -62,55 +61,38 @@ export interface Begun {
   recorded: RecordedResource[];
 }
 
+export interface RunToBegin {
+  subject: Subject;
+  run: NewRun;
+  since: Date;
+  keys: readonly ResourceKey[];
+  lease: HeldLease & { durationMs: number };
+}
+
 /**
- * Write down that a publish begins, and look up what the target holds. The chain is that of the last publish to
- * the same target when it stopped before its end, began after `since` and left something to go on from; else a
- * new one.
+ * Take the lease, write down that a publish begins, and look up what the target holds: at once. Undefined: someone
+ * else has the lease. The chain is that of the last publish to the same target when it stopped before its end,
+ * began after `since` and left something to go on from; else a new one.
  */
 export async function beginRun(
   db: Queryable,
   scope: FacilityScope,
-  { subject, run, since, keys }: { subject: Subject; run: NewRun; since: Date; keys: readonly ResourceKey[] },
-): Promise<Begun> {
+  { subject, run, since, keys, lease }: RunToBegin,
+): Promise<Begun | undefined> {
+  const { type, id: recordId } = splitKey(lease.key.record);
   const { rows } = await db.query<ResourceRow & { run_chain_id: string; local_id: string | null }>({
     name: 'publish-run-begin',
     text: `
-      with last as materialized (
-        select id, chain_id, outcome, resumable, started_at
-        from publish_run
-        where organisation_id = $1
-          and facility_id = $5
-          and subject_kind = $6
-          and subject_id = $7
-          and target_id = $2
-        order by begun_at desc, id desc
-        limit 1
-      ),
-      interrupted as (
-        update publish_run
-        set outcome = 'interrupted', finished_at = $12
-        where organisation_id = $1
-          and facility_id = $5
-          and id = (select id from last where outcome = 'running')
-          and outcome = 'running'
-      ),
-      begun as (
-        insert into publish_run (organisation_id, facility_id, target_id, subject_kind, subject_id, id, account_id,
-          purpose_of_use, correlation_id, started_at, chain_id)
-        values ($1, $5, $2, $6, $7, $8, $9, $10, $11, $12, coalesce(
-          (select chain_id from last where outcome <> 'done' and resumable and started_at > $13), $8))
-        returning chain_id as run_chain_id
-      )
-      select begun.run_chain_id, held.*
-      from begun
-      left join (
-        select ${RECORDED_COLUMNS}
-        ${RECORDED}
-      ) held on true`,
+      select run_chain_id, ${RECORDED_NAMES}
+      from publish_begin($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     values: [
       scope.organisationId,
       run.targetId,
       ...keyColumns(keys),
+      type,
+      recordId,
+      lease.token,
+      lease.durationMs,
       scope.facilityId,
       subject.kind,
       subject.id,
@@ -122,8 +104,10 @@ export async function beginRun(
       since,
     ],
   });
+  const [first] = rows;
+  if (first === undefined) return undefined;
   return {
-    chainId: rows[0]?.run_chain_id ?? run.id,
+    chainId: first.run_chain_id,
     recorded: rows.flatMap((row) => (row.local_id === null ? [] : [toRecorded(row)])),
   };
 }

@@ -3,11 +3,12 @@ import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { bodyOf, keyOf, type ResourceKey, splitKey } from './content.fhir.ts';
-import { type Lease, withLease } from './lease.ts';
+import { takeLease } from './lease.store.ts';
+import { type Lease, type WantedLease, withLease } from './lease.ts';
 import type { LiveTarget } from './live-targets.ts';
 import type { PublishSettings } from './publish-settings.ts';
 import { createRecordQueue } from './record-queue.ts';
-import type { Rendering } from './rendering.ts';
+import type { Rendered, Rendering } from './rendering.ts';
 import {
   findRecorded,
   noteCreates,
@@ -87,7 +88,8 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     const key = keyOf(resource);
     const leaseKey = { organisationId: scope.organisationId, targetId, record: key };
     const leaseOptions = { db, clock, settings: times, timeoutMs: target.timeoutMs };
-    await withLease(leaseOptions, leaseKey, async (guard) => {
+    const take = (wanted: WantedLease) => takeLease(db, wanted);
+    const work = async (guard: Lease) => {
       const guardedWriting: WriteContext = {
         ...writing,
         send: (request) =>
@@ -102,26 +104,27 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
       if (current === undefined || gone) await noteCreate([key]);
       await store(resource, { before: gone ? undefined : current, gone, writing: guardedWriting });
       await queue.drained();
-    });
+    };
+    await withLease(leaseOptions, leaseKey, { take, work });
   }
 
   async function store(given: FhirResource, { before, ...how }: StoreOptions): Promise<void> {
     const key = keyOf(given);
-    const resource = rendering.render(given);
-    const kept = keptFrom(before, { chainId, targetId, resource });
-    const stored = kept ?? (await write(resource, { before, ...how }));
+    const ready = rendering.render(given);
+    const kept = keptFrom(before, { chainId, targetId, ready });
+    const stored = kept ?? (await write(ready, { before, ...how }));
     rendering.known.set(key, stored.serverId);
     sent.done.set(key, stored);
   }
 
   async function write(
-    resource: FhirResource,
+    { resource, json }: Rendered,
     { before, gone = false, writing: context }: StoreOptions,
   ): Promise<StoredResource> {
     const ownId = target.idPolicy === 'client' && !gone ? resource.id : undefined;
     const inDoubt = before !== undefined && before.serverId === null;
     const serverId = before?.serverId ?? (inDoubt ? undefined : ownId);
-    const { id, ...written } = await writeResource(context, { resource, serverId, inDoubt, ownId });
+    const { id, ...written } = await writeResource(context, { resource, json, serverId, inDoubt, ownId });
     const stored = { ...written, key: keyOf(resource), serverId: id, chainId, publishedAt: options.now() };
     sent.fresh += 1;
     queue.add(stored);
@@ -181,12 +184,14 @@ class Stopped extends Error {
 /** What an earlier try of this same publish stored, when it is what would be sent now. */
 function keptFrom(
   before: RecordedResource | undefined,
-  { chainId, targetId, resource }: { chainId: string; targetId: string; resource: FhirResource },
+  { chainId, targetId, ready }: { chainId: string; targetId: string; ready: Rendered },
 ): StoredResource | undefined {
   if (before?.chainId !== chainId) return undefined;
   const { key, serverId, versionId, contentHash, method, status, publishedAt } = before;
   if (serverId === null || contentHash === null || method === null || status === null || publishedAt === null)
     return undefined;
-  if (!contentHash.equals(contentDigest(targetId, resource, bodyOf(resource, serverId)))) return undefined;
+  const { resource, json } = ready;
+  const body = bodyOf(resource, serverId, json);
+  if (contentHash !== contentDigest(targetId, resource, body)) return undefined;
   return { key, serverId, versionId, contentHash, method, status, publishedAt, chainId };
 }

@@ -32,6 +32,8 @@ export interface WriteContext {
 export interface ResourceToWrite {
   /** With its references as the target shall see them; `id` is ours. */
   resource: FhirResource;
+  /** The resource as JSON, where that is known. */
+  json: string | undefined;
   /** The id at the target; undefined when the target has yet to give one. */
   serverId: string | undefined;
   /** A create was begun before, and whether it was done is not known. */
@@ -43,7 +45,8 @@ export interface ResourceToWrite {
 export interface Written extends StoredAs {
   method: 'PUT' | 'POST';
   status: number;
-  contentHash: Buffer;
+  /** SHA-256, in hex. */
+  contentHash: string;
 }
 
 /** A resource could not be written. The message is fit for callers: no clinical values. */
@@ -83,7 +86,7 @@ export async function writeResource(context: WriteContext, item: ResourceToWrite
     const step: Step =
       serverId === undefined
         ? await create(context, item.resource, { inDoubt, ownId })
-        : await put(context, item.resource, serverId);
+        : await put(context, item, serverId);
     if (step.kind === 'stored') return step.written;
     if (step.kind === 'known') serverId = step.id;
     else if (step.kind === 'lost') {
@@ -116,10 +119,14 @@ async function pause(
   await clock.sleep(delayMs);
 }
 
-async function put(context: WriteContext, given: FhirResource, id: string): Promise<Step> {
+async function put(
+  context: WriteContext,
+  { resource: given, json }: Pick<ResourceToWrite, 'resource' | 'json'>,
+  id: string,
+): Promise<Step> {
   const method = 'PUT';
   const resource = id === given.id ? given : withOwnIdentifier(given, context.organisationId);
-  const body = bodyOf(resource, id);
+  const body = bodyOf(resource, id, json);
   const contentHash = contentDigest(context.targetId, resource, body);
   const path = `${resource.resourceType}/${id}`;
   const answer = await write(context, { method, path, body }, contentHash);
@@ -197,21 +204,21 @@ async function search(context: WriteContext, resource: FhirResource): Promise<St
   return first === undefined ? undefined : { kind: 'known', id: first.id };
 }
 
-async function write(context: WriteContext, request: FhirRequest, digest: Buffer): Promise<FhirAnswer> {
+async function write(context: WriteContext, request: FhirRequest, digest: string): Promise<FhirAnswer> {
   return context.send({
     ...request,
     headers: {
       prefer: 'return=representation',
       'x-correlation-id': context.correlationId,
-      'x-idempotency-key': digest.toString('hex'),
+      'x-idempotency-key': digest,
       ...request.headers,
     },
   });
 }
 
-/** SHA-256 over target, type, local id and content (design 3.5). */
-export function contentDigest(targetId: string, { resourceType, id }: FhirResource, body: string): Buffer {
-  return hash('sha256', `${targetId}\n${resourceType}\n${id}\n${body}`, 'buffer');
+/** SHA-256 over target, type, local id and content (design 3.5), in hex. */
+export function contentDigest(targetId: string, { resourceType, id }: FhirResource, body: string): string {
+  return hash('sha256', `${targetId}\n${resourceType}\n${id}\n${body}`, 'hex');
 }
 
 function identifierQuery({ organisationId }: WriteContext, { id }: FhirResource): string {
