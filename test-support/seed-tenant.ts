@@ -15,12 +15,13 @@ export interface SeededRecords {
   deliveryId: string;
 }
 
-/** What no answer to someone else may contain: a name, an identifier and a phone that occur nowhere else. */
+/** What no answer to someone else may contain: a name, identifiers and a phone that occur nowhere else. */
 export const MARKS = {
   family: 'Quixzotter',
   given: 'Yevgrafiya',
   identifier: 'MRN-77310442',
   phone: '+999 555 0177 310',
+  assignedId: 'EXCHANGE-40917733',
 } as const;
 
 export async function seedRecords(
@@ -50,6 +51,7 @@ export async function seedRecords(
   });
   const connectionId = await insertConnection(db, tenant);
   const deliveryId = await insertHeldDelivery(db, tenant, { connectionId, patientId });
+  await insertCallback(db, tenant, { connectionId, deliveryId, patientId });
   return { patientId, encounterId, labOrderId, imagingOrderId, vitalSetId, connectionId, deliveryId };
 }
 
@@ -127,4 +129,26 @@ async function insertHeldDelivery(
      values ($1, $2, $3, 1, 1, now(), now(), 'refused_422')`,
   );
   return id;
+}
+
+async function insertCallback(
+  db: Queryable,
+  { organisationId, facilityId }: Tenant,
+  { connectionId, deliveryId, patientId }: { connectionId: string; deliveryId: string; patientId: string },
+): Promise<void> {
+  await db.query({
+    text: `
+      insert into exchange_callback (organisation_id, connection_id, body_digest, id, delivery_id, patient_id,
+        facility_id, status, assigned_id, outcome, received_at, correlation_id)
+      values ($1, $2, $3, gen_random_uuid(), $4, $5, $6, 'accepted', $7, 'applied', now(), 'seeded')`,
+    values: [
+      organisationId,
+      connectionId,
+      randomBytes(32),
+      deliveryId,
+      patientId,
+      facilityId,
+      MARKS.assignedId,
+    ],
+  });
 }
