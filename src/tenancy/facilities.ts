@@ -6,6 +6,7 @@ import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { notifyLive } from './live.ts';
 import { isModule, MODULES, type Module } from './modules.ts';
+import { checkedName } from './name.ts';
 import {
   type Facility,
   findOrganisation,
@@ -14,8 +15,6 @@ import {
   listFacilities,
   replaceModules,
 } from './organisation.store.ts';
-
-const MAX_NAME = 200;
 
 export async function createOrganisation(
   db: Pool,
@@ -96,13 +95,6 @@ export async function requireFacility(
 function checkedId(option: string, id: string): string {
   if (!isUuid(id)) throw new UsageError(`${option} must be a UUID, for example ${randomUUID()}.`);
   return id.toLowerCase();
-}
-
-function checkedName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > MAX_NAME)
-    throw new UsageError(`--name must have 1 to ${MAX_NAME} characters.`);
-  return trimmed;
 }
 
 function checkedModules(modules: readonly string[]): Module[] {

@@ -4,10 +4,9 @@ import { CommandError, UsageError } from '../platform/command/command.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { requireOrganisation } from './facilities.ts';
 import { notifyLive } from './live.ts';
+import { checkedName } from './name.ts';
 import { isPermission, PERMISSIONS } from './permissions.ts';
 import { insertRole, listRoles, type Role, replacePermissions } from './role.store.ts';
-
-const MAX_NAME = 200;
 
 export interface RoleInput {
   organisationId: string;
@@ -55,13 +54,6 @@ function unknownRole({ organisationId, name }: { organisationId: string; name: s
   return new CommandError(
     `There is no role ${name} in this organisation. List them with: npx interchange role list --organisation ${organisationId}`,
   );
-}
-
-function checkedName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > MAX_NAME)
-    throw new UsageError(`--name must have 1 to ${MAX_NAME} characters.`);
-  return trimmed;
 }
 
 function checkedPermissions(permissions: readonly string[]): string[] {
