@@ -3,15 +3,15 @@ import { foreignLinks } from '../../investigations/foreign-links.store.ts';
 import { groupInvestigations } from './group-investigations.ts';
 import { groupVitalSigns } from './group-vital-signs.ts';
 import { lockGrouping } from './grouping-lock.store.ts';
-import type { WriteContext, WriteResult } from './resource-importer.ts';
-import type { RecordRow } from './write-records.ts';
+import type { WriteContext } from './resource-importer.ts';
+import type { RecordRow, RecordsWritten } from './write-records.ts';
 
 interface Touched {
   orders: Set<string>;
   reports: Set<string>;
   studies: Set<string>;
   observations: Set<string>;
-  /** Whom all of these are about. */
+  /** Whom all of these are about, and were about before. */
   patients: Set<string>;
   grouped: boolean;
 }
@@ -32,14 +32,14 @@ export function noteTouched(
   context: WriteContext,
   kind: 'orders' | 'reports' | 'studies' | 'observations',
   rows: readonly RecordRow[],
-  { created, updated }: WriteResult,
+  { created, updated, formerPatients }: RecordsWritten,
 ): void {
   const changed = new Set([...created, ...updated]);
   const touched = touchedIn(context);
   for (const id of changed) touched[kind].add(id);
   const written = rows.filter(({ id }) => changed.has(id));
   const patientIds = written.map(({ values }) => String(values.patient_id));
-  for (const id of patientIds) touched.patients.add(id);
+  for (const id of [...patientIds, ...formerPatients]) touched.patients.add(id);
   context.patientsTouched(patientIds);
 }
 

@@ -42,27 +42,36 @@ interface DigestedRow {
   digest: string;
 }
 
+export interface RecordsWritten extends WriteResult {
+  /** Patients whom changed records were about before and are no longer. */
+  formerPatients: readonly string[];
+}
+
 /** Write what differs. `rows` have distinct ids. */
 export async function writeRecords(
   client: Client,
   scope: FacilityScope,
   table: RecordTable,
   rows: readonly RecordRow[],
-): Promise<WriteResult> {
+): Promise<RecordsWritten> {
   const digested = rows.map((row) => ({ row, digest: contentDigest(row) }));
   const stored = await storedDigests(client, scope, table, rows);
-  const changed = digested.filter(({ row, digest }) => stored.get(row.id) !== digest);
+  const changed = digested.filter(({ row, digest }) => stored.get(row.id)?.digest !== digest);
   const unchanged = digested
-    .filter(({ row, digest }) => stored.get(row.id) === digest)
+    .filter(({ row, digest }) => stored.get(row.id)?.digest === digest)
     .map(({ row }) => row.id);
-  if (changed.length === 0) return { created: [], updated: [], unchanged };
+  if (changed.length === 0) return { created: [], updated: [], unchanged, formerPatients: [] };
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   changed.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   const written = await upsert(client, scope, table, changed);
   const updated = written.filter(({ created }) => !created).map(({ id }) => id);
   const created = written.filter((row) => row.created).map(({ id }) => id);
   await replaceChildren(client, scope, table, { changed, updated });
-  return { created, updated, unchanged };
+  const formerPatients = changed.flatMap(({ row }) => {
+    const before = stored.get(row.id)?.patientId ?? null;
+    return before === null || before === row.values.patient_id ? [] : [before];
+  });
+  return { created, updated, unchanged, formerPatients };
 }
 
 /** SHA-256 of the canonical row, children included. */
@@ -70,22 +79,30 @@ function contentDigest({ values, children }: RecordRow): string {
   return hash('sha256', JSON.stringify([values, children]), 'hex');
 }
 
+interface StoredRecord {
+  id: string;
+  digest: string;
+  /** Null in tables that are not about patients. */
+  patientId: string | null;
+}
+
 async function storedDigests(
   client: Client,
   scope: FacilityScope,
   table: RecordTable,
   rows: readonly RecordRow[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, StoredRecord>> {
   const { keys, values } = key(scope, table);
-  const { rows: stored } = await client.query<{ id: string; digest: string }>({
+  const patient = table.columns.some(([name]) => name === 'patient_id') ? 'patient_id' : 'null::uuid';
+  const { rows: stored } = await client.query<StoredRecord>({
     name: statementName('digests', table.name),
-    text: `select id, encode(content_digest, 'hex') as digest
+    text: `select id, encode(content_digest, 'hex') as digest, ${patient} as "patientId"
       from ${table.name}
       where ${keys.map((name, index) => `${name} = $${index + 1}`).join(' and ')}
         and id = any($${keys.length + 1}::uuid[])`,
     values: [...values, rows.map(({ id }) => id)],
   });
-  return new Map(stored.map(({ id, digest }) => [id, digest]));
+  return new Map(stored.map((record) => [record.id, record]));
 }
 
 async function upsert(
