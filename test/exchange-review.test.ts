@@ -450,6 +450,15 @@ describe('/exchange/deliveries', () => {
     );
   });
 
+  it('refuses a filter that it does not know, rather than take it for none', async () => {
+    for (const body of [{ connection: connectionId }, { conectionId: connectionId }, { status: 'held' }]) {
+      const replayed = await post('/exchange/deliveries/replay', body);
+      assert.equal(replayed.status, 400, JSON.stringify(body));
+      assert.equal((await post('/exchange/deliveries/skip', { ...body, reason: 'x' })).status, 400);
+    }
+    assert.equal((await heldIds()).length, 2);
+  });
+
   it('skips with a reason, and what is behind goes on', async () => {
     assert.equal((await post('/exchange/deliveries/skip', {})).status, 400, 'a reason is needed');
     const [id = ''] = await heldIds();

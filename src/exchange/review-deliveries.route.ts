@@ -9,7 +9,7 @@ import { ReviewOutcomeSchema } from './delivery.schema.ts';
 import { instant } from './list-deliveries.route.ts';
 import { reviewDeliveries } from './review-deliveries.ts';
 
-const Selection = Type.Object({
+const selection = {
   deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 })),
   connectionId: Type.Optional(Type.String()),
   patientId: Type.Optional(Type.String()),
@@ -17,11 +17,14 @@ const Selection = Type.Object({
   since: Type.Optional(Type.String()),
   until: Type.Optional(Type.String()),
   dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would be done.' })),
-});
-const SkipBody = Type.Object({
-  ...Selection.properties,
-  reason: Type.String({ minLength: 1, maxLength: 1_000 }),
-});
+};
+/** A filter that is not known would otherwise be none: everything that is held. */
+const closed = { additionalProperties: false };
+const Selection = Type.Object(selection, closed);
+const SkipBody = Type.Object(
+  { ...selection, reason: Type.String({ minLength: 1, maxLength: 1_000 }) },
+  closed,
+);
 
 const ACCESS = {
   permissions: ['exchange.deliveries.replay'],
