@@ -187,6 +187,28 @@ describe('clinical records that are refused', () => {
     assert.deepEqual(countsOf(unresolved), { 'Observation.performer': 1 });
   });
 
+  test('identifiers in references are not lost silently: beside a reference, and without a system', async () => {
+    const identifier = { system: 'urn:x', value: '1' };
+    const source = observation({
+      id: 'o10',
+      subject: { reference: 'Patient/p1', identifier },
+      focus: [{ reference: 'Patient/p1', identifier }],
+      specimen: { identifier: { value: 'tube 7' } },
+    });
+    const { notKept, unresolved } = await importJson(database.pool, tenant, JSON.stringify(source));
+    assert.deepEqual(countsOf(notKept), {
+      'Observation.focus.identifier': 1,
+      'Observation.id': 1,
+      'Observation.subject.identifier': 1,
+    });
+    assert.deepEqual(countsOf(unresolved), { 'Observation.specimen': 1 });
+    const { rows } = await database.pool.query({
+      text: 'select specimen from observation where organisation_id = $1 and id = $2',
+      values: [tenant.organisationId, recordId('Observation', 'o10')],
+    });
+    assert.deepEqual(rows, [{ specimen: { display: 'tube 7' } }]);
+  });
+
   test('a value on the blood pressure panel itself is counted: no answer shows it', async () => {
     const panel = { code: { coding: [{ system: 'http://loinc.org', code: '85354-9' }] } };
     const valueQuantity = { value: 120, unit: 'mmHg' };

@@ -150,7 +150,7 @@ class EntryMapContext implements MapContext {
 
   requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target {
     const reader = parent.required(name, parent.child(name));
-    const reference = readReference(reader);
+    const reference = this.#read(reader);
     if (reference.display !== undefined) this.notKept(`${reader.path}.display`);
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
@@ -169,7 +169,7 @@ class EntryMapContext implements MapContext {
   }
 
   #optional(reader: ElementReader, types: readonly string[]): ReferenceValue {
-    const reference = readReference(reader);
+    const reference = this.#read(reader);
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { target: undefined, display: undefined };
     if (typeof answer === 'object') return { target: answer, display: reference.display };
@@ -179,8 +179,15 @@ class EntryMapContext implements MapContext {
     }
     if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
       this.#failConditional(reader, reference, types, answer === 'several');
-    if (reference.text !== undefined || reference.key !== undefined) this.unresolved.push(reader.path);
+    if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
     return { target: undefined, display: reference.display ?? writtenReference(reference) };
+  }
+
+  /** An identifier beside a reference is not looked for, and has no place. */
+  #read(reader: ElementReader): ReadReference {
+    const reference = readReference(reader);
+    if (reference.text !== undefined && reference.identified) this.notKept(`${reader.path}.identifier`);
+    return reference;
   }
 
   /** True when the target may be among what is still to be imported. */

@@ -24,6 +24,10 @@ export interface ReadReference {
   parsed: ReturnType<typeof parseReference> | undefined;
   type: string | undefined;
   key: IdentifierKey | undefined;
+  /** True when there is an identifier, complete or not. */
+  identified: boolean;
+  /** What the identifier says, also without a system. */
+  value: string | undefined;
   display: string | undefined;
 }
 
@@ -38,6 +42,8 @@ export function readReference(reader: ElementReader): ReadReference {
     parsed: text === undefined ? undefined : parseReference(text),
     type,
     key,
+    identified: logical !== undefined,
+    value,
     display: reader.string('display'),
   };
 }
@@ -57,7 +63,7 @@ export function unusable(
 }
 
 /** What to show for a target that is not there and has no display. */
-export function writtenReference({ text, parsed, key }: ReadReference): string | undefined {
+export function writtenReference({ text, parsed, value }: ReadReference): string | undefined {
   if (parsed?.kind === 'contained') return undefined;
-  return text ?? key?.value;
+  return text ?? value;
 }
