@@ -146,9 +146,11 @@ describe('a change on one node', () => {
     }
   });
 
-  it('switches a module off and on', async () => {
+  it('switches a module off and on, however the id of the organisation is written', async () => {
     const account = await first.createAccount(tenant);
-    const set = (modules: readonly string[]) => setModules(first.database.pool, { ...tenant, modules });
+    const organisationId = tenant.organisationId.toUpperCase();
+    const set = (modules: readonly string[]) =>
+      setModules(first.database.pool, { ...tenant, organisationId, modules });
     for (let round = 0; round < ROUNDS; round += 1) {
       await set(['patients', 'lab']);
       await expectAt(account, 403, `off, round ${round}`);

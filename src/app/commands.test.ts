@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Command } from 'commander';
 import pg from 'pg';
+import { insertPatient } from '../../test-support/clinical-records.ts';
 import { type CommandResult, runCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { MODULES } from '../tenancy/modules.ts';
@@ -253,6 +254,21 @@ describe('the command line', { timeout: 600_000 }, () => {
     const { code, stdout } = await runCommand(['--version']);
     const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     assert.deepEqual([code, stdout], [0, `${manifest.version}\n`]);
+  });
+
+  it('takes ids in either case, and leaves the trace whole', async () => {
+    const pool = database.pool;
+    const patient = await insertPatient(pool, { organisationId: organisation, facilityId: facility });
+    const ids = [organisation, facility, patient].map((id) => id.toUpperCase());
+    const [upperOrganisation = '', upperFacility = '', upperPatient = ''] = ids;
+    const place = ['--organisation', upperOrganisation, '--facility', upperFacility];
+    const set = await runCommand(
+      ['patient', 'privacy', ...place, '--patient', upperPatient, '--refuse', 'RESEARCH', '--json'],
+      { env },
+    );
+    assert.deepEqual(document(set), { id: patient, refusedPurposes: ['RESEARCH'] });
+    const verified = await runCommand(['access-log', 'verify'], { env });
+    assert.equal(verified.code, 0, verified.stdout);
   });
 
   it('speaks of no header when a patient is not known', async () => {

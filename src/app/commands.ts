@@ -14,6 +14,7 @@ import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulat
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
 import { createTargetCommand } from '../publish/create-target.command.ts';
 import {
@@ -159,10 +160,28 @@ export function buildProgram(): Command {
     if (!command.options.some(({ long }) => long === '--json'))
       command.option('--json', 'print one JSON document on stdout');
     command.hook('preAction', (_program, action) => {
+      lowerIds(action);
       output.json = action.opts().json === true;
     });
   });
   return program;
+}
+
+const ID_OPTIONS = ['id', 'organisation', 'facility', 'patient', 'connection'];
+
+/** UUIDs are the same in either case; everything behind a command has them in lower case, as the database does. */
+function lowerIds(command: Command): void {
+  const lowered = (value: unknown) =>
+    typeof value === 'string' && isUuid(value) ? value.toLowerCase() : value;
+  for (const name of ID_OPTIONS) {
+    const value: unknown = command.getOptionValue(name);
+    if (value !== undefined)
+      command.setOptionValueWithSource(
+        name,
+        Array.isArray(value) ? value.map(lowered) : lowered(value),
+        command.getOptionValueSource(name),
+      );
+  }
 }
 
 function packageVersion(): string {

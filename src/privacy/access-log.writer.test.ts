@@ -88,6 +88,21 @@ describe('the access log', () => {
     assert.ok(writer_id && previous_hash.length === 32 && hash.length === 32);
   });
 
+  it('takes ids in either case, as they are the same', async () => {
+    const written = entry({});
+    const { organisationId, facilityId, patientId, accountId } = written;
+    await writer.record([
+      {
+        ...written,
+        organisationId: organisationId.toUpperCase(),
+        facilityId: facilityId.toUpperCase(),
+        patientId: patientId.toUpperCase(),
+        accountId: accountId.toUpperCase(),
+      },
+    ]);
+    assert.equal((await verify()).ok, true);
+  });
+
   it('writes the entries of waiting requests together, each of them before its promise', async () => {
     groups.length = 0;
     const ids = Array.from({ length: 500 }, () => randomUUID());

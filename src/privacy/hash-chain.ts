@@ -9,7 +9,10 @@ export interface ChainedEntry extends AccessEntry {
   sequence: number;
 }
 
-/** HMAC-SHA256 over the previous hash and every field of the entry, in a fixed order. */
+/**
+ * HMAC-SHA256 over the previous hash and every field of the entry, in a fixed order. UUIDs count as the database
+ * gives them back, in lower case, however the caller wrote them.
+ */
 export function entryHash(key: Uint8Array, previousHash: Uint8Array, entry: ChainedEntry): Buffer {
   return createHmac('sha256', key)
     .update(previousHash)
@@ -18,10 +21,10 @@ export function entryHash(key: Uint8Array, previousHash: Uint8Array, entry: Chai
         entry.writerId,
         entry.sequence,
         entry.occurredAt.toISOString(),
-        entry.organisationId,
-        entry.facilityId,
-        entry.patientId,
-        entry.accountId,
+        entry.organisationId.toLowerCase(),
+        entry.facilityId.toLowerCase(),
+        entry.patientId.toLowerCase(),
+        entry.accountId.toLowerCase(),
         entry.action,
         entry.resourceType,
         entry.resourceId,

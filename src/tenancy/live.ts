@@ -9,12 +9,20 @@ export interface LiveChange {
   sessionId?: string;
 }
 
-/** Tell every node, in the caller's transaction: nodes hear of it when it commits. */
+/**
+ * Tell every node, in the caller's transaction: nodes hear of it when it commits. Ids may be in either case, as
+ * operators type them.
+ */
 export async function notifyLive(db: Queryable, change: LiveChange): Promise<void> {
+  const { organisationId, sessionId } = change;
+  const told: LiveChange = {
+    organisationId: organisationId.toLowerCase(),
+    ...(sessionId === undefined ? {} : { sessionId: sessionId.toLowerCase() }),
+  };
   await db.query({
     name: 'live-notify',
     text: 'select pg_notify($1, $2)',
-    values: [LIVE_CHANNEL, JSON.stringify(change)],
+    values: [LIVE_CHANNEL, JSON.stringify(told)],
   });
 }
 
