@@ -1,8 +1,8 @@
 /** What must be true of a target after a publish that succeeded. */
 import assert from 'node:assert/strict';
 import type { Pool } from '../src/platform/db/database.ts';
+import { literalReferences, type Resource } from '../src/publish/simulator/fhir-store.ts';
 import type { TestFhirServer } from './fhir-server/start.ts';
-import { literalReferences, type Resource } from './fhir-server/store.ts';
 import type { PublishClinic } from './publish-records.ts';
 
 const OWN_TYPES = ['ServiceRequest', 'Observation', 'DiagnosticReport'];

@@ -26,6 +26,7 @@ import {
   showTargetCommand,
   updateTargetCommand,
 } from '../publish/manage-targets.command.ts';
+import { fhirSimulatorCommand } from '../publish/simulator/fhir-simulator.command.ts';
 import { testTargetCommand } from '../publish/test-target.command.ts';
 import { importCommand } from '../records/import/import.command.ts';
 import { createAccountCommand } from '../sign-in/create-account.command.ts';
@@ -130,6 +131,7 @@ export function buildProgram(): Command {
     ]),
   );
   program.addCommand(exchangeSimulatorCommand(environment));
+  program.addCommand(fhirSimulatorCommand(environment));
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
   program.addCommand(
     group('target', 'FHIR servers to publish to', [

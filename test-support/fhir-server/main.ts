@@ -12,8 +12,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import {
+  answerWith,
+  bodyOf,
+  operationOutcome,
+  parseResource,
+  perform,
+  readPath,
+} from '../../src/publish/simulator/fhir-interface.ts';
+import { FhirStore, type Outcome, type Resource } from '../../src/publish/simulator/fhir-store.ts';
 import { createScript, type Fault } from './faults.ts';
-import { FhirStore, type Outcome, type Resource } from './store.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,6 +37,8 @@ const store = new FhirStore({
   clientIds: !values['no-client-ids'],
   referentialIntegrity: !values['no-integrity'],
   conditionalCreate: !values['no-conditional-create'],
+  search: !values['no-search'],
+  name: 'Test FHIR server',
 });
 const script = createScript();
 const latencyMs = Number(values['latency-ms']);
@@ -61,15 +71,13 @@ async function fhir(url: string, request: IncomingMessage, response: ServerRespo
   const body = await readText(request);
   if (latencyMs > 0) await sleep(latencyMs);
   const { method = 'GET', headers } = request;
-  const path = url.replace(/^\/fhir\//, '');
-  const [resourcePath = '', query = ''] = path.split('?');
-  const [type = '', id] = resourcePath.split('/');
+  const { path, type, id, query } = readPath(url);
   const fault = script.next({ method, type, id });
   seen.push({ method, path, headers, body, fault: fault?.kind });
   if (values.require !== undefined && headers.authorization !== values.require)
-    return answer(response, { status: 401, problem: { code: 'login', text: 'Credentials required' } });
-  const work = (): Outcome | Resource => perform({ method, type, id, query, body, headers });
-  if (fault === undefined) return answer(response, work());
+    return answerWith(response, { status: 401, problem: { code: 'login', text: 'Credentials required' } });
+  const work = (): Outcome | Resource => perform(store, { method, type, id, query, body, headers });
+  if (fault === undefined) return answerWith(response, work());
   await commit(fault, work, { request, response });
 }
 
@@ -97,11 +105,11 @@ async function commit(
     }
     case 'slow':
       await sleep(fault.delayMs ?? 300);
-      return answer(response, work());
+      return answerWith(response, work());
     case 'slow-after': {
       const done = work();
       await sleep(fault.delayMs ?? 300);
-      return answer(response, done);
+      return answerWith(response, done);
     }
     case 'wrong-json': {
       const text = JSON.stringify(bodyOf(work()));
@@ -125,104 +133,8 @@ async function commit(
   }
 }
 
-interface FhirCall {
-  method: string;
-  type: string;
-  id: string | undefined;
-  query: string;
-  body: string;
-  headers: IncomingMessage['headers'];
-}
-
-function perform({ method, type, id, query, body, headers }: FhirCall): Outcome | Resource {
-  if (method === 'GET' && type === 'metadata') return capabilities();
-  if (method === 'GET' && id !== undefined) return store.read(type, id);
-  if (method === 'GET') return searchset(type, query);
-  const resource = parse(body);
-  if (resource === undefined) return { status: 400, problem: { code: 'structure', text: 'Not valid JSON' } };
-  if (resource.resourceType !== type)
-    return { status: 400, problem: { code: 'invalid', text: 'Resource type does not match' } };
-  if (method === 'PUT' && id !== undefined) return store.update(resource, id);
-  const condition = headers['if-none-exist'];
-  if (method === 'POST') return store.create(resource, typeof condition === 'string' ? condition : undefined);
-  return { status: 405, problem: { code: 'not-supported', text: 'Not supported' } };
-}
-
-function searchset(type: string, query: string): Outcome | Resource {
-  if (values['no-search'])
-    return { status: 403, problem: { code: 'forbidden', text: 'Search is not allowed' } };
-  const entry = store.search(type, query).map((resource) => ({ resource, search: { mode: 'match' } }));
-  return { resourceType: 'Bundle', type: 'searchset', ...(entry.length === 0 ? {} : { entry }) };
-}
-
-function answer(response: ServerResponse, outcome: Outcome | Resource): void {
-  if (response.destroyed || response.writableEnded) return;
-  const body = bodyOf(outcome);
-  const status = isOutcome(outcome) ? outcome.status : 200;
-  const resource = isOutcome(outcome) ? outcome.resource : undefined;
-  const { id, resourceType, meta } = resource ?? {};
-  const version = meta?.versionId;
-  const headers =
-    resource === undefined
-      ? {}
-      : { etag: `W/"${version}"`, location: `/fhir/${resourceType}/${id}/_history/${version}` };
-  response.writeHead(status, { 'content-type': 'application/fhir+json; charset=utf-8', ...headers });
-  response.end(JSON.stringify(body));
-}
-
-function bodyOf(outcome: Outcome | Resource): Resource {
-  if (!isOutcome(outcome)) return outcome;
-  const { code, text } = outcome.problem ?? { code: 'exception', text: 'Failed' };
-  return outcome.resource ?? operationOutcome(code, text);
-}
-
-function isOutcome(value: Outcome | Resource): value is Outcome {
-  return 'status' in value && !('resourceType' in value);
-}
-
-function operationOutcome(code: string, diagnostics: string): Resource {
-  return { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code, diagnostics }] };
-}
-
-function capabilities(): Resource {
-  const types = [
-    'Organization',
-    'Practitioner',
-    'Location',
-    'Patient',
-    'Encounter',
-    'ServiceRequest',
-    'Observation',
-    'ImagingStudy',
-    'DiagnosticReport',
-  ];
-  const { clientIds, conditionalCreate, referentialIntegrity } = store.options;
-  return {
-    resourceType: 'CapabilityStatement',
-    status: 'active',
-    kind: 'instance',
-    fhirVersion: '4.0.1',
-    software: { name: 'Test FHIR server', version: '1' },
-    rest: [
-      {
-        mode: 'server',
-        resource: types.map((type) => ({
-          type,
-          interaction: ['create', 'update', 'read', ...(values['no-search'] ? [] : ['search-type'])].map(
-            (code) => ({ code }),
-          ),
-          updateCreate: clientIds,
-          conditionalCreate,
-          referencePolicy: referentialIntegrity ? ['literal', 'enforced'] : ['literal'],
-          searchParam: [{ name: 'identifier', type: 'token' }],
-        })),
-      },
-    ],
-  };
-}
-
 async function control(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const given = parse(await readText(request)) as unknown as Record<string, never> | undefined;
+  const given = parseResource(await readText(request)) as unknown as Record<string, never> | undefined;
   if (url === '/control/script') script.set((given?.faults ?? []) as Fault[]);
   if (url === '/control/reset') store.clear();
   if (url === '/control/remove') store.remove(String(given?.key), given?.deleted === true);
@@ -243,14 +155,6 @@ async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
-}
-
-function parse(text: string): Resource | undefined {
-  try {
-    return JSON.parse(text) as Resource;
-  } catch {
-    return undefined;
-  }
 }
 
 server.listen(0, '127.0.0.1', () => {

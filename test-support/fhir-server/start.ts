@@ -3,8 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Resource } from '../../src/publish/simulator/fhir-store.ts';
 import type { Fault } from './faults.ts';
-import type { Resource } from './store.ts';
 
 export interface SeenRequest {
   method: string;

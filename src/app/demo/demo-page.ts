@@ -79,7 +79,9 @@ Try this in another terminal:
      | npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} -
    npx interchange delivery list
 
-12. Publish the laboratory order to a FHIR server. docs/publish.md tells how to name one; until then the answer is 503:
+12. Publish the laboratory order to a FHIR server. A simulator stands in for one and shows what it gets:
+   npx interchange fhir-simulator &
+   npx interchange target create --name local --base http://127.0.0.1:4200/fhir --auth none --references send
    curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir" -H "authorization: Bearer $TOKEN"
 
 13. Sign out:

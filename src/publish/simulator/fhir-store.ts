@@ -10,12 +10,16 @@ export interface Resource {
 }
 
 export interface StoreOptions {
+  /** Of the software, in the CapabilityStatement. */
+  name: string;
   /** PUT to an id that is not there makes it. Without it: 405. */
   clientIds: boolean;
   /** References must lead to something. Without it nobody looks. */
   referentialIntegrity: boolean;
   /** Honours If-None-Exist. */
   conditionalCreate: boolean;
+  /** Searches by identifier; without it: 403. */
+  search: boolean;
 }
 
 /** What a write came to: 200 there or updated, 201 made, else why not. */
