@@ -4,7 +4,7 @@ import type { Tenant } from '../../../test-support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { importJson } from '../../../test-support/import-files.ts';
 import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
-import { assignOrders } from './group-investigations.ts';
+import { assignOrders } from './assign-orders.ts';
 
 const part = { patientId: 'p', encounterId: null, status: 'final', code: null };
 const report = (id: string, more: object = {}) => ({

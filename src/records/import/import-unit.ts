@@ -1,30 +1,21 @@
 /** Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already. */
-import { createHash } from 'node:crypto';
 import { parseFhirJson } from '../../fhir/json.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { applyConditions } from './apply-conditions.ts';
 import { ElementTally } from './element-tally.ts';
+import { chunks } from './entry-chunks.ts';
 import type { JsonObject } from './json-resource.ts';
 import { type MapOutcome, type MissingTargets, mapResources } from './map-resources.ts';
 import { facilityRecordId } from './record-id.ts';
 import type { RecordNames } from './record-names.ts';
 import { ReferenceResolver } from './resolve-references.ts';
-import type {
-  IdentifierKey,
-  Reach,
-  ResourceImporter,
-  WriteContext,
-  WriteResult,
-} from './resource-importer.ts';
+import type { Reach, ResourceImporter, WriteContext, WriteResult } from './resource-importer.ts';
 import { createGiveWay } from './source/give-way.ts';
 import { decodeUtf8 } from './source/read-entries.ts';
 import type { Spool } from './source/spool.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 import { type UnmappedCode, unmappedCodes } from './unmapped-codes.ts';
-
-/** Resources in one set of statements at most, and bytes of JSON at most. */
-const CHUNK_RESOURCES = 500;
-const CHUNK_BYTES = 8 * 1_048_576;
 
 export interface UnitRequest {
   scope: FacilityScope;
@@ -75,7 +66,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
     refuse: (ids, reason) => refuse(outcome, unit, new Set(ids), reason),
   };
-  await applyConditions(client, request, outcome);
+  outcome.rejected.push(...(await applyConditions(client, request)));
   if (outcome.rejected.length > 0) return outcome;
   if (request.reach === 'facility') await avoidTakenIds(client, request);
   const resolver = new ReferenceResolver(importers, unit, scope);
@@ -156,69 +147,6 @@ function emptyOutcome(): UnitOutcome {
   };
 }
 
-/**
- * `ifNoneExist` and conditional updates: a record in reach that carries the identifier is used in place of a
- * new one. Bundles that may create under a condition go one after the other for each type, so that
- * two of them cannot both find nothing and both create.
- */
-async function applyConditions(client: Client, request: UnitRequest, outcome: UnitOutcome): Promise<void> {
-  const conditional = request.unit.entries.filter(({ condition }) => condition !== undefined);
-  const byImporter = [...Map.groupBy(conditional, ({ importer }) => importer)];
-  for (const [importer, entries] of byImporter.sort(([a], [b]) => a.order - b.order)) {
-    for (const chunk of chunks(entries)) {
-      const missing = await matchConditions(client, request, chunk, outcome);
-      if (missing.length === 0) continue;
-      await client.query('select pg_advisory_xact_lock($1)', [
-        lockNumber(request.scope.organisationId, importer.type),
-      ]);
-      await matchConditions(client, request, missing, outcome);
-    }
-  }
-  redirectToFirst(conditional);
-}
-
-/** Points entries at the record they stand for; returns those that none was found for. */
-async function matchConditions(
-  client: Client,
-  { scope, reach }: UnitRequest,
-  entries: readonly UnitEntry[],
-  outcome: UnitOutcome,
-): Promise<UnitEntry[]> {
-  const keys = entries.flatMap(({ condition }) => (condition === undefined ? [] : [condition.key]));
-  const matches = await entries[0]?.importer.lookup?.byIdentifier(client, scope, keys, reach);
-  const found = Map.groupBy(matches ?? [], identifierText);
-  return entries.filter((entry) => {
-    if (entry.condition === undefined) return false;
-    const ids = new Set(found.get(identifierText(entry.condition.key))?.map(({ id }) => id));
-    if (ids.size > 1)
-      outcome.rejected.push({
-        entry,
-        reason: 'Several records match the condition of this entry; one was expected',
-      });
-    const [id] = ids;
-    if (id !== undefined) pointAt(entry, id);
-    return ids.size === 0;
-  });
-}
-
-function pointAt(entry: UnitEntry, id: string): void {
-  // A conditional create that finds another record leaves it as it is; a conditional update changes it.
-  if (entry.condition?.kind === 'create' && id !== entry.target.id) entry.writes = false;
-  entry.target.id = id;
-}
-
-/** Two entries of one Bundle under the same condition are the same record: the first one creates it. */
-function redirectToFirst(conditional: readonly UnitEntry[]): void {
-  const first = new Map<string, UnitEntry>();
-  for (const entry of conditional) {
-    if (!entry.writes || entry.condition === undefined) continue;
-    const text = `${entry.target.type}?${identifierText(entry.condition.key)}`;
-    const before = first.get(text);
-    if (before === undefined) first.set(text, entry);
-    else pointAt(entry, before.target.id);
-  }
-}
-
 async function mapChunk(
   client: Client,
   request: UnitRequest,
@@ -266,29 +194,6 @@ function merge(outcome: UnitOutcome, { type }: ResourceImporter, result: WriteRe
 function countThere(outcome: UnitOutcome, type: string): void {
   count(outcome.resources, type);
   count(outcome.unchanged, type);
-}
-
-function* chunks(entries: readonly UnitEntry[]): Generator<UnitEntry[]> {
-  let chunk: UnitEntry[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    chunk.push(entry);
-    bytes += entry.end - entry.start;
-    if (chunk.length < CHUNK_RESOURCES && bytes < CHUNK_BYTES) continue;
-    yield chunk;
-    chunk = [];
-    bytes = 0;
-  }
-  if (chunk.length > 0) yield chunk;
-}
-
-function identifierText({ system, value }: IdentifierKey): string {
-  return `${system}|${value}`;
-}
-
-function lockNumber(organisationId: string, type: string): string {
-  const digest = createHash('sha256').update(`import ${organisationId} ${type}`).digest();
-  return digest.readBigInt64BE(0).toString();
 }
 
 function addAll(set: Set<string>, items: Iterable<string>): void {

@@ -7,7 +7,7 @@ import { importJson } from '../../../test-support/import-files.ts';
 import { createVitalSetLoader } from '../../encounters/vitals/vital-set.store.ts';
 import { createInvestigationLoader } from '../../investigations/investigation.store.ts';
 import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
-import { assignOrders } from './group-investigations.ts';
+import { assignOrders } from './assign-orders.ts';
 
 const of = (resourceType: string, id: string, patient: string, more: object = {}): object => ({
   resourceType,
