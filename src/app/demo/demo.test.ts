@@ -14,7 +14,8 @@ import { makeDataDir } from '../../../test-support/embedded.ts';
 const run = promisify(execFile);
 const ENTRY = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
-const SIMULATOR_PORT = '4100';
+/** Of the simulators. */
+const PORTS = ['4100', '4200'];
 const FACTS = [
   'dataDir',
   'email',
@@ -36,14 +37,14 @@ describe('the demo', { timeout: 300_000 }, () => {
   let work: string;
   let demo: StartedCommand;
   let page: string;
-  let simulatorPort: string;
+  let freePorts: string[];
 
   before(async () => {
     data = await makeDataDir();
     work = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
     await writeFile(join(work, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${ENTRY}' "$@"\n`);
     await chmod(join(work, 'npx'), 0o755);
-    simulatorPort = await freePort();
+    freePorts = [await freePort(), await freePort()];
     await start();
   });
   after(async () => {
@@ -63,8 +64,8 @@ describe('the demo', { timeout: 300_000 }, () => {
   async function step(number: number, signedIn = true): Promise<string> {
     const earlier = signedIn ? [...commandsOf(2), ...commandsOf(8)] : [];
     const lines = [...earlier, ...commandsOf(number)].join('\n');
-    const script = `set -e\n${lines.replaceAll(SIMULATOR_PORT, simulatorPort)}\n[ -z "$!" ] || kill $!\n`;
-    const { stdout } = await run('sh', ['-c', simulated(script)], {
+    const script = `set -e\n${elsewhere(lines)}\n[ -z "$!" ] || kill $!\n`;
+    const { stdout } = await run('sh', ['-c', script], {
       cwd: number === 10 ? CHECKOUT : work,
       env: { ...process.env, PATH: `${work}:${process.env.PATH}` },
       timeout: 60_000,
@@ -72,8 +73,15 @@ describe('the demo', { timeout: 300_000 }, () => {
     return stdout;
   }
 
-  const simulated = (script: string) =>
-    script.replace('exchange-simulator ', `exchange-simulator --port ${simulatorPort} `);
+  /** The simulators on ports that are free. */
+  function elsewhere(lines: string): string {
+    const [exchange = '', fhir = ''] = freePorts;
+    return lines
+      .replaceAll(PORTS[0] ?? '', exchange)
+      .replaceAll(PORTS[1] ?? '', fhir)
+      .replace('exchange-simulator ', `exchange-simulator --port ${exchange} `)
+      .replace('fhir-simulator ', `fhir-simulator --port ${fhir} `);
+  }
 
   function commandsOf(number: number): string[] {
     const text = new RegExp(`^${number}\\. .*\\n((?: {3}.*\\n)+)`, 'm').exec(page)?.[1];
@@ -120,9 +128,10 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.match(await step(11), /patient\.created/);
   });
 
-  it('publishes nothing before a target is named, and says so', async () => {
-    const { statusCode, message } = JSON.parse(await step(12)) as { statusCode: number; message: string };
-    assert.deepEqual([statusCode, /target/.test(message)], [503, true]);
+  it('publishes to the simulator', async () => {
+    const printed = await step(12);
+    assert.match(printed, /PUT DiagnosticReport\/\S+ 201/);
+    assert.match(printed, /"target":"local","published":\[\{/);
   });
 
   it('signs out', async () => {
