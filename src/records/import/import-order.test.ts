@@ -173,6 +173,24 @@ describe('a linked set, some of whose references lead nowhere', () => {
     );
   });
 
+  test('in Bundles of any of them, which wait for each other whole', async () => {
+    const places = fc.array(fc.nat(4), { minLength: LINKED.length, maxLength: LINKED.length });
+    await fc.assert(
+      fc.asyncProperty(shuffled, places, async (documents, bundleOf) => {
+        const groups = Map.groupBy(documents.keys(), (index) => bundleOf[index] ?? 0);
+        const files = Array.from(groups.values(), (indexes) => ({
+          resourceType: 'Bundle',
+          type: 'collection',
+          entry: indexes.map((index) => ({ resource: documents[index] })),
+        }));
+        const { scope, rows } = await taken(files);
+        assert.deepEqual(rows, best);
+        await unchangedByAnother(scope, files);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
   test('any order of lines, in one file and in several', async () => {
     await fc.assert(
       fc.asyncProperty(shuffled, fc.nat(LINKED.length), async (documents, cut) => {
