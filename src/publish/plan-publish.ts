@@ -59,7 +59,10 @@ export async function planPublish(db: Queryable, prepared: Prepared): Promise<Pu
       system: system ?? null,
       code,
     })),
-    faults: [...faults, ...rendering.levels.flat().flatMap((resource) => forwardFaults(resource, rendering))],
+    faults: [
+      ...faults,
+      ...rendering.levels.flat().flatMap((resource) => referenceFaults(resource, rendering)),
+    ],
   };
 }
 
@@ -82,10 +85,15 @@ function plannedRequest(
   };
 }
 
-function forwardFaults(resource: FhirResource, rendering: Rendering): PlannedFault[] {
-  return rendering.forward(resource).map((key) => ({
-    resourceType: resource.resourceType,
-    localId: resource.id,
-    fault: `refers to ${key}, which is sent later: it is named by its identifier instead`,
-  }));
+function referenceFaults(resource: FhirResource, rendering: Rendering): PlannedFault[] {
+  const { resourceType, id: localId } = resource;
+  const fault = (text: string): PlannedFault => ({ resourceType, localId, fault: text });
+  return [
+    ...rendering
+      .forward(resource)
+      .map((key) => fault(`refers to ${key}, which is sent later: it is named by its identifier instead`)),
+    ...rendering
+      .unknown(resource)
+      .map((key) => fault(`refers to ${key}, which is neither sent nor known to be at the target`)),
+  ];
 }

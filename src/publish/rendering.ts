@@ -14,6 +14,7 @@ import {
   withOwnIdentifier,
   withoutOwnVersion,
 } from './content.fhir.ts';
+import { SENT_AHEAD } from './referenced-records.ts';
 import type { IdPolicy, ReferencePolicy } from './target.ts';
 
 export interface RenderingInput {
@@ -34,6 +35,8 @@ export interface Rendering {
   render(resource: FhirResource): Rendered;
   /** References that cannot be followed at the target, because what they name is sent later. */
   forward(resource: FhirResource): ResourceKey[];
+  /** References to what is neither sent nor known to be at the target, where it should be one of these. */
+  unknown(resource: FhirResource): ResourceKey[];
 }
 
 export interface Rendered {
@@ -83,6 +86,7 @@ export function createRendering({
     return rewriteReferences(resource, (link, reference) => replace(link, reference, own));
   }
 
+  const linksOf = (resource: FhirResource) => [...(items.get(keyOf(resource))?.refersTo ?? [])];
   const named = new Set(all.flatMap((item) => [item.key, ...item.refersTo]));
   return {
     levels: levels.map((level) => level.map(({ resource }) => resource)),
@@ -94,9 +98,14 @@ export function createRendering({
       const item = items.get(keyOf(resource));
       return { resource: ready, json: item?.resource === ready ? item.json : undefined };
     },
+    unknown(resource) {
+      const expected = (key: ResourceKey) =>
+        referencePolicy === 'send' || (idPolicy === 'server' && !SENT_AHEAD.has(splitKey(key).type));
+      return linksOf(resource).filter((key) => !levelOf.has(key) && !known.has(key) && expected(key));
+    },
     forward(resource) {
       const own = levelOf.get(keyOf(resource)) ?? 0;
-      const links = [...(items.get(keyOf(resource))?.refersTo ?? [])];
+      const links = linksOf(resource);
       return links.filter((key) => key !== keyOf(resource) && (levelOf.get(key) ?? -1) >= own);
     },
   };
