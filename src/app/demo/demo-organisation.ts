@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CommandError } from '../../platform/command/command.ts';
 import { handToOwnerOf } from '../../platform/db/data-folder.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { findByEmail } from '../../sign-in/account.store.ts';
@@ -37,8 +38,8 @@ const PERMISSIONS = [
 /** Read the identity from the data folder, or choose one and keep it there before anything is made of it. */
 export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
   const path = join(dataDir, 'demo.json');
-  const kept = await readFile(path, 'utf8').catch(() => undefined);
-  if (kept !== undefined) return JSON.parse(kept) as DemoIdentity;
+  const kept = await readKept(path);
+  if (kept !== undefined) return kept;
   const identity: DemoIdentity = {
     organisationId: randomUUID(),
     facilityId: randomUUID(),
@@ -50,6 +51,19 @@ export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
   await handToOwnerOf(dataDir, `${path}.new`);
   await rename(`${path}.new`, path);
   return identity;
+}
+
+/** Undefined when there is none yet. What a damaged file holds is told to nobody: it may be the password. */
+async function readKept(path: string): Promise<DemoIdentity | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as DemoIdentity;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new CommandError(
+      `${path} cannot be read (${code ?? 'damaged'}). Restore it, or remove the data folder to begin anew.`,
+    );
+  }
 }
 
 /** Make what is not there yet. Returns the user id of the account. */

@@ -5,11 +5,12 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type StartedCommand, startCommand } from '../../../test-support/command.ts';
 import { makeDataDir } from '../../../test-support/embedded.ts';
+import { demoIdentity } from './demo-organisation.ts';
 
 const run = promisify(execFile);
 const ENTRY = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
@@ -156,6 +157,21 @@ describe('the demo', { timeout: 300_000 }, () => {
     for (const [name, fact] of Object.entries(facts))
       assert.ok(name === 'publicBaseUrl' || page.includes(fact), name);
   });
+});
+
+test('a damaged identity is refused without a word of what it holds', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
+  try {
+    const { password } = await demoIdentity(folder);
+    assert.equal((await demoIdentity(folder)).password, password);
+    await writeFile(join(folder, 'demo.json'), `"${password}`);
+    await assert.rejects(demoIdentity(folder), ({ message }: Error) => {
+      assert.match(message, /demo\.json cannot be read \(damaged\)/);
+      return !message.includes(password);
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 async function freePort(): Promise<string> {
