@@ -130,9 +130,7 @@ export async function observationsToGroup(
 export interface KnownOrder {
   id: string;
   madeUp: boolean;
-  categorised: boolean;
   patientId: string;
-  discipline: Discipline;
 }
 
 export async function knownOrders(
@@ -143,8 +141,7 @@ export async function knownOrders(
   const { rows } = await db.query<KnownOrder>({
     name: 'grouping-orders',
     text: `
-      select id, made_up as "madeUp", category is not null as categorised,
-        patient_id as "patientId", discipline
+      select id, made_up as "madeUp", patient_id as "patientId"
       from investigation_order
       where organisation_id = $1
         and facility_id = $2
