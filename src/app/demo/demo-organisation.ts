@@ -30,9 +30,11 @@ const PERMISSIONS = [
   'patients.access-log.read',
   'encounters.access',
   'encounters.vitals.read',
+  'encounters.vitals.manage',
   'investigations.lab.list',
   'investigations.lab.release',
   'investigations.imaging.list',
+  'investigations.imaging.write',
 ];
 
 /** Read the identity from the data folder, or choose one and keep it there before anything is made of it. */
