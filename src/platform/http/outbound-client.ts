@@ -1,0 +1,155 @@
+/** Requests to one server of somebody else, over kept connections. Follows no redirect. */
+import http from 'node:http';
+import https from 'node:https';
+import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+export interface OutboundLimits {
+  reach: Reach;
+  maxInFlight: number;
+  timeoutMs: number;
+  /** Of an answer at most so much is read. */
+  maxResponseBytes: number;
+}
+
+export interface OutboundRequest {
+  method: string;
+  /** With the query, as it is sent. */
+  path: string;
+  headers: Record<string, string | number>;
+  body?: string | undefined;
+}
+
+export interface OutboundAnswer {
+  kind: 'answered';
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  retryAfterMs: number | undefined;
+  /** What was read of the body. */
+  chunks: readonly Buffer[];
+  /** Whether that is all of it. */
+  complete: boolean;
+}
+
+/** `code` is stable and carries nothing of the server; `reached` tells whether it may have seen the request. */
+export interface Unanswered {
+  kind: 'unanswered';
+  code: string;
+  reached: boolean;
+}
+
+export interface OutboundClient {
+  readonly url: URL;
+  send(request: OutboundRequest): Promise<OutboundAnswer | Unanswered>;
+  /** Let go of the kept connections; requests under way are not touched. */
+  close(): void;
+}
+
+type Finish = (answer: OutboundAnswer | Unanswered) => void;
+
+/** Idle connections are closed before most servers and firewalls do so, which would look like a failed try. */
+const IDLE_MS = 4_000;
+
+/** Throws AddressRefusedError for an address that must not be used. */
+export function createOutboundClient(address: string, limits: OutboundLimits): OutboundClient {
+  const url = parseOutboundAddress(address, limits.reach);
+  const secure = url.protocol === 'https:';
+  const Agent = secure ? https.Agent : http.Agent;
+  const agent = new Agent({
+    keepAlive: true,
+    timeout: IDLE_MS,
+    maxSockets: limits.maxInFlight,
+    maxFreeSockets: limits.maxInFlight,
+    lookup: guardedLookup(!secure, limits.reach),
+  });
+  const server = {
+    agent,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+  };
+  const start = secure ? https.request : http.request;
+  return {
+    url,
+    send({ method, path, headers, body }) {
+      const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
+      return answerTo(sending, body, limits);
+    },
+    close() {
+      // Requests under way keep their connections until they are answered.
+      agent.maxFreeSockets = 0;
+      for (const sockets of Object.values(agent.freeSockets))
+        for (const socket of sockets ?? []) socket.destroy();
+    },
+  };
+}
+
+function answerTo(
+  sending: http.ClientRequest,
+  body: string | undefined,
+  { timeoutMs, maxResponseBytes }: OutboundLimits,
+): Promise<OutboundAnswer | Unanswered> {
+  return new Promise((resolve) => {
+    const finish: Finish = (answer) => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    const timer = setTimeout(() => {
+      finish({ kind: 'unanswered', code: 'TIMEOUT', reached: isConnected(sending) });
+      sending.destroy();
+    }, timeoutMs);
+    sending.on('error', (error) => {
+      const reached = isConnected(sending) && !isUnseen(error);
+      finish({ kind: 'unanswered', code: codeOf(error), reached });
+    });
+    sending.on('response', (response) => read(response, maxResponseBytes, finish));
+    sending.end(body);
+  });
+}
+
+function read(response: http.IncomingMessage, maxBytes: number, finish: Finish): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const answered = (complete: boolean): OutboundAnswer => ({
+    kind: 'answered',
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    retryAfterMs: parseRetryAfter(response.headers['retry-after'], new Date()),
+    chunks,
+    complete,
+  });
+  response.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= maxBytes) chunks.push(chunk);
+    else {
+      finish(answered(false));
+      response.destroy();
+    }
+  });
+  response.on('end', () => finish(answered(true)));
+  // The answer broke off: what the server did is not known.
+  response.on('error', () => finish({ kind: 'unanswered', code: 'TRUNCATED', reached: true }));
+}
+
+function codeOf(error: Error): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z0-9_a-z]{1,60}$/.test(code) ? code : 'FAILED';
+}
+
+function isConnected({ socket }: http.ClientRequest): boolean {
+  return socket !== null && !socket.connecting;
+}
+
+const NEVER_CONNECTED = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'address_refused',
+];
+
+/** A connection that never came about, or was not trusted: the server cannot have seen the request. */
+function isUnseen(error: Error): boolean {
+  const code = codeOf(error);
+  return NEVER_CONNECTED.includes(code) || /CERT|TLS|SSL/.test(code);
+}
