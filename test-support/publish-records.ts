@@ -39,6 +39,9 @@ export interface ClinicChanges {
   /** Of the first result. */
   observation: Partial<Resource>;
   report: Partial<Resource>;
+  patient: Partial<Resource>;
+  /** Whose encounter and order they are; by default the patient of the clinic. */
+  patientId: string;
 }
 
 /** What no answer about a failure may repeat. */
@@ -58,26 +61,28 @@ export async function createClinic(
   };
   const hospital = options.hospital ?? organization();
   const doctor = options.practitioner ?? practitioner();
-  const records = (changes: Partial<ClinicChanges>) =>
-    bundle(
+  const records = ({ patientId = ids.patient, ...changes }: Partial<ClinicChanges>) => {
+    const now = { ...ids, patient: patientId };
+    return bundle(
       [
         hospital,
         doctor,
-        patient({ id: ids.patient }),
-        encounter(`Patient/${ids.patient}`, {
+        patient({ ...changes.patient, id: patientId }),
+        encounter(`Patient/${patientId}`, {
           id: ids.encounter,
           serviceProvider: { reference: `Organization/${hospital.id}` },
           participant: [{ individual: { reference: `Practitioner/${doctor.id}` } }],
         }),
-        order(ids, String(doctor.id)),
+        order(now, String(doctor.id)),
         ...ids.observations.map((id, index) => ({
-          ...observation(ids, id, index),
+          ...observation(now, id, index),
           ...(index === 0 ? changes.observation : {}),
         })),
-        { ...report(ids), ...changes.report },
+        { ...report(now), ...changes.report },
       ].map((resource) => ({ ...resource, id: resource.id })),
       'collection',
     );
+  };
   const load = async (changes: Partial<ClinicChanges>) => {
     const { rejected } = await importJson(
       db,

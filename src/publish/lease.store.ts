@@ -1,4 +1,4 @@
-/** SQL of leases: who may publish a patient's records to a target now. By the clock of the database. */
+/** SQL of leases: who may publish a record, and those of its patient, to a target now. By the clock of the database. */
 import type { Queryable } from '../platform/db/database.ts';
 import type { ResourceKey } from './content.fhir.ts';
 import { splitKey } from './content.fhir.ts';
@@ -8,6 +8,8 @@ export interface LeaseKey {
   targetId: string;
   /** What is leased: a patient with all records, or a record that patients share. */
   record: ResourceKey;
+  /** The order or set that is leased with its patient, as `kind/id` (docs/adr/0070). */
+  subject?: ResourceKey;
 }
 
 /** A lease and what proves that it is ours. */
@@ -16,11 +18,12 @@ export interface HeldLease {
   token: string;
 }
 
-/** True when the lease is ours: nobody had it, or it had run out. The same as in `publish_begin`. */
+/** True when the lease is ours: nobody had it, or it had run out. Of one record; `publish_begin` takes two. */
 export async function takeLease(
   db: Queryable,
   { key, token, durationMs }: HeldLease & { durationMs: number },
 ): Promise<boolean> {
+  const { type, id } = splitKey(key.record);
   const { rowCount } = await db.query({
     name: 'publish-lease-take',
     text: `
@@ -30,7 +33,7 @@ export async function takeLease(
       set token = excluded.token,
           leased_until = excluded.leased_until
       where l.leased_until < clock_timestamp()`,
-    values: [...keyValues(key), token, durationMs],
+    values: [key.organisationId, key.targetId, type, id, token, durationMs],
   });
   return rowCount === 1;
 }
@@ -48,12 +51,11 @@ export async function renewLease(
       set leased_until = clock_timestamp() + $6::integer * interval '1 millisecond'
       where organisation_id = $1
         and target_id = $2
-        and resource_type = $3
-        and record_id = $4
+        and (resource_type, record_id) in (select type, id from unnest($3::text[], $4::uuid[]) as k (type, id))
         and token = $5`,
-    values: [...keyValues(key), token, durationMs],
+    values: [key.organisationId, key.targetId, ...leaseColumns(key), token, durationMs],
   });
-  return rowCount === 1;
+  return rowCount === leasedRecords(key).length;
 }
 
 export async function giveLeaseBack(db: Queryable, key: LeaseKey, token: string): Promise<void> {
@@ -63,14 +65,18 @@ export async function giveLeaseBack(db: Queryable, key: LeaseKey, token: string)
       delete from publish_lease
       where organisation_id = $1
         and target_id = $2
-        and resource_type = $3
-        and record_id = $4
+        and (resource_type, record_id) in (select type, id from unnest($3::text[], $4::uuid[]) as k (type, id))
         and token = $5`,
-    values: [...keyValues(key), token],
+    values: [key.organisationId, key.targetId, ...leaseColumns(key), token],
   });
 }
 
-function keyValues({ organisationId, targetId, record }: LeaseKey): unknown[] {
-  const { type, id } = splitKey(record);
-  return [organisationId, targetId, type, id];
+function leasedRecords({ record, subject }: LeaseKey): ResourceKey[] {
+  return subject === undefined ? [record] : [record, subject];
+}
+
+/** Types and ids of what is leased, as two lists. */
+export function leaseColumns(key: LeaseKey): [string[], string[]] {
+  const parts = leasedRecords(key).map(splitKey);
+  return [parts.map(({ type }) => type), parts.map(({ id }) => id)];
 }

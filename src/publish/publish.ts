@@ -2,12 +2,13 @@
  * Publish an order or a vital set to an external FHIR server (specification, "Publish to an external FHIR
  * server"; design 3.5).
  *
- * The records of one patient are published to one target by one publish at a time; a second one waits. The
- * access log entry is durable before anything is sent.
+ * The records of one patient are published to one target by one publish at a time, and so is one order whoever its
+ * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.
  */
 
 import { HttpError } from '../platform/http/errors.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
+import type { LeaseKey } from './lease.store.ts';
 import { type Lease, withLease } from './lease.ts';
 import { createLiveTargets } from './live-targets.ts';
 import { type PublishPlan, planPublish } from './plan-publish.ts';
@@ -59,13 +60,18 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   }
 
   async function publishPrepared(prepared: Prepared, act: PublishAct): Promise<PublishedResource[]> {
-    const { target, patientId, context } = prepared;
+    const { target, patientId, subject, context } = prepared;
     requireMapped(prepared);
     const waitMs = target.circuit.waitMs();
     if (waitMs > 0) throw circuitOpen(target.name, waitMs);
     const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
     const { organisationId } = context.scope;
-    const key = { organisationId, targetId: target.id, record: `Patient/${patientId}` as const };
+    const key: LeaseKey = {
+      organisationId,
+      targetId: target.id,
+      record: `Patient/${patientId}`,
+      subject: `${subject.kind}/${subject.id}`,
+    };
     const begun = newPublish(prepared);
     return withLease(options, key, {
       take: (wanted) => beginPublish(using, begun, wanted),

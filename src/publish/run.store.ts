@@ -4,7 +4,7 @@ import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { type ResourceKey, splitKey } from './content.fhir.ts';
-import type { HeldLease } from './lease.store.ts';
+import { type HeldLease, leaseColumns } from './lease.store.ts';
 import {
   keyColumns,
   RECORD_STORED,
@@ -66,11 +66,12 @@ export interface RunToBegin {
   run: NewRun;
   since: Date;
   keys: readonly ResourceKey[];
+  /** Of the patient; the subject is leased with it. */
   lease: HeldLease & { durationMs: number };
 }
 
 /**
- * Take the lease, write down that a publish begins, and look up what the target holds: at once. Undefined: someone
+ * Take the leases, write down that a publish begins, and look up what the target holds: at once. Undefined: someone
  * else has the lease. The chain is that of the last publish to the same target when it stopped before its end,
  * began after `since` and left something to go on from; else a new one.
  */
@@ -123,7 +124,6 @@ export async function endRun(
     lease,
   }: { id: string; end: RunEnd; stored: readonly StoredResource[]; lease: HeldLease },
 ): Promise<void> {
-  const { type, id: recordId } = splitKey(lease.key.record);
   await db.query({
     name: 'publish-run-end',
     text: `
@@ -132,8 +132,7 @@ export async function endRun(
         delete from publish_lease
         where organisation_id = $1
           and target_id = $2
-          and resource_type = $12
-          and record_id = $13
+          and (resource_type, record_id) in (select type, id from unnest($12::text[], $13::uuid[]) as k (type, id))
           and token = $14
       )
       update publish_run
@@ -143,8 +142,7 @@ export async function endRun(
         and id = $16`,
     values: [
       ...storedValues(scope, lease.key.targetId, stored),
-      type,
-      recordId,
+      ...leaseColumns(lease.key),
       lease.token,
       scope.facilityId,
       id,
