@@ -2,7 +2,7 @@
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { contentOf, keyOf } from './content.fhir.ts';
-import type { Prepared } from './prepare-publish.ts';
+import type { Prepared, ReadyToSend } from './prepare-publish.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded } from './resource.store.ts';
 
@@ -33,7 +33,7 @@ export interface PublishPlan {
   faults: PlannedFault[];
 }
 
-export async function planPublish(db: Queryable, prepared: Prepared): Promise<PublishPlan> {
+export async function planPublish(db: Queryable, prepared: ReadyToSend): Promise<PublishPlan> {
   const { target, context, unmapped } = prepared;
   const { scope } = context;
   const rendering = createRendering({ ...prepared, organisationId: scope.organisationId });

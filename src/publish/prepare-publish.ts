@@ -65,9 +65,13 @@ export interface PublisherDependencies {
 export interface Prepared extends PublishableRecord {
   subject: Subject;
   target: LiveTarget;
+  context: FacilityContext;
+}
+
+/** Everything that is to be sent. */
+export interface ReadyToSend extends Prepared {
   /** Loaded only where the reference policy needs them. */
   referenced: readonly FhirResource[];
-  context: FacilityContext;
 }
 
 export type PrepareDependencies = Pick<
@@ -103,8 +107,7 @@ export async function preparePublish(
   await authorise(deps, act, { id, record });
   if (target === undefined) throw noTarget(name, found?.name);
   countUnmapped(deps, act, record);
-  const referenced = await referencedOf(deps, { target, scope, record });
-  return { ...record, subject: { kind: source.kind, id }, target, referenced, context };
+  return { ...record, subject: { kind: source.kind, id }, target, context };
 }
 
 /** The record as it is now, still to be sent by the same act. 403 when the patient refuses the purpose by now. */
@@ -120,8 +123,17 @@ export async function prepareAgain(
     await authorise(deps, act, { id, record });
   if (record.patientId !== prepared.patientId)
     throw conflict('The record was given to another patient meanwhile. Publish again.', 'patient_changed');
-  const referenced = await referencedOf(deps, { target: prepared.target, scope, record });
-  return { ...prepared, ...record, referenced };
+  return { ...prepared, ...record };
+}
+
+/** With what the record refers to, as that is now. */
+export async function withReferenced(
+  { loadReferenced: load }: Pick<PrepareDependencies, 'loadReferenced'>,
+  prepared: Prepared,
+): Promise<ReadyToSend> {
+  const { target, context, resources } = prepared;
+  if (target.referencePolicy === 'literal') return { ...prepared, referenced: [] };
+  return { ...prepared, referenced: await loadReferenced(load, context.scope, resources) };
 }
 
 function authorise(
@@ -137,14 +149,6 @@ function authorise(
     resourceId: id,
     refusedPurposes,
   });
-}
-
-async function referencedOf(
-  deps: PrepareDependencies,
-  { target, scope, record }: { target: LiveTarget; scope: FacilityScope; record: PublishableRecord },
-): Promise<readonly FhirResource[]> {
-  if (target.referencePolicy === 'literal') return [];
-  return loadReferenced(deps.loadReferenced, scope, record.resources);
 }
 
 function countUnmapped(

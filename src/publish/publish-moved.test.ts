@@ -1,13 +1,14 @@
-/** An order that is given to another patient while it is published (docs/adr/0070). */
+/** Records that change while they are published: what is sent, and by whom (docs/adr/0070). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher } from '../../test-support/publish-records.ts';
+import type { Pool } from '../platform/db/database.ts';
 import { PUBLISH } from './publish-settings.ts';
 
-describe('an order that changes its patient', () => {
+describe('records that change meanwhile', () => {
   let database: TestDatabase;
   let server: TestFhirServer;
   before(async () => {
@@ -89,4 +90,50 @@ describe('an order that changes its patient', () => {
     const { rowCount } = await pool.query('select 1 from publish_lease where target_id = $1', [target.id]);
     assert.equal(rowCount, 0, 'every lease was given back');
   });
+
+  for (const references of ['send', 'logical'] as const)
+    test(`what is referred to is as it was under the lease, not before it (${references})`, async () => {
+      await server.reset();
+      const { pool } = database;
+      const clinic = await createClinic(pool, { results: 1 });
+      const fast = createTestPublisher(pool);
+      const target = await fast.addTarget(clinic, { base: server.base, referencePolicy: references });
+      const number = 'changed-number';
+      const { publish } = createTestPublisher(
+        justBefore(pool, 'publish-run-begin', async () => {
+          await clinic.change({
+            patient: {
+              gender: 'other',
+              identifier: [{ use: 'official', system: 'urn:oid:1.2.3', value: number }],
+            },
+          });
+          await fast.publish(clinic, { target: target.name });
+        }),
+      );
+      await publish(clinic, { target: target.name });
+      const { resources } = await server.state();
+      const sent = resources.find(({ resourceType }) => resourceType === 'Patient');
+      const order = resources.find(({ resourceType }) => resourceType === 'ServiceRequest');
+      if (references === 'send') assert.equal(sent?.gender, 'other');
+      else assert.match(JSON.stringify(order?.subject), new RegExp(number));
+    });
 });
+
+/** The database, with something that happens once before the statement of that name. */
+function justBefore(pool: Pool, name: string, happens: () => Promise<void>): Pool {
+  let happened = false;
+  return new Proxy(pool, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== 'function') return value;
+      return async (...given: unknown[]) => {
+        const [statement] = given as { name?: string }[];
+        if (member === 'query' && statement?.name === name && !happened) {
+          happened = true;
+          await happens();
+        }
+        return value.apply(target, given);
+      };
+    },
+  });
+}

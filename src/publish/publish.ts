@@ -20,6 +20,8 @@ import {
   type PublishSource,
   prepareAgain,
   preparePublish,
+  type ReadyToSend,
+  withReferenced,
 } from './prepare-publish.ts';
 import { createPublishMetrics } from './publish-metrics.ts';
 import { PUBLISH } from './publish-settings.ts';
@@ -49,14 +51,20 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   });
   const using = { ...deps, settings, targets };
 
-  /** What was loaded before the lease may be older than what someone else has published since. */
-  async function renewed(prepared: Prepared, act: PublishAct, lease: Lease): Promise<Prepared | undefined> {
+  /**
+   * What was loaded before the lease may be older than what someone else has published since: the record is checked
+   * again, and what it refers to is loaded now.
+   */
+  async function underLease(prepared: Prepared, act: PublishAct, lease: Lease): Promise<ReadyToSend> {
     const { subject, version } = prepared;
-    const stale = lease.waited || (await act.source.changedSince(act.context.scope, subject.id, version));
-    if (!stale) return undefined;
+    const [stale, ready] = await Promise.all([
+      lease.waited || act.source.changedSince(act.context.scope, subject.id, version),
+      withReferenced(using, prepared),
+    ]);
+    if (!stale) return ready;
     const current = await prepareAgain(using, prepared, act);
     requireMapped(current);
-    return current;
+    return withReferenced(using, current);
   }
 
   async function publishPrepared(prepared: Prepared, act: PublishAct): Promise<PublishedResource[]> {
@@ -76,7 +84,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     return withLease(options, key, {
       take: (wanted) => beginPublish(using, begun, wanted),
       work: (lease, found) =>
-        runPublish(using, begun, { ...found, lease, renewed: () => renewed(prepared, act, lease) }),
+        runPublish(using, begun, { ...found, lease, ready: () => underLease(prepared, act, lease) }),
     });
   }
 
@@ -98,7 +106,8 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     },
     async plan(source, request, context) {
       const act = { source, context, action: `${source.kind}.publish-dry-run` };
-      return planPublish(deps.db, await preparePublish(using, request, act));
+      const prepared = await preparePublish(using, request, act);
+      return planPublish(deps.db, await withReferenced(using, prepared));
     },
     close: () => targets.close(),
   };

@@ -4,7 +4,7 @@ import { HttpError } from '../platform/http/errors.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { keyOf, type ResourceKey, splitKey } from './content.fhir.ts';
 import type { Lease, WantedLease } from './lease.ts';
-import type { Prepared, PublisherDependencies } from './prepare-publish.ts';
+import type { Prepared, PublisherDependencies, ReadyToSend } from './prepare-publish.ts';
 import type { PublishSettings } from './publish-settings.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded, type RecordedResource, type StoredResource } from './resource.store.ts';
@@ -20,11 +20,12 @@ export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> 
 export interface NewPublish {
   id: string;
   prepared: Prepared;
+  /** Of what was prepared; what that refers to is not in it yet. */
   rendering: Rendering;
 }
 
 export function newPublish(prepared: Prepared): NewPublish {
-  return { id: randomUUID(), prepared, rendering: renderingOf(prepared) };
+  return { id: randomUUID(), prepared, rendering: renderingOf({ ...prepared, referenced: [] }) };
 }
 
 /** Write down that it begins, and take its lease. Undefined: someone else has that. */
@@ -53,23 +54,24 @@ export function beginPublish(
 
 export interface PublishAlone extends Begun {
   lease: Lease;
-  /** The record as it is now, when it is not what was prepared; undefined when it is. */
-  renewed: () => Promise<Prepared | undefined>;
+  /** What is to be sent, as it is now that the lease is held. */
+  ready: () => Promise<ReadyToSend>;
 }
 
 /** Resources as they stand at the target, in the order in which they were sent. Throws 502 with what failed. */
 export async function runPublish(
   deps: RunDependencies,
-  { id, prepared, rendering }: NewPublish,
-  { lease, renewed, chainId, recorded }: PublishAlone,
+  begun: NewPublish,
+  { lease, ready, chainId, recorded }: PublishAlone,
 ): Promise<PublishedResource[]> {
-  const { scope } = prepared.context;
+  const { id } = begun;
+  const { scope } = begun.prepared.context;
   const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
     endRun(deps.db, scope, { id, end: { finishedAt: deps.now(), ...ended }, stored, lease });
   try {
-    const current = await renewed();
-    const looked = current === undefined ? lookedUp(rendering, recorded) : await lookUp(deps, current);
-    return await send(deps, current ?? prepared, { ...looked, lease, chainId, id, end });
+    const current = await ready();
+    const looked = await lookUp(deps, current, { ...begun, recorded });
+    return await send(deps, current, { ...looked, lease, chainId, id, end });
   } catch (error) {
     if (error instanceof Ended) throw error.answer;
     const failure = error instanceof HttpError ? error.message : 'The service failed.';
@@ -83,15 +85,24 @@ interface Looked {
   recorded: ReadonlyMap<ResourceKey, RecordedResource>;
 }
 
-function renderingOf(prepared: Prepared): Rendering {
-  return createRendering({ ...prepared, organisationId: prepared.context.scope.organisationId });
+function renderingOf(ready: ReadyToSend): Rendering {
+  return createRendering({ ...ready, organisationId: ready.context.scope.organisationId });
 }
 
-/** What is to be sent, and what the target is known to hold of it. */
-async function lookUp({ db }: RunDependencies, prepared: Prepared): Promise<Looked> {
-  const rendering = renderingOf(prepared);
-  const asked = { targetId: prepared.target.id, keys: rendering.keys };
-  return lookedUp(rendering, await findRecorded(db, prepared.context.scope, asked));
+/** What is to be sent, and what the target is known to hold of it; `recorded` is of what the publish began with. */
+async function lookUp(
+  { db }: RunDependencies,
+  ready: ReadyToSend,
+  { prepared, rendering: first, recorded }: NewPublish & Pick<Begun, 'recorded'>,
+): Promise<Looked> {
+  if (ready.resources === prepared.resources && ready.referenced.length === 0)
+    return lookedUp(first, recorded);
+  const rendering = renderingOf(ready);
+  const asked = new Set(first.keys);
+  const keys = rendering.keys.filter((key) => !asked.has(key));
+  if (keys.length === 0) return lookedUp(rendering, recorded);
+  const more = await findRecorded(db, ready.context.scope, { targetId: ready.target.id, keys });
+  return lookedUp(rendering, [...recorded, ...more]);
 }
 
 function lookedUp(rendering: Rendering, found: readonly RecordedResource[]): Looked {
