@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { clinicalFaults } from '../../test-support/clinical-conformance.ts';
+import { vitalSignFaults } from '../../test-support/vital-sign-rules.ts';
 import { Decimal } from '../fhir/json.ts';
 import { emitContext } from './coded-content.ts';
 import { observationResource } from './observation.fhir.ts';
@@ -295,5 +296,73 @@ describe('a vital sign as an Observation', () => {
     assert.deepEqual(resource.note, [{ text: 'Reported as 12 furlong' }]);
     const [systolic] = resource.component as { valueQuantity?: unknown }[];
     assert.equal(systolic?.valueQuantity, undefined);
+  });
+
+  const text = (valueText: string): Partial<ObservationRecord> => ({ valueType: 'string', valueText });
+  const notes = ({ note }: Record<string, unknown>) =>
+    (note as { text: string }[] | undefined)?.map((one) => one.text);
+
+  /** It follows its profile, and says in words what the profile has no place for. */
+  function requireConformant(resource: Record<string, unknown>, ...words: string[]): void {
+    assert.deepEqual(vitalSignFaults(resource as { resourceType: string }), []);
+    assert.deepEqual(notes(resource) ?? [], words);
+  }
+
+  test('a blood pressure in words: both components with reasons, the words as a note', () => {
+    requireConformant(vital('85354-9', text('120/80 mmHg')), 'Reported as 120/80 mmHg');
+  });
+
+  test('a pressure in words is a component with a reason, and a note', () => {
+    const components = [
+      { code: loinc('8480-6'), ...text('about 120') },
+      { code: loinc('8462-4'), ...measured(80, 'mmHg') },
+    ];
+    requireConformant(vital('85354-9', { components }), 'Reported as about 120');
+  });
+
+  test('of two systolic pressures the first is the component, the other a note', () => {
+    const components = [120, 130].map((value) => ({ code: loinc('8480-6'), ...measured(value, 'mmHg') }));
+    const resource = vital('85354-9', { components });
+    requireConformant(resource, 'Also reported: Systolic blood pressure 130 mmHg');
+    assert.equal((resource.component as unknown[]).length, 2);
+  });
+
+  const values: [string, Partial<ObservationRecord>, string][] = [
+    ['a string', text('fast'), 'fast'],
+    ['an integer', { valueType: 'integer', valueNumber: 72 }, '72'],
+    ['a code', { valueType: 'CodeableConcept', valueConcept: { text: 'febrile' } }, 'febrile'],
+    ['a range', { valueType: 'Range', valueStructure: { low: { value: 60 } } }, '{"low":{"value":60}}'],
+  ];
+  for (const [name, value, words] of values)
+    test(`${name} where the profile has quantities only: a reason, and a note`, () => {
+      for (const code of ['8867-4', '8310-5']) {
+        const resource = vital(code, value);
+        requireConformant(resource, `Reported as ${words}`);
+        assert.ok(resource.dataAbsentReason);
+      }
+    });
+
+  test('a quantity without a number is none', () => {
+    requireConformant(vital('8867-4', { valueType: 'Quantity', valueUnit: '/min' }), 'Reported as /min');
+  });
+
+  test('a body mass index without a value does not go by the code whose profile requires one', () => {
+    const own = vital('39156-5', {});
+    requireConformant(own);
+    assert.deepEqual(own.code, { text: 'Body mass index (BMI) [Ratio]' });
+    const mapped = new Map([
+      [`${LOCAL.system}\n${LOCAL.code}`, [{ system: 'http://loinc.org', code: '39156-5' }]],
+    ]);
+    const record: Partial<ObservationRecord> = {
+      kind: 'vital-sign',
+      effectiveType: 'dateTime',
+      effectiveStart: '2024-05-01',
+    };
+    const local = sent(record, mapped);
+    requireConformant(local);
+    assert.deepEqual((local.code as { coding: unknown }).coding, [LOCAL]);
+    const valued = sent({ ...record, ...measured(22, 'kg/m2') }, mapped);
+    requireConformant(valued);
+    assert.equal((valued.code as { coding: { code: string }[] }).coding[0]?.code, '39156-5');
   });
 });

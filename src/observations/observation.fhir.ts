@@ -1,6 +1,6 @@
 /** Observation as FHIR R4 (https://hl7.org/fhir/R4/observation.html). Pure: no clock, no I/O. */
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { DATA_ABSENT_REASON, OBSERVATION_CATEGORY } from '../terminology/code-systems.ts';
+import { OBSERVATION_CATEGORY } from '../terminology/code-systems.ts';
 import {
   annotations,
   type EmitContext,
@@ -14,9 +14,11 @@ import {
 import type { ComponentRecord, ObservationRecord, RecordPointer } from './observation.ts';
 import { referenceRangeElements, valueElement } from './value.fhir.ts';
 import { asVitalSign, isVitalSign } from './vital-sign.fhir.ts';
+import { UNKNOWN } from './vital-value.fhir.ts';
 
 /**
- * The resource. The order that a result belongs to is named in `basedOn` where the source named none. What is a vital sign by its category or its LOINC code follows the R4 vital-signs profiles.
+ * The resource. The order that a result belongs to is named in `basedOn` where the source named none. What is a
+ * vital sign by its category or its LOINC code follows the R4 vital-signs profiles.
  */
 export function observationResource(record: ObservationRecord, context: EmitContext): FhirResource {
   const { orderId } = record;
@@ -111,8 +113,3 @@ function absentReason(
   if (dataAbsentReason !== undefined) return context.translate(dataAbsentReason);
   return meaningful ? undefined : UNKNOWN;
 }
-
-/** `unknown` of the data-absent-reason code system. */
-export const UNKNOWN: CodeableConcept = {
-  coding: [{ system: DATA_ABSENT_REASON, code: 'unknown', display: 'Unknown' }],
-};

@@ -3,16 +3,20 @@
  * category, fixed units, blood pressure as one Observation with both components. Pure.
  */
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { Decimal, decimalText } from '../fhir/json.ts';
-import {
-  DATA_ABSENT_REASON,
-  LOINC,
-  OBSERVATION_CATEGORY,
-  officialDisplay,
-} from '../terminology/code-systems.ts';
+import { decimalText } from '../fhir/json.ts';
+import { LOINC, OBSERVATION_CATEGORY, officialDisplay } from '../terminology/code-systems.ts';
 import { allowedVitalUnits, vitalQuantity } from '../terminology/vital-units.ts';
 import type { FhirResource } from './fhir-resource.ts';
 import type { Annotation, Quantity } from './observation.ts';
+import {
+  AS_IT_IS,
+  asNote,
+  type Measured,
+  measuredIn,
+  UNKNOWN,
+  valueName,
+  valueText,
+} from './vital-value.fhir.ts';
 
 export const BLOOD_PRESSURE = '85354-9';
 export const SYSTOLIC = '8480-6';
@@ -20,8 +24,6 @@ export const DIASTOLIC = '8462-4';
 const OXYGEN_SATURATION = '2708-6';
 const PULSE_OXIMETRY = '59408-5';
 const BODY_MASS_INDEX = '39156-5';
-/** R4 core extension: the same quantity in another unit. */
-const TRANSLATED_QUANTITY = 'http://hl7.org/fhir/StructureDefinition/iso21090-PQ-translation';
 
 /** LOINC codes that bring a vital-signs profile with them. */
 const PROFILE_CODES: ReadonlySet<string> = new Set([
@@ -55,7 +57,7 @@ export function hasVitalSignCode(concept: CodeableConcept): boolean {
 }
 
 /** True for the panel that holds systolic and diastolic pressure. */
-export function isBloodPressure(concept: CodeableConcept): boolean {
+function isBloodPressure(concept: CodeableConcept): boolean {
   return loincCodes(concept).includes(BLOOD_PRESSURE);
 }
 
@@ -82,19 +84,36 @@ export function isVitalSignsCategory(concept: CodeableConcept): boolean {
 export function asVitalSign(resource: FhirResource): FhirResource {
   const code = withProfileCode(resource.code as CodeableConcept);
   const pressure = isBloodPressure(code);
-  const measured = measuredIn(profileCode(code), resource);
-  const parts = ((resource.component as Component[] | undefined) ?? []).map(componentInUnits);
-  const components = parts.map(({ component }) => component);
-  const notes = [...((resource.note as Annotation[] | undefined) ?? []), ...measured.notes];
-  notes.push(...parts.flatMap((part) => part.notes));
-  return {
+  const measured = pressure ? asNote(resource) : measuredBy(code, resource);
+  const components = ((resource.component as Component[] | undefined) ?? []).map(componentInUnits);
+  const parts = pressure ? bothPressures(components) : components;
+  const notes = [
+    ...((resource.note as Annotation[] | undefined) ?? []),
+    ...measured.notes,
+    ...parts.flatMap((part) => part.notes),
+  ];
+  const sign = {
     ...resource,
     category: oneVitalSignsCategory(resource.category as CodeableConcept[] | undefined),
     code,
-    ...(pressure ? { valueQuantity: undefined } : measured.elements),
-    note: notes.length === 0 ? undefined : notes,
-    component: pressure ? bothPressures(components) : nonEmpty(components),
+    ...measured.elements,
+    note: nonEmpty(notes),
+    component: nonEmpty(parts.flatMap(({ component }) => component ?? [])),
   };
+  return valueName(sign) === undefined ? { ...sign, code: withoutRequiredValue(code) } : sign;
+}
+
+function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unknown>>): Measured {
+  const loincCode = profileCode(code);
+  return loincCode === undefined ? AS_IT_IS : measuredIn(loincCode, element);
+}
+
+/** Without the code whose profile requires a value: what is left is a vital sign by its category. */
+function withoutRequiredValue(concept: CodeableConcept): CodeableConcept {
+  if (!loincCodes(concept).includes(BODY_MASS_INDEX)) return concept;
+  const others = concept.coding?.filter(({ code }) => code !== BODY_MASS_INDEX) ?? [];
+  const text = concept.text ?? officialDisplay(BODY_MASS_INDEX) ?? BODY_MASS_INDEX;
+  return { ...(others.length === 0 ? {} : { coding: others }), text };
 }
 
 /** Exactly one `vital-signs` category, first; the source's other categories are kept. */
@@ -114,62 +133,44 @@ function withProfileCode(concept: CodeableConcept): CodeableConcept {
   return { ...concept, coding: [added, ...(concept.coding ?? [])] };
 }
 
-function bothPressures(components: readonly Component[]): Component[] {
-  const missing = [SYSTOLIC, DIASTOLIC].filter(
-    (code) => !components.some((component) => loincCodes(component.code).includes(code)),
-  );
-  return [...components, ...missing.map(absentPressure)];
-}
-
-function absentPressure(code: string): Component {
-  const display = officialDisplay(code);
-  const coding = { system: LOINC, code, ...(display === undefined ? {} : { display }) };
-  return { code: { coding: [coding] }, dataAbsentReason: absent('unknown', 'Unknown') };
-}
-
-function componentInUnits(component: Component): { component: Component; notes: Annotation[] } {
-  const { elements, notes } = measuredIn(profileCode(component.code), component);
-  return { component: { ...component, ...elements }, notes };
-}
-
-/** A measured value as the profile wants it, and what has to be said about it in words. */
-interface Measured {
-  elements: { valueQuantity?: unknown; dataAbsentReason?: CodeableConcept };
+/** One part, or its notes alone. */
+interface Part {
+  component?: Component;
   notes: Annotation[];
 }
 
-const AS_IT_IS: Measured = { elements: {}, notes: [] };
-
-/**
- * `valueQuantity` in a unit that the profile allows, with the source's own beside it where it was converted.
- * A unit that cannot be one for this sign makes no value of it: the reason is given, and what was reported
- * is kept as a note.
- */
-function measuredIn(loincCode: string | undefined, element: Readonly<Record<string, unknown>>): Measured {
-  const source = element.valueQuantity as Quantity | undefined;
-  const value = decimalText(source?.value);
-  if (loincCode === undefined || source === undefined || value === undefined) return AS_IT_IS;
-  const known = vitalQuantity(loincCode, { ...source, value });
-  if (known === undefined) return AS_IT_IS;
-  if ('fault' in known) return withoutUsableUnit(source, value);
-  const { converted, unit, system, code } = known;
-  const comparator = source.comparator === undefined ? {} : { comparator: source.comparator };
-  if (!converted)
-    return {
-      elements: { valueQuantity: { value: source.value, ...comparator, unit, system, code } },
-      notes: [],
-    };
-  const extension = [{ url: TRANSLATED_QUANTITY, valueQuantity: source }];
-  const translated = { extension, value: new Decimal(known.value), ...comparator, unit, system, code };
-  return { elements: { valueQuantity: translated }, notes: [] };
+function componentInUnits(component: Component): Part {
+  const { elements, notes } = measuredBy(component.code, component);
+  return { component: { ...component, ...elements }, notes };
 }
 
-function withoutUsableUnit(source: Quantity, value: string): Measured {
-  const reported = `${source.comparator ?? ''}${value} ${source.unit ?? source.code ?? ''}`.trim();
-  return {
-    elements: { valueQuantity: undefined, dataAbsentReason: absent('unsupported', 'Unsupported') },
-    notes: [{ text: `Reported as ${reported}` }],
-  };
+/** Systolic and diastolic pressure once each, and the other components; a second one of either is said in words. */
+function bothPressures(parts: readonly Part[]): Part[] {
+  const seen = new Set<string>();
+  const once = parts.map((part): Part => {
+    const codes = part.component === undefined ? [] : loincCodes(part.component.code);
+    const pressure = PRESSURES.find((code) => codes.includes(code));
+    if (pressure === undefined || part.component === undefined) return part;
+    if (seen.has(pressure)) return alsoReported(pressure, part.component, part.notes);
+    seen.add(pressure);
+    return part;
+  });
+  return [...once, ...PRESSURES.filter((code) => !seen.has(code)).map(absentPressure)];
+}
+
+const PRESSURES = [SYSTOLIC, DIASTOLIC];
+
+function alsoReported(code: string, component: Component, notes: Annotation[]): Part {
+  const name = valueName(component);
+  if (name === undefined) return { notes };
+  const text = `Also reported: ${officialDisplay(code) ?? code} ${valueText(component[name])}`;
+  return { notes: [...notes, { text }] };
+}
+
+function absentPressure(code: string): Part {
+  const display = officialDisplay(code);
+  const coding = { system: LOINC, code, ...(display === undefined ? {} : { display }) };
+  return { component: { code: { coding: [coding] }, dataAbsentReason: UNKNOWN }, notes: [] };
 }
 
 function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
@@ -184,8 +185,4 @@ function loincCodes(concept: CodeableConcept): string[] {
   return (concept.coding ?? []).flatMap(({ system, code }) =>
     system === LOINC && code !== undefined ? [code] : [],
   );
-}
-
-function absent(code: string, display: string): CodeableConcept {
-  return { coding: [{ system: DATA_ABSENT_REASON, code, display }] };
 }

@@ -209,22 +209,6 @@ describe('clinical records that are refused', () => {
     assert.deepEqual(rows, [{ specimen: { display: 'tube 7' } }]);
   });
 
-  test('a value on the blood pressure panel itself is counted: no answer shows it', async () => {
-    const panel = { code: { coding: [{ system: 'http://loinc.org', code: '85354-9' }] } };
-    const valueQuantity = { value: 120, unit: 'mmHg' };
-    const sources = [
-      observation({ id: 'bp1', ...panel, valueQuantity }),
-      observation({ id: 'bp2', ...panel, component: [{ ...panel, valueQuantity }] }),
-    ];
-    const { rejected, notKept } = await importJson(
-      database.pool,
-      tenant,
-      ...sources.map((source) => JSON.stringify(source)),
-    );
-    assert.deepEqual(rejected, []);
-    assert.equal(countsOf(notKept)['Observation.valueQuantity'], 1);
-  });
-
   test('a bad result refuses its whole Bundle; nothing of it is written', async () => {
     const bundle = {
       resourceType: 'Bundle',

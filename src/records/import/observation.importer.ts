@@ -1,6 +1,6 @@
 /** Observation into laboratory results and vital signs (https://hl7.org/fhir/R4/observation.html; design 3.7). */
 import type { CodeableConcept } from '../../fhir/coded.ts';
-import { hasVitalSignCode, isBloodPressure, lacksRequiredValue } from '../../observations/vital-sign.fhir.ts';
+import { hasVitalSignCode, lacksRequiredValue } from '../../observations/vital-sign.fhir.ts';
 import { OBSERVATION_CATEGORY } from '../../terminology/code-systems.ts';
 import { facilityLookup } from './clinical-lookup.ts';
 import {
@@ -142,8 +142,6 @@ function observationColumns(resource: ElementReader, context: MapContext): Recor
   const category = concepts(resource.children('category'));
   const code = resource.required('code', optional(resource.child('code'), codeableConcept));
   const issued = resource.dateTime('issued', 'time');
-  // It is stored, but no answer shows it: the profile of the panel forbids a value of its own.
-  if (isBloodPressure(code) && resource.has('valueQuantity')) context.notKept('Observation.valueQuantity');
   return {
     patient_id: context.requiredReference(resource, 'subject', ['Patient']).id,
     ...encounterColumns(resource, context),
