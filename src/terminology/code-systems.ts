@@ -9,7 +9,7 @@ export const DATA_ABSENT_REASON = 'http://terminology.hl7.org/CodeSystem/data-ab
 export const DICOM = 'http://dicom.nema.org/resources/ontology/DCM';
 
 /** Systems outside HL7's own name space that are standard (R4, "Using Codes in resources", external systems). */
-const STANDARD_SYSTEMS: ReadonlySet<string> = new Set([
+export const STANDARD_SYSTEMS: ReadonlySet<string> = new Set([
   LOINC,
   SNOMED_CT,
   UCUM,

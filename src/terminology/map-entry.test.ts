@@ -49,6 +49,45 @@ describe('an entry that is taken', () => {
   });
 });
 
+test('a known system in any other writing is refused, and told how it is written', () => {
+  const writings: Record<string, string[]> = {
+    'http://loinc.org': [
+      'https://loinc.org/',
+      'http://LOINC.org',
+      'HTTP://loinc.org',
+      'https://www.LOINC.org//',
+      'http://loinc.org/',
+      'loinc.org',
+      'http://loinc.org|2.77',
+      'loinc',
+      'URN:OID:2.16.840.1.113883.6.1',
+    ],
+    'http://snomed.info/sct': ['https://www.snomed.info/sct/', 'http://snomed.info/SCT', 'SNOMED'],
+    'http://unitsofmeasure.org': ['https://unitsofmeasure.org/', 'UCUM', 'urn:oid:2.16.840.1.113883.6.8'],
+    'http://www.nlm.nih.gov/research/umls/rxnorm': ['https://nlm.nih.gov/research/umls/rxnorm/'],
+    'http://dicom.nema.org/resources/ontology/DCM': ['http://dicom.nema.org/resources/ontology/dcm'],
+    'http://hl7.org/fhir/sid/icd-10': ['https://hl7.org/fhir/sid/icd-10'],
+  };
+  for (const [system, others] of Object.entries(writings)) {
+    for (const targetSystem of others)
+      assert.equal(
+        faultOf({ targetSystem, targetCode: '718-8' }),
+        `target system must be written ${system}`,
+        targetSystem,
+      );
+    assert.doesNotMatch(faultOf({ targetSystem: system, targetCode: '1' }), /must be written/, system);
+  }
+});
+
+test('a system that only begins like a known one is another', () => {
+  for (const targetSystem of [
+    'https://loinc.org.example',
+    'http://loinc.org/vs',
+    'http://snomed.info/sct/11000146104',
+  ])
+    assert.equal(faultOf({ targetSystem, targetCode: 'x' }), '', targetSystem);
+});
+
 describe('an entry that is refused', () => {
   const cases: [name: string, given: GivenEntry, fault: RegExp][] = [
     ['no local code', { localCode: ' ' }, /^has no local code$/],
@@ -71,6 +110,11 @@ describe('an entry that is refused', () => {
     ['a relative target system', { targetSystem: 'codes/lab' }, /^target system is not an absolute URI/],
     ['http without a host', { targetSystem: 'http://' }, /^target system is not an absolute URI/],
     ['a bad OID', { targetSystem: 'urn:oid:1..2' }, /^target system is not an absolute URI/],
+    [
+      'an endless target system',
+      { targetSystem: `urn:x:${'/'.repeat(501)}x` },
+      /^target system has more than 500/,
+    ],
     ['no target code', { targetCode: null }, /^has no target code$/],
     ['a mistyped LOINC', { targetCode: '718-8' }, /^target code has a wrong LOINC check digit/],
     ['a code that is no LOINC', { targetCode: 'HGB' }, /^target code is not a LOINC code/],

@@ -1,5 +1,5 @@
 /** One entry of a terminology map, and what is checked before it is kept. */
-import { LOINC, loincFault, SNOMED_CT, UCUM } from './code-systems.ts';
+import { LOINC, loincFault, SNOMED_CT, STANDARD_SYSTEMS, UCUM } from './code-systems.ts';
 import { isUcum } from './ucum.ts';
 
 /** How a target relates to the local code (R4 concept-map-equivalence). */
@@ -39,20 +39,16 @@ export type CheckedEntry = { entry: MapEntry } | { fault: string };
 const MAX_SYSTEM = 500;
 const MAX_CODE = 200;
 const MAX_TEXT = 1_000;
-const OTHER_WRITINGS: Readonly<Record<string, string>> = {
-  loinc: LOINC,
-  'https://loinc.org': LOINC,
-  'http://loinc.org/': LOINC,
-  'http://www.loinc.org': LOINC,
-  'urn:oid:2.16.840.1.113883.6.1': LOINC,
-  snomed: SNOMED_CT,
-  'http://snomed.info/sct/': SNOMED_CT,
-  'https://snomed.info/sct': SNOMED_CT,
-  'urn:oid:2.16.840.1.113883.6.96': SNOMED_CT,
-  ucum: UCUM,
-  'https://unitsofmeasure.org': UCUM,
-  'http://unitsofmeasure.org/': UCUM,
-};
+/** How a known system is written, by what all its writings come to. */
+const KNOWN_SYSTEMS: ReadonlyMap<string, string> = new Map([
+  ...[...STANDARD_SYSTEMS].map((system): [string, string] => [writing(system), system]),
+  ['loinc', LOINC],
+  ['urn:oid:2.16.840.1.113883.6.1', LOINC],
+  ['snomed', SNOMED_CT],
+  ['urn:oid:2.16.840.1.113883.6.96', SNOMED_CT],
+  ['ucum', UCUM],
+  ['urn:oid:2.16.840.1.113883.6.8', UCUM],
+]);
 
 /** Check what was given. The first fault that is found is told. */
 export function checkEntry(given: GivenEntry): CheckedEntry {
@@ -86,7 +82,8 @@ function localFault({ localSystem, localCode }: MapEntry): string | undefined {
 
 function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): string | undefined {
   if (targetSystem === '') return 'has no target system';
-  const meant = OTHER_WRITINGS[targetSystem.toLowerCase()];
+  if (targetSystem.length > MAX_SYSTEM) return `target system has more than ${MAX_SYSTEM} characters`;
+  const meant = KNOWN_SYSTEMS.get(writing(targetSystem));
   if (meant !== undefined && meant !== targetSystem) return `target system must be written ${meant}`;
   if (!isAbsoluteUri(targetSystem)) return 'target system is not an absolute URI, such as http://loinc.org';
   if (equivalence === 'unmatched') return undefined;
@@ -116,6 +113,15 @@ function textFault({ localDisplay, targetDisplay, comment }: MapEntry): string |
     if (value !== null && (value.length > MAX_TEXT || hasControl(value) || !value.isWellFormed()))
       return `${name} is too long (more than ${MAX_TEXT} characters) or has control characters`;
   return undefined;
+}
+
+/** A system's URI without what people write in different ways: case, https, www, a last slash, a version. */
+function writing(system: string): string {
+  const [unversioned = ''] = system.toLowerCase().split('|');
+  return unversioned
+    .replace(/^https?:\/\//, '')
+    .replace(/^www\./, '')
+    .replace(/[/#?]+$/, '');
 }
 
 /** FHIR `code` (R4 datatypes): no outer white space, single spaces inside. */
