@@ -1,7 +1,7 @@
 /** What a publish would send, in order, with its faults; sends nothing (dry run). */
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import { contentOf, keyOf } from './content.fhir.ts';
+import { contentOf, keyOf, type ResourceKey } from './content.fhir.ts';
 import type { Prepared, ReadyToSend } from './prepare-publish.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded } from './resource.store.ts';
@@ -15,8 +15,8 @@ export interface PlannedRequest {
   url: string;
   /** Those of one step are sent at once. */
   step: number;
-  /** The body. Ids that the target has yet to give stand as ours. */
-  resource: object;
+  /** The body, where the caller may read it. Ids that the target has yet to give stand as ours. */
+  resource?: object;
 }
 
 export interface PlannedFault {
@@ -33,14 +33,20 @@ export interface PublishPlan {
   faults: PlannedFault[];
 }
 
-export async function planPublish(db: Queryable, prepared: ReadyToSend): Promise<PublishPlan> {
+/** `readable`: what the caller may read; of everything else the body is left out. */
+export async function planPublish(
+  db: Queryable,
+  prepared: ReadyToSend,
+  readable: readonly FhirResource[],
+): Promise<PublishPlan> {
   const { target, context, unmapped } = prepared;
   const { scope } = context;
   const rendering = createRendering({ ...prepared, organisationId: scope.organisationId });
   const recorded = await findRecorded(db, scope, { targetId: target.id, keys: rendering.keys });
   for (const { key, serverId } of recorded) if (serverId !== null) rendering.known.set(key, serverId);
+  const shown = new Set(readable.map(keyOf));
   const requests = rendering.levels.flatMap((level, index) =>
-    level.map((resource) => plannedRequest(resource, { prepared, rendering, step: index + 1 })),
+    level.map((resource) => plannedRequest(resource, { prepared, rendering, shown, step: index + 1 })),
   );
   const faults = unmapped.map(({ resourceType, localId }) => ({
     resourceType,
@@ -68,9 +74,13 @@ export async function planPublish(db: Queryable, prepared: ReadyToSend): Promise
 
 function plannedRequest(
   resource: FhirResource,
-  { prepared, rendering, step }: { prepared: Prepared; rendering: Rendering; step: number },
+  {
+    prepared: { target },
+    rendering,
+    shown,
+    step,
+  }: { prepared: Prepared; rendering: Rendering; shown: ReadonlySet<ResourceKey>; step: number },
 ): PlannedRequest {
-  const { target } = prepared;
   const { resourceType, id: localId } = resource;
   const id = rendering.known.get(keyOf(resource)) ?? (target.idPolicy === 'client' ? localId : undefined);
   const url = `${target.base}/${resourceType}${id === undefined ? '' : `/${id}`}`;
@@ -81,7 +91,7 @@ function plannedRequest(
     method: id === undefined ? 'POST' : 'PUT',
     url,
     step,
-    resource: contentOf(rendering.render(resource).resource, id),
+    ...(shown.has(keyOf(resource)) ? { resource: contentOf(rendering.render(resource).resource, id) } : {}),
   };
 }
 

@@ -13,6 +13,8 @@ import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-se
 import { importClinical, importJson } from '../../test-support/import-files.ts';
 import { CLINICAL_MARKS, createClinic, type PublishClinic } from '../../test-support/publish-records.ts';
 import { bundle, encounter, patient } from '../../test-support/records/clinic.ts';
+import { setModules } from '../tenancy/facilities.ts';
+import { MODULES } from '../tenancy/modules.ts';
 import { createTarget, type NewTarget, rotateTargetSecret, switchTarget } from './manage-targets.ts';
 
 const SECRET = 'tok-9f3b1c77-never-logged';
@@ -269,6 +271,49 @@ describe('publishing over HTTP', () => {
       planned.json.requests.every(({ method, id }: { method: string; id: string }) => method === 'PUT' && id),
     );
     isError(await post('?dryRun=yes'), 400);
+  });
+
+  test('a dry run shows what its caller could read by another call, and the access log names it', async () => {
+    await addTarget({ referencePolicy: 'send' });
+    const release = 'investigations.lab.release';
+    const shown = async (permissions: string[], modules = [...MODULES]) => {
+      await setModules(api.database.pool, { ...tenant, modules });
+      const caller = await api.createAccount(tenant, { permissions: [release, ...permissions] });
+      const { status, json, text } = await post('?dryRun=true', caller);
+      assert.equal(status, 200, text);
+      for (const { resourceType, localId, method, url } of json.requests)
+        assert.deepEqual([method, url], ['PUT', `${server.base}/${resourceType}/${localId}`]);
+      assert.equal(json.requests.length, 9);
+      const { rows } = await api.database.pool.query(
+        'select resource_type from access_log where account_id = $1 order by sequence',
+        [caller.userId],
+      );
+      const types = json.requests.flatMap((one: { resourceType: string; resource?: object }) =>
+        one.resource === undefined ? [] : [one.resourceType],
+      );
+      const marks = [...CLINICAL_MARKS, '1984-05-01'].filter((mark) => text.includes(mark));
+      return { types: [...new Set(types)], marks, logged: rows.map(({ resource_type }) => resource_type) };
+    };
+    const nothing = { types: [], marks: [], logged: ['ServiceRequest'] };
+    const reads = ['patients.patients.get', 'investigations.lab.list', 'encounters.fhir.encounter.read'];
+    assert.deepEqual(await shown([]), nothing);
+    assert.deepEqual((await shown(['investigations.lab.list'])).types, [
+      'ServiceRequest',
+      'Observation',
+      'DiagnosticReport',
+    ]);
+    const patient = await shown(['patients.patients.get']);
+    assert.deepEqual([patient.types, patient.logged], [['Patient'], ['ServiceRequest', 'Patient']]);
+    assert.deepEqual((await shown(reads, ['lab', 'publish'])).logged, ['ServiceRequest']);
+    const all = await shown(reads);
+    assert.deepEqual(all.logged.toSorted(), ['Encounter', 'Patient', 'ServiceRequest']);
+    assert.deepEqual(all.types.toSorted(), [
+      'DiagnosticReport',
+      'Encounter',
+      'Observation',
+      'Patient',
+      'ServiceRequest',
+    ]);
   });
 
   test('a dry run of what is sent later than what refers to it says so', async () => {

@@ -45,7 +45,15 @@ const PlannedSchema = Type.Object({
   method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
   url: Type.String(),
   step: Type.Integer({ description: 'Requests of one step are sent at once.' }),
-  resource: Type.Object({}, { additionalProperties: true, description: 'The body.' }),
+  resource: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: 'The body; left out where the caller may not read that record by another call.',
+      },
+    ),
+  ),
 });
 
 const DryRunMembers = {

@@ -6,7 +6,10 @@
  * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.
  */
 
+import type { FhirResource } from '../observations/fhir-resource.ts';
 import { HttpError } from '../platform/http/errors.ts';
+import type { AccessEntry } from '../privacy/access-log.ts';
+import { accessEntry } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
 import type { LeaseKey } from './lease.store.ts';
 import { type Lease, withLease } from './lease.ts';
@@ -25,6 +28,7 @@ import {
 } from './prepare-publish.ts';
 import { createPublishMetrics } from './publish-metrics.ts';
 import { PUBLISH } from './publish-settings.ts';
+import { readableContents } from './readable-contents.ts';
 import type { PublishedResource } from './run.store.ts';
 import { beginPublish, newPublish, runPublish } from './run-publish.ts';
 
@@ -106,11 +110,22 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     },
     async plan(source, request, context) {
       const act = { source, context, action: `${source.kind}.publish-dry-run` };
-      const prepared = await preparePublish(using, request, act);
-      return planPublish(deps.db, await withReferenced(using, prepared));
+      const ready = await withReferenced(using, await preparePublish(using, request, act));
+      const { own, referred } = readableContents(ready);
+      await deps.accessLog.record(referred.map((resource) => shownEntry(ready, act, resource)));
+      return planPublish(deps.db, ready, [...own, ...referred]);
     },
     close: () => targets.close(),
   };
+}
+
+/** The order or set has its entry already; this is of what a dry run shows beside it. */
+function shownEntry(
+  { patientId, context }: Prepared,
+  { action }: PublishAct,
+  { resourceType, id }: FhirResource,
+): AccessEntry {
+  return accessEntry(context, { patientId, action, resourceType, resourceId: id }, 'allowed');
 }
 
 const MAX_LISTED = 50;
