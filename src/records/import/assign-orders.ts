@@ -12,6 +12,9 @@ export interface Parts {
   observations: GroupedObservation[];
 }
 
+/** Panels in panels that a result takes its order from. Without a bound, a chain of them would cost its square. */
+export const PANEL_LEVELS = 10;
+
 /** An order's id, if the order is the patient's; else null. */
 type OfPatient = (orderId: string | null | undefined, patientId: string) => string | null;
 
@@ -37,9 +40,11 @@ export function assignOrders(
     if (orderId === null || orderId === undefined) return null;
     return (owners.get(orderId) ?? patientOf(orderId) ?? patientId) === patientId ? orderId : null;
   };
+  const listings = new Map<string, GroupedReport[]>(studies.map(({ id }) => [id, []]));
+  for (const report of reports) for (const id of new Set(report.studyIds)) listings.get(id)?.push(report);
   for (const study of studies) {
     const { patientId } = study;
-    const listing = reports.filter(({ studyIds }) => studyIds.includes(study.id));
+    const listing = listings.get(study.id) ?? [];
     const orderId =
       own(study.basedOnId, patientId) ??
       firstOf(listing, (report) => own(report.basedOnId, patientId)) ??
@@ -71,24 +76,53 @@ function assignObservations(
   const panels = new Map<string, GroupedObservation>();
   for (const panel of observations)
     for (const id of panel.memberIds) if (patients.get(id) === panel.patientId) panels.set(id, panel);
-  const orderOf = (observation: GroupedObservation, above: ReadonlySet<string>): string | null => {
-    const { id, patientId } = observation;
-    const panel = panels.get(id);
-    const inherited =
-      panel === undefined || above.has(panel.id) ? null : orderOf(panel, new Set([...above, panel.id]));
-    const found =
-      reportOrders.get(id) ??
-      own(observation.basedOnId, patientId) ??
-      inherited ??
-      own(observation.orderId, patientId);
-    return found ?? (observation.kind === 'laboratory' ? madeUpId('Observation', id) : null);
-  };
-  for (const observation of observations)
+  for (const observation of observations) {
+    const { kind } = observation;
     assigned.set(observation.id, {
-      orderId: orderOf(observation, new Set([observation.id])),
-      discipline:
-        observation.kind === 'laboratory' || observation.kind === 'imaging' ? observation.kind : 'other',
+      orderId: orderOf(observation, { reportOrders, panels, own }),
+      discipline: kind === 'laboratory' || kind === 'imaging' ? kind : 'other',
     });
+  }
+}
+
+interface Around {
+  reportOrders: ReadonlyMap<string, string>;
+  /** The panel that a result is a member of, by result. */
+  panels: ReadonlyMap<string, GroupedObservation>;
+  own: OfPatient;
+}
+
+/** The order that a result, or the nearest panel above it, comes under; else that of the topmost of them. */
+function orderOf(observation: GroupedObservation, { reportOrders, panels, own }: Around): string | null {
+  const passed = new Set<GroupedObservation>();
+  let next: GroupedObservation | undefined = observation;
+  while (next !== undefined && passed.size <= PANEL_LEVELS && !passed.has(next)) {
+    const found: string | null = reportOrders.get(next.id) ?? own(next.basedOnId, next.patientId);
+    if (found !== null) return found;
+    passed.add(next);
+    next = panels.get(next.id);
+  }
+  return firstOf(
+    topFirst([...passed], next),
+    ({ id, kind, orderId, patientId }) =>
+      own(orderId, patientId) ?? (kind === 'laboratory' ? madeUpId('Observation', id) : null),
+  );
+}
+
+/**
+ * What can give the order of a result, whose panels were passed from below until `next`: the topmost of them before
+ * the others. Of panels that are members of each other it is the one with the lowest id, whichever the way began
+ * with. Under very many levels it is the result itself.
+ */
+function topFirst(
+  passed: readonly GroupedObservation[],
+  next: GroupedObservation | undefined,
+): readonly GroupedObservation[] {
+  if (next === undefined) return passed.toReversed();
+  const start = passed.indexOf(next);
+  if (start < 0) return passed.slice(0, 1);
+  const circle = passed.slice(start).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return [...circle, ...passed.slice(0, start).reverse()];
 }
 
 /** The order of the first report of the same patient that lists a result, by result. */

@@ -72,9 +72,39 @@ describe('which order a part belongs to', () => {
     assert.match(orderOf({ observations: [result('o')] }, 'o') ?? '', /^[0-9a-f-]{36}$/);
   });
 
-  test('panels that are members of each other end', () => {
-    const observations = [result('a', { memberIds: ['b'] }), result('b', { memberIds: ['a'] })];
-    assert.match(orderOf({ observations }, 'a') ?? '', /^[0-9a-f-]{36}$/);
+  test('panels that are members of each other share one order, with what is below them', () => {
+    const circle = [result('a', { memberIds: ['b'] }), result('b', { memberIds: ['a', 'c'] }), result('c')];
+    for (const observations of [circle, circle.toReversed()]) {
+      assert.match(orderOf({ observations }, 'a') ?? '', /^[0-9a-f-]{36}$/);
+      assert.equal(orderOf({ observations }, 'a'), orderOf({ observations }, 'b'));
+      assert.equal(orderOf({ observations }, 'a'), orderOf({ observations }, 'c'));
+    }
+  });
+
+  test('panels in panels count up to 10 levels', () => {
+    const chain = (more: object) =>
+      Array.from({ length: 13 }, (_, level) =>
+        result(`c${level}`, { memberIds: [`c${level + 1}`], ...(level === 0 ? more : {}) }),
+      );
+    const orders = (more: object) =>
+      [...assignOrders({ reports: [], studies: [], observations: chain(more) }).values()].map(
+        ({ orderId }) => orderId,
+      );
+    const named = orders({ basedOnId: 's' });
+    assert.deepEqual([...new Set(named.slice(0, 11))], ['s']);
+    assert.equal(new Set(named).size, 3);
+    const madeUp = orders({});
+    assert.equal(new Set(madeUp.slice(0, 11)).size, 1);
+    assert.equal(new Set(madeUp).size, 3);
+  });
+
+  test('a chain of very many panels, and very many studies with their reports', () => {
+    const count = 20_000;
+    const numbers = Array.from({ length: count }, (_, index) => index);
+    const observations = numbers.map((index) => result(`c${index}`, { memberIds: [`c${index + 1}`] }));
+    const studies = numbers.map((index) => study(`i${index}`));
+    const reports = numbers.map((index) => report(`r${index}`, { studyIds: [`i${index}`] }));
+    assert.equal(assignOrders({ reports, studies, observations }).size, 3 * count);
   });
 
   test('a survey alone has none', () => {
