@@ -21,6 +21,18 @@ const SOURCE: RecordSource<InvestigationKey> = {
   name: 'investigation-load',
   title: ({ discipline }) => TITLES[discipline],
   fields: investigationFields({ contents: true }),
+  // Documents are nearly all of a large order, and are written as base64.
+  leastBytes: `(
+        select coalesce(sum(octet_length(d.content)), 0) / 3 * 4
+        from investigation_report r
+        join investigation_document d
+          on d.organisation_id = $1
+          and d.facility_id = r.facility_id
+          and d.report_id = r.id
+        where r.organisation_id = $1
+          and r.facility_id = o.facility_id
+          and r.order_id = o.id
+      )`,
   alias: 'o',
   empty: { observations: [], reports: [], studies: [] },
   joins: `

@@ -8,6 +8,7 @@ import {
   type TestApi,
 } from '../../test-support/api.ts';
 import { importJson } from '../../test-support/import-files.ts';
+import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { createInvestigationLoader, createWholeInvestigationLoader } from './investigation.store.ts';
 
@@ -78,6 +79,8 @@ describe('an order that is too large for one answer', () => {
       order(2),
       ...[1, 2, 3].map((number) => report(2, number, DOCUMENT)),
       order(3),
+      order(4),
+      report(4, 1, Buffer.from('Seen.')),
       ...Array.from({ length: 30 }, (_, index) => observation(10 + index)),
     ];
     const { rejected } = await importJson(
@@ -132,6 +135,29 @@ describe('an order that is too large for one answer', () => {
     const load = createWholeInvestigationLoader(api.database.pool);
     assert.equal((await load(key(1)))?.record?.reports.length, 1);
     await assert.rejects(load(key(2)), (error) => error instanceof HttpError && error.statusCode === 422);
+  });
+
+  test('documents beyond what PostgreSQL holds in one value harm no order that is asked for at the same time', async () => {
+    await api.database.pool.query({
+      text: `
+        insert into investigation_document (organisation_id, facility_id, report_id, position, media_type, content)
+        select $1, $2, $3, n, 'text/plain', convert_to(repeat('x', 10000000), 'UTF8')
+        from generate_series(1, 90) n`,
+      values: [tenant.organisationId, tenant.facilityId, report(4, 1, Buffer.alloc(0)).id],
+    });
+    const load = createInvestigationLoader(api.database.pool);
+    const [huge, small] = await Promise.all([load(key(4)), load(key(1))]);
+    assert.equal(huge?.record?.reports[0]?.documents?.length, 91);
+    assert.equal(
+      small?.record?.reports[0]?.documents?.[0]?.content?.length,
+      Math.ceil(DOCUMENT.length / 3) * 4,
+    );
+  });
+
+  test('what PostgreSQL cannot write in one value is too large, and said to be', async () => {
+    const beyond = { query: () => Promise.reject(Object.assign(new Error('too large'), { code: '54000' })) };
+    const load = createInvestigationLoader(beyond as unknown as Queryable);
+    await assert.rejects(load(key(1)), (error) => error instanceof HttpError && error.statusCode === 422);
   });
 
   test('an order in the wrong facility stays unknown, whatever its size', async () => {

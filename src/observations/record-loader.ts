@@ -36,6 +36,8 @@ export interface RecordSource<Key extends RecordKey> {
   alias: string;
   /** The same without what may be left out of a record that is too large. */
   lesserFields?: readonly Field[];
+  /** SQL of bytes that `fields` take at least; what is too large by it is not even written. */
+  leastBytes?: string;
   /** What a record has where the database has nothing. */
   empty: object;
   /** Joins the record and its `patient p`, both of the organisation `$1`, to `asked`: {@link ASKED} and `arrays`. */
@@ -49,9 +51,9 @@ interface LoadedRow {
   patient_id: string;
   refused_purposes: string[];
   version: number;
-  /** Null where the held version is the current one. */
-  size_bytes: number | null;
-  /** Null for that, and for a record that is larger than was asked for. */
+  /** Whether the held version is not the current one. */
+  changed: boolean;
+  /** Null where nothing changed, and for a record that is larger than was asked for. */
   document: string | null;
 }
 
@@ -64,10 +66,15 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
   source: RecordSource<Key>,
   limits: LoadLimits = LIMITS,
 ): (key: Key) => Promise<Loaded<RecordType> | undefined> {
-  const { name, fields, lesserFields } = source;
-  const whole = createLoad<Key, RecordType>(db, source, { name, fields });
+  const { name, fields, lesserFields, leastBytes = '0' } = source;
+  const whole = createLoad<Key, RecordType>(db, source, { name, fields, leastBytes });
   const lesser =
-    lesserFields && createLoad<Key, RecordType>(db, source, { name: `${name}-lesser`, fields: lesserFields });
+    lesserFields &&
+    createLoad<Key, RecordType>(db, source, {
+      name: `${name}-lesser`,
+      fields: lesserFields,
+      leastBytes: '0',
+    });
 
   async function loadAlone(organisationId: string, key: Key): Promise<Loaded<RecordType> | undefined> {
     for (const load of [whole, lesser]) {
@@ -103,29 +110,38 @@ function tooLarge(title: string, bytes: number): HttpError {
 function createLoad<Key extends RecordKey, RecordType>(
   db: Queryable,
   { alias, joins, empty, arrays = {} }: RecordSource<Key>,
-  { name, fields }: { name: string; fields: readonly Field[] },
+  { name, fields, leastBytes }: { name: string; fields: readonly Field[]; leastBytes: string },
 ): (organisationId: string, keys: readonly Key[], maxBytes: number) => Promise<Found<RecordType>[]> {
   const asked = { ...ASKED, ...arrays };
   const types = Object.values(asked).map(({ type }, index) => `$${index + 3}::${type}[]`);
+  const changed = `${alias}.version is distinct from asked.held_version`;
   const text = `
     select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
-      octet_length(written.text) as size_bytes,
+      ${changed} as changed,
       case when octet_length(written.text) <= $2 then written.text end as document
     from unnest(${types.join(', ')}) with ordinality as asked (${Object.keys(asked).join(', ')}, place)
     ${joins}
     cross join lateral (
-      select case when ${alias}.version is distinct from asked.held_version then ${rowSql(fields)}::text end as text
+      select case when ${changed} and ${leastBytes} <= $2 then ${rowSql(fields)}::text end as text
       -- Not to be merged into the query, which would write the record for each time that it is named.
       offset 0
     ) written`;
   return async (organisationId, keys, maxBytes) => {
     const values = Object.values(asked).map(({ value }) => keys.map((key) => value(key)));
-    const { rows } = await db.query<LoadedRow>({ name, text, values: [organisationId, maxBytes, ...values] });
+    const query = { name, text, values: [organisationId, maxBytes, ...values] };
     const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
+    const rows = await db.query<LoadedRow>(query).then((result) => result.rows, beyondPostgres);
+    // One of them is; each by itself tells which.
+    if (rows === undefined) return found.fill(TOO_LARGE);
     for (const row of rows)
       found[row.place - 1] = toFound(row, (document) => ({ ...empty, ...readRow(fields, document) }));
     return found;
   };
+}
+
+/** SQLSTATE program_limit_exceeded: a record is more than PostgreSQL holds in one value. */
+function beyondPostgres(error: { code?: unknown }): undefined {
+  if (error.code !== '54000') throw error;
 }
 
 /** Columns of `asked` that every record has, besides `place`. */
@@ -136,7 +152,7 @@ const ASKED = {
 };
 
 function toFound<RecordType>(row: LoadedRow, read: (document: unknown[]) => object): Found<RecordType> {
-  if (row.size_bytes !== null && row.document === null) return TOO_LARGE;
+  if (row.changed && row.document === null) return TOO_LARGE;
   const record = row.document === null ? undefined : read(JSON.parse(row.document));
   return {
     patientId: row.patient_id,
