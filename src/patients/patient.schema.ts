@@ -26,6 +26,12 @@ const Identifier = Type.Object({
   system: Type.Optional(Type.String()),
   value: Type.Optional(Type.String()),
   period: Type.Optional(Period),
+  assigner: Type.Optional(
+    Type.Object(
+      { display: Type.Optional(Type.String()) },
+      { description: 'Name of the exchange that assigned it; absent on what the source gave.' },
+    ),
+  ),
 });
 const HumanName = Type.Object({
   use: Type.Optional(Type.String()),
@@ -64,7 +70,9 @@ const SUMMARY = {
   gender: orNull(Gender, 'Administrative gender.'),
   birthDate: orNull(Type.String(), 'A year, a month or a day.'),
   deceased: Type.Boolean(),
-  identifiers: Type.Array(Identifier),
+  identifiers: Type.Array(Identifier, {
+    description: "The source's, then those that exchanges assigned (design 3.6), which have an assigner.",
+  }),
 };
 
 export const PatientSummarySchema = Type.Object(SUMMARY);
@@ -108,7 +116,7 @@ export function patientSummary(patient: PatientRecord): Static<typeof PatientSum
     gender: patient.gender,
     birthDate: patient.birthDate,
     deceased: patient.deceasedDateTime !== null || patient.deceasedBoolean === true,
-    identifiers: patient.identifiers,
+    identifiers: [...patient.identifiers, ...(patient.assignedIdentifiers ?? [])],
   };
 }
 
