@@ -10,6 +10,7 @@ import type { Pool } from '../platform/db/database.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
 import { createBatchSize } from './batch-size.ts';
+import { type Chosen, chooseTries } from './choose-tries.ts';
 import { probeNow } from './circuit.store.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
@@ -130,34 +131,43 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
     return leasing;
   }
 
-  async function leaseBatch({ timeoutMs, maxInFlight }: LiveTarget): Promise<void> {
-    const startedMs = performance.now();
-    const leaseToken = randomUUID();
-    const durationMs = Math.max(settings.leaseMs, 3 * timeoutMs);
-    // Begun before the database begins the lease, so that it ends before the lease does.
-    const deadline = deadlineAfter(durationMs - timeoutMs, deps.now);
+  async function leaseBatch(by: LiveTarget): Promise<void> {
     const probe = circuit.open;
-    const limit = batchSize.of(maxInFlight);
-    const found = await (probe ? leaseProbe : leaseDue)(db, key, { token: leaseToken, durationMs, limit });
-    batchSize.note({ found: found.length, startedMs, starved: leased.length + logged.length === 0 });
-    const sendable = found.filter(({ moduleOn, covered }) => moduleOn && covered);
-    for (const delivery of sendable)
-      leased.push({ ...delivery, leaseToken, deadline, probe, nonce: randomUUID() });
-    if (sendable.length < found.length) setAside(found, { leaseToken, deadline, probe });
+    // A probe is one lane; past what may not be sent it is looked for in batches.
+    let limit = probe ? 1 : batchSize.of(by.maxInFlight);
+    while (await leaseOnce(by, { probe, limit })) limit = batchSize.of(by.maxInFlight);
     if (stopping || circuit.open !== probe) giveBack();
   }
 
-  /** What is of a facility with the module off waits for it; what is no longer covered is held for people. */
+  /** True when a probe is still to be found and may be looked for at once. */
+  async function leaseOnce(by: LiveTarget, { probe, limit }: { probe: boolean; limit: number }) {
+    const startedMs = performance.now();
+    const leaseToken = randomUUID();
+    const durationMs = Math.max(settings.leaseMs, 3 * by.timeoutMs);
+    // Begun before the database begins the lease, so that it ends before the lease does.
+    const deadline = deadlineAfter(durationMs - by.timeoutMs, deps.now);
+    const found = await (probe ? leaseProbe : leaseDue)(db, key, { token: leaseToken, durationMs, limit });
+    batchSize.note({ found: found.length, startedMs, starved: leased.length + logged.length === 0 });
+    const chosen = chooseTries(found, { probe, purposeOfUse: by.purposeOfUse });
+    for (const delivery of chosen.tries)
+      leased.push({ ...delivery, leaseToken, deadline, probe, nonce: randomUUID() });
+    setAside(chosen, { leaseToken, deadline });
+    if (!probe || found.length === 0 || chosen.sends) return false;
+    await probeNow(db, key);
+    return !stopping && circuit.open && results.size + leased.length <= MAX_UNWRITTEN;
+  }
+
   function setAside(
-    found: readonly LeasedDelivery[],
-    { leaseToken, deadline, probe }: Pick<Try, 'leaseToken' | 'deadline' | 'probe'>,
+    { off, uncovered, spare }: Chosen,
+    { leaseToken, deadline }: Pick<Try, 'leaseToken' | 'deadline'>,
   ): void {
-    for (const delivery of found)
-      if (!delivery.covered) results.add(notCovered({ ...delivery, leaseToken }), deadline.ms);
-    const off = found.filter(({ moduleOn, covered }) => covered && !moduleOn);
-    const patientIds = off.map(({ patientId }) => patientId);
-    if (off.length > 0) park(db, key, { token: leaseToken, patientIds }).catch(report('delivery.park'));
-    if (probe) probeNow(db, key).catch(report('delivery.circuit'));
+    const lanes = (of: readonly LeasedDelivery[]) => ({
+      token: leaseToken,
+      patientIds: of.map(({ patientId }) => patientId),
+    });
+    for (const delivery of uncovered) results.add(notCovered({ ...delivery, leaseToken }), deadline.ms);
+    if (off.length > 0) park(db, key, lanes(off)).catch(report('delivery.park'));
+    if (spare.length > 0) release(db, key, lanes(spare)).catch(report('delivery.release'));
   }
 
   function reopen(): void {
@@ -232,7 +242,8 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   function settleUnsent(item: Try, why: 'withheld' | 'unsent'): void {
     const result = notSent(item, why, deps.now());
     results.add(result, item.deadline.ms);
-    if (item.probe) probeNow(db, key).catch(report('delivery.circuit'));
+    // Past what is withheld the probe was looked for when it was leased.
+    if (item.probe && why === 'unsent') probeNow(db, key).catch(report('delivery.circuit'));
     if (result.attempt !== null) deps.onAttempt(key, result.attempt);
   }
 

@@ -310,6 +310,43 @@ describe('delivery', () => {
     );
   });
 
+  it('probes past whatever may not be sent, however much of it there is, without waiting for the next look', async () => {
+    const facility = (name: string) =>
+      createFacility(database.pool, { organisationId: place.organisationId, name });
+    const [{ id: off }, { id: dropped }] = [await facility('Off'), await facility('Dropped')];
+    const queueAt = async (facilityId: string, count: number) => {
+      const ids = await insertPatients(database.pool, { ...place, facilityId }, count);
+      await queue(database.pool, { ...place, facilityId }, ids);
+      return ids;
+    };
+    await queueAt(off, 70);
+    await queueAt(dropped, 70);
+    const refusing = await queueAt(place.facilityId, 70);
+    await database.pool.query(
+      `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = any($2)`,
+      [place.organisationId, refusing],
+    );
+    const fine = await queueAt(place.facilityId, 40);
+    await setModules(database.pool, { ...place, facilityId: off, modules: [] });
+    await updateConnection(database.pool, key(), { facilityIds: [place.facilityId, off] });
+    await openCircuit(database.pool, key(), 0);
+    exchange.behave = () => ({ status: 503 });
+    work({ ...QUICK, pollMs: 60_000, circuit: { ...QUICK.circuit, probeMs: 60_000, maxProbeMs: 60_000 } });
+    await exchange.waitFor(1, 5_000);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(exchange.arrivals.length, 1, 'one delivery probes');
+    const left = await heads();
+    const count = (reason: string | null, due: boolean) =>
+      left.filter((head) => head.held_reason === reason && (head.due_at !== null) === due).length;
+    assert.deepEqual(
+      [count(null, false), count('facility_not_covered', false), count('privacy_refused', false)],
+      [70, 70, 70],
+    );
+    const others = left.filter((head) => fine.includes(head.patient_id));
+    assert.ok(others.every((head) => head.lease_token === null && head.attempts === 0));
+    assert.equal(others.length, 40);
+  });
+
   it('opens the circuit while an exchange is down, uses up no tries, and goes on when it is back', async () => {
     const ids = await insertPatients(database.pool, place, 40);
     let down = true;

@@ -249,13 +249,13 @@ describe('probes', () => {
   it('are one at a time while the circuit is open, each of another lane, ever further apart', async () => {
     const ids = await insertPatients(pool(), place, 3);
     await queue(pool(), place, ids);
-    assert.equal((await leaseProbe(pool(), key, lease())).length, 0, 'none while it is closed');
+    assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'none while it is closed');
     assert.equal(await openCircuit(pool(), key, 0), true);
     assert.equal(await openCircuit(pool(), key, 0), false, 'opened once');
     const token = randomUUID();
     const both = await Promise.all([
-      leaseProbe(pool(), key, lease(100, 60_000, token)),
-      leaseProbe(pool(), key, lease(100, 60_000, token)),
+      leaseProbe(pool(), key, lease(1, 60_000, token)),
+      leaseProbe(pool(), key, lease(1, 60_000, token)),
     ]);
     assert.equal(both.flat().length, 1);
     const [first] = both.flat();
@@ -264,7 +264,7 @@ describe('probes', () => {
       { ...result(first, token, { kind: 'retry', afterMs: 60_000 }), counted: false },
     ]);
     await delayProbe(pool(), key, { afterMs: 1_000, maxMs: 4_000 });
-    assert.equal((await leaseProbe(pool(), key, lease())).length, 0, 'not before its time');
+    assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'not before its time');
     const waits: number[] = [];
     for (let probe = 0; probe < 4; probe += 1) {
       const { rows } = await pool().query<{ ms: number }>(
@@ -278,7 +278,7 @@ describe('probes', () => {
     await pool().query(`update exchange_circuit set probe_at = now() where organisation_id = $1`, [
       place.organisationId,
     ]);
-    const [second] = await leaseProbe(pool(), key, lease());
+    const [second] = await leaseProbe(pool(), key, lease(1));
     assert.notEqual(second?.patientId, first.patientId);
   });
 });

@@ -139,17 +139,13 @@ export async function leaseDue(db: Queryable, key: ConnectionKey, lease: Lease):
 }
 
 /**
- * Lease one due lane of a connection whose circuit is open, when it is time to probe. No other worker probes
- * while the lease lasts.
+ * Lease up to `limit` due lanes of a connection whose circuit is open, when it is time to probe: with one of them.
+ * No other worker probes while the lease lasts.
  */
 export async function leaseProbe(db: Queryable, key: ConnectionKey, lease: Lease): Promise<LeasedDelivery[]> {
-  return leased(
-    db,
-    key,
-    { ...lease, limit: 1 },
-    {
-      name: 'exchange-lease-probe',
-      text: `
+  return leased(db, key, lease, {
+    name: 'exchange-lease-probe',
+    text: `
       with candidate as (
         select patient_id
         from exchange_head
@@ -175,8 +171,7 @@ export async function leaseProbe(db: Queryable, key: ConnectionKey, lease: Lease
         from candidate
         where exists (select from probe)
       ), ${LEASE}`,
-    },
-  );
+  });
 }
 
 async function leased(
