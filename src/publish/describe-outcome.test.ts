@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { describeIssues } from './describe-outcome.ts';
-import { KNOWN_WORDS } from './known-words.ts';
+import { CAPITALISED_NAMES, KNOWN_WORDS } from './known-words.ts';
 
 const SENT = {
   resourceType: 'Observation',
@@ -45,6 +45,58 @@ describe('what a target says about a refusal', () => {
     assert.match(describeIssues(many, SENT), /^(error invalid; ){5}and 3 more$/);
   });
 
+  const said = (diagnostics: string) =>
+    describeIssues([{ severity: 'error', code: 'invalid', diagnostics }], SENT).replace(
+      /^error invalid: /,
+      '',
+    );
+
+  test('names made of ordinary words do not come through, nor do findings', () => {
+    const cleaned: [string, string][] = [
+      ['Patient Will May not found', 'Patient … not found'],
+      ['Patient Max Long already exists', 'Patient … already exists'],
+      ['Patient Max Key is expired and must not be updated', 'Patient … is … and must not be updated'],
+      ['Condition resolved: An Do', 'Condition …'],
+      ['Value Large not allowed for Leukocytes', '… not allowed for …'],
+      ['Field Base not found', '… not found'],
+      ['No match. Rule, Case: not found', 'No match. …: not found'],
+      ['max long already exists', '… already exists'],
+      ['Heart failure not allowed', '… not allowed'],
+      [
+        'HAPI-1094: Resource Patient/123 not found, specified in path: Observation.subject',
+        '…: … Patient/… not found, specified in path: Observation.subject',
+      ],
+      ['Invalid Observation', 'Invalid Observation'],
+    ];
+    for (const [told, wanted] of cleaned) assert.equal(said(told), wanted);
+  });
+
+  test('no word with a capital comes through but the first one and types, and no digit', () => {
+    const known = fc.constantFrom(...KNOWN_WORDS, ...CAPITALISED_NAMES, 'subject', 'valueQuantity');
+    const capitalised = known.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
+    const word = fc.oneof(
+      known,
+      capitalised,
+      known.map((one) => one.toUpperCase()),
+      fc.constantFrom('7.25', '1984-05-01', 'a1', 'value2', 'Noor', 'Ünal', '²', '٣'),
+    );
+    const text = fc.array(fc.tuple(word, fc.constantFrom(' ', ' ', '. ', ': ', '/', ', ', '-', "' ")), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(text, (parts) => {
+        const told = said(parts.flat().join(''));
+        assert.doesNotMatch(told, /\p{N}/u);
+        const words = told.match(/[\p{L}']+/gu) ?? [];
+        const names = words.filter((one) => /^\p{Lu}/u.test(one) && !CAPITALISED_NAMES.has(one));
+        assert.ok(names.length === 0 || (names.length === 1 && told.startsWith(names[0] ?? '')), told);
+        if (names.length === 1 && words[1] !== undefined && words[1] === parts[1]?.[0])
+          assert.ok(!/^\p{Lu}/u.test(words[1]) || CAPITALISED_NAMES.has(words[1]), told);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('whatever a target writes, every word that comes through is on the list or an element of what was sent', () => {
     const names = new Set([
       'Observation',
@@ -68,7 +120,13 @@ describe('what a target says about a refusal', () => {
           SENT,
         );
         for (const word of said.replace(/^error value/, '').match(/[\p{L}\p{N}_'’]+/gu) ?? [])
-          assert.ok(KNOWN_WORDS.has(word.toLowerCase()) || names.has(word) || word === 'at', word);
+          assert.ok(
+            KNOWN_WORDS.has(word.toLowerCase()) ||
+              CAPITALISED_NAMES.has(word) ||
+              names.has(word) ||
+              word === 'at',
+            word,
+          );
       }),
     );
   });

@@ -2,11 +2,11 @@
  * The target's own words about a refusal, without clinical values. Pure.
  *
  * Only words on a list are kept, and the names of types and elements of what was sent; every other word, every
- * number and everything in quotes becomes `…`. So a value cannot come through however the target quotes it
- * (docs/adr/0051).
+ * number and everything in quotes becomes `…`, and so does a word on the list that is written as a name is. So a value
+ * cannot come through however the target quotes it (docs/adr/0051).
  */
 import type { FhirResource } from '../observations/fhir-resource.ts';
-import { ISSUE_TYPES, KNOWN_WORDS } from './known-words.ts';
+import { CAPITALISED_NAMES, ISSUE_TYPES, KNOWN_WORDS } from './known-words.ts';
 import type { Issue } from './read-answer.ts';
 
 const SEVERITIES = ['fatal', 'error', 'warning', 'information'];
@@ -47,14 +47,32 @@ function clean(text: string, names: Names): string {
   const unquoted = text
     .slice(0, 4 * MAX_TEXT)
     .replace(/"[^"]*"?|`[^`]*`?|“[^”]*”?|‘[^’]*’?|«[^»]*»?|(?<![A-Za-z])'[^']*'?/g, '…');
-  const kept = unquoted.replace(/[^\s.,:;()[\]/|!?…-]+/gu, (word) =>
-    KNOWN_WORDS.has(word.toLowerCase()) || names.has(word) ? word : '…',
+  const kept = unquoted.replace(WORD, (word, at: number) =>
+    isHarmless(word, names) || (startsText(unquoted, word, at) && isHarmless(word.toLowerCase(), names))
+      ? word
+      : '…',
   );
   const short = kept
     .replace(/…(?:[\s.,:;/|!?-]*…)+/g, '…')
     .replace(/\s+/g, ' ')
     .trim();
   return short.length > MAX_TEXT ? `${short.slice(0, MAX_TEXT)}…` : short;
+}
+
+const WORD = /[^\s.,:;()[\]/|!?…-]+/gu;
+
+/** With a capital, or a digit, only a name on the list is: any other may be somebody's. */
+function isHarmless(word: string, names: Names): boolean {
+  if (CAPITALISED_NAMES.has(word)) return true;
+  if (/^[^a-z]|\p{N}/u.test(word)) return false;
+  return KNOWN_WORDS.has(word) || names.has(word);
+}
+
+/** The one place where an ordinary word has a capital; not when the next word has one too, as in a name. */
+function startsText(text: string, word: string, at: number): boolean {
+  if (text.slice(0, at).trim() !== '' || !/^\p{Lu}\p{Ll}+$/u.test(word)) return false;
+  const [next = ''] = text.slice(at + word.length).match(WORD) ?? [];
+  return !/^\p{Lu}/u.test(next) || CAPITALISED_NAMES.has(next);
 }
 
 /** Types and elements, never values. */
