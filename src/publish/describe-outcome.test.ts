@@ -64,7 +64,7 @@ describe('what a target says about a refusal', () => {
       ['Heart failure not allowed', '… not allowed'],
       [
         'HAPI-1094: Resource Patient/123 not found, specified in path: Observation.subject',
-        '…: … Patient/… not found, specified in path: Observation.subject',
+        '… Patient/… not found, specified in path: Observation.subject',
       ],
       ['Invalid Observation', 'Invalid Observation'],
     ];
