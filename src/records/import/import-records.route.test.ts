@@ -22,10 +22,11 @@ interface SendOptions {
   token?: string;
   type?: string;
   headers?: Record<string, string>;
+  query?: string;
 }
 
 const send = (body: object | string | Uint8Array, options: SendOptions = {}): Promise<Answer> =>
-  t.call('/imports/fhir', {
+  t.call(`/imports/fhir${options.query ?? ''}`, {
     method: 'POST',
     token: options.token ?? account.token,
     headers: { 'content-type': options.type ?? 'application/fhir+json', ...options.headers },
@@ -72,6 +73,35 @@ test('a Bundle is taken, and entered in the log of each patient before the answe
     },
   ]);
   assert.deepEqual((await send(file)).json.unchanged, { Encounter: 1, Patient: 1 });
+});
+
+test('a dry run answers what the import would, says so, and keeps nothing', async () => {
+  const { someone, file } = visits();
+  const body = lines([file, bundle([{ ...patient(), gender: 'wrong' }])]);
+  const kept = async () =>
+    (
+      await t.database.pool.query({
+        text: `select (select count(*)::int from patient) as patients, (select count(*)::int from encounter) as visits,
+            (select count(*)::int from access_log) as logged`,
+      })
+    ).rows;
+  const options = { type: 'application/fhir+ndjson' };
+  const before = await kept();
+  const dry = await send(body, { ...options, query: '?dryRun=true' });
+  assert.equal(dry.status, 200, dry.text);
+  assert.equal(dry.json.dryRun, true);
+  assert.deepEqual(await kept(), before);
+  assert.deepEqual(await logOf(someone), []);
+  for (const query of ['?dryRun=', '?dryRun=yes', '?dryRun=1', '?dryRun=true&dryRun=false']) {
+    assert.equal((await send(body, { ...options, query })).status, 400, query);
+    assert.deepEqual(await kept(), before, query);
+  }
+  const real = await send(body, { ...options, query: '?dryRun=false' });
+  const { dryRun: _, ...said } = dry.json;
+  assert.deepEqual(real.json, said);
+  assert.deepEqual(real.json.resources, { Encounter: 1, Patient: 1 });
+  assert.equal(real.json.rejectedCount, 1);
+  assert.equal((await logOf(someone)).length, 1);
 });
 
 test('the access log is written before the change commits', async () => {

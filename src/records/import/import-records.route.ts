@@ -62,6 +62,7 @@ const Elements = (description: string) =>
   );
 
 const ReportSchema = Type.Object({
+  dryRun: Type.Optional(Type.Literal(true, { description: 'In a dry run only: nothing was kept.' })),
   files: Type.Integer({ description: 'Always 1: the body.' }),
   bundles: Type.Integer({ description: 'Bundles taken.' }),
   resources: Counts('Resources taken, by type; those that were there already are among them.'),
@@ -98,10 +99,13 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON; plain or gzip. A Bundle is taken whole or not at all; each NDJSON line stands for itself. What is rejected is listed with its entry number and reason, and the answer is 200 all the same. Sending the same body again changes nothing.',
         tag: 'Records',
       },
+      query: Type.Object({
+        dryRun: Type.Optional(Type.Boolean({ description: 'Check and count everything, keep nothing.' })),
+      }),
       body: Type.Unsafe<IncomingMessage>({}),
       bodyMode: 'stream',
       responses: { 200: { description: 'What was taken and what was not.', schema: ReportSchema } },
-      handle: async ({ body }, context) => {
+      handle: async ({ query: { dryRun = false }, body }, context) => {
         requireMediaType(context);
         const { organisationId } = context.scope;
         if (active.size >= CONCURRENT || active.has(organisationId))
@@ -111,7 +115,8 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           );
         active.add(organisationId);
         try {
-          return { body: await importBody({ ...deps, limits }, body, context) };
+          const document = await importBody({ ...deps, limits, dryRun }, body, context);
+          return { body: dryRun ? { dryRun, ...document } : document };
         } finally {
           active.delete(organisationId);
         }
@@ -120,7 +125,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
   );
 }
 
-type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits };
+type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun: boolean };
 
 async function importBody(
   deps: BodyDependencies,
@@ -149,6 +154,7 @@ async function importSpool(
     sources: [spoolSource('body', spool)],
     reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
     onPatients: patientLogger(deps.accessLog, context),
+    dryRun: deps.dryRun,
   });
   if (unreadable > 0)
     throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');

@@ -151,6 +151,8 @@ test('a dry run says so and keeps nothing', async () => {
   const { stdout, code } = await run([...where, '--dry-run', DEMO]);
   assert.equal(code, 0);
   assert.match(stdout, /^dry run: nothing was kept\nfiles {6}8\n/);
+  const { stdout: json } = await run([...where, '--dry-run', '--json', DEMO]);
+  assert.equal(JSON.parse(json).dryRun, true);
   assert.deepEqual(await t.rows('select id from patient where organisation_id = $1', [where[1]]), []);
 });
 

@@ -58,8 +58,9 @@ export function importCommand(
           importWithProgress(environment, { db, scope, paths, options, onPatientsChanged }),
         );
       });
-      const title = options.dryRun === true ? 'dry run: nothing was kept\n' : '';
-      environment.print(document, title + importText(document));
+      const text = importText(document);
+      if (options.dryRun !== true) environment.print(document, text);
+      else environment.print({ dryRun: true, ...document }, `dry run: nothing was kept\n${text}`);
       if (document.rejectedCount > 0) process.exitCode = 1;
     });
 }
