@@ -245,6 +245,26 @@ describe('callback', () => {
     assert.deepEqual(await counts(), [0, 0]);
   });
 
+  it('takes no assigned id that nobody could see or type', async () => {
+    for (const id of [
+      ' ',
+      '\t',
+      '\u00a0',
+      '\u200b',
+      'a\nb',
+      'a\u001b[2J',
+      'a\u0007',
+      'a\u2028b',
+      'a\u0085b',
+    ]) {
+      const answer = await callback(accepted(id));
+      assert.equal(answer.status, 400, JSON.stringify(id));
+      assert.equal((await callback({ deliveryId, status: 'rejected', assignedId: id })).status, 400);
+    }
+    assert.deepEqual(await counts(), [0, 0]);
+    assert.equal((await callback(accepted('№ 12/é 3'))).status, 200);
+  });
+
   it('answers 413 past 256 KiB and takes what is just below', async () => {
     const padded = (size: number) => {
       const body = JSON.stringify(accepted());

@@ -9,6 +9,7 @@ import { badRequest, HttpError } from '../platform/http/errors.ts';
 import { refuseUnusableText } from '../platform/http/input.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, openRoute } from '../tenancy/access.ts';
+import { isOneLine } from '../tenancy/name.ts';
 import { createAuthenticateCallback } from './authenticate-callback.ts';
 import { confirmDelivery } from './confirm-delivery.ts';
 import { callbackAnswers } from './exchange-metrics.ts';
@@ -85,12 +86,22 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
       'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }.',
       'bad_callback',
     );
+  if (typeof document.assignedId === 'string' && !isAssignedId(document.assignedId))
+    throw badRequest(
+      'assignedId must be one line with something to see, without control characters.',
+      'bad_callback',
+    );
   if (document.status === 'accepted' && typeof document.assignedId !== 'string')
     throw badRequest(
       'An accepted delivery needs assignedId: the id that the exchange gave the patient.',
       'bad_callback',
     );
   return document;
+}
+
+/** It stands for ever, as `value` of an identifier in the FHIR Patient. */
+function isAssignedId(text: string): boolean {
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && isOneLine(text);
 }
 
 function requireJson(contentType: string | string[] | undefined): void {

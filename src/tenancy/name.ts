@@ -11,7 +11,12 @@ export function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '' || trimmed.length > MAX_LENGTH)
     throw new UsageError(`--name must have 1 to ${MAX_LENGTH} characters.`);
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(trimmed) || !trimmed.isWellFormed())
+  if (!isOneLine(trimmed))
     throw new UsageError('--name must be one line of text, without control characters.');
   return trimmed;
+}
+
+/** Whether text has neither control characters nor line breaks: a terminal shows it and does nothing else. */
+export function isOneLine(text: string): boolean {
+  return !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.isWellFormed();
 }
