@@ -124,6 +124,56 @@ describe('/exchange/connections', () => {
     assert.match((await create({ address: 'https://10.0.0.8/in' })).json.message, /address.*public internet/);
   });
 
+  it('takes only what a terminal shows and does not obey', async () => {
+    const bad: object[] = [
+      { name: 'HIE\u001b[2J' },
+      { name: 'HIE\u0007' },
+      { name: 'HIE\u009b2J' },
+      { name: 'one\u2028two' },
+      { identifierSystem: 'urn:x:\u001b[2J' },
+      { identifierSystem: 'urn:x:\u0085' },
+    ];
+    const { id } = (await create()).json;
+    for (const body of bad) {
+      assert.equal((await create(body)).status, 400, JSON.stringify(body));
+      assert.equal((await patch(id, body)).status, 400, JSON.stringify(body));
+    }
+    assert.equal((await create({ name: 'Santé à Genève №1', identifierSystem: 'urn:x:é' })).status, 201);
+  });
+
+  it('takes no setting that it does not know', async () => {
+    const { id } = (await create()).json;
+    assert.equal((await create({ unknown: 1 })).status, 400);
+    assert.equal((await create({ facilityId: tenant.facilityId })).status, 400);
+    assert.equal((await patch(id, { timeoutMS: 5_000 })).status, 400);
+    assert.equal((await patch(id, { disabled: true })).status, 400);
+    assert.equal(
+      (await post(`/exchange/connections/${id}/rotate-secret`, { overlap: 0 })).status,
+      400,
+      'or the old secret would stay good',
+    );
+    assert.equal((await get(`/exchange/connections/${id}`)).json.secrets.length, 2);
+  });
+
+  it('takes no header for signatures that means something else or that every request has', async () => {
+    for (const callbackHeader of [
+      '__proto__',
+      'constructor',
+      'pragma',
+      'sec-fetch-mode',
+      'sec-websocket-key',
+      'proxy-authenticate',
+      'x-forwarded-proto',
+      'x-forwarded-host',
+      'x-idempotency-key',
+      'x-real-ip',
+      'x-correlation-id',
+    ])
+      assert.equal((await create({ callbackHeader })).status, 400, callbackHeader);
+    for (const callbackHeader of ['x-hub-signature-256', 'x-hie.signature'])
+      assert.equal((await create({ callbackHeader })).status, 201, callbackHeader);
+  });
+
   const addressOf = async (id: string) => {
     const { rows } = await pool().query<{ address: string; operator_address: boolean }>(
       'select address, operator_address from exchange_connection where id = $1',
@@ -456,6 +506,12 @@ describe('/exchange/deliveries', () => {
       assert.equal(replayed.status, 400, JSON.stringify(body));
       assert.equal((await post('/exchange/deliveries/skip', { ...body, reason: 'x' })).status, 400);
     }
+    assert.equal((await heldIds()).length, 2);
+  });
+
+  it('skips for no reason that a terminal would obey', async () => {
+    for (const reason of ['', ' ', 'a\nb', '\u001b[2Jgone', 'bell\u0007'])
+      assert.equal((await post('/exchange/deliveries/skip', { reason })).status, 400, JSON.stringify(reason));
     assert.equal((await heldIds()).length, 2);
   });
 

@@ -35,14 +35,19 @@ const facilityIds = Type.Array(Type.String(), {
   description: 'Facilities covered.',
 });
 
-export const NewConnectionBody = Type.Object({
-  ...Type.Partial(Type.Object(settable)).properties,
-  name: settable.name,
-  address: settable.address,
-  clientId: settable.clientId,
-  facilityIds: Type.Optional(facilityIds),
-});
-export const ConnectionChangesBody = Type.Partial(Type.Object({ ...settable, facilityIds }));
+/** A setting with a misspelt name would otherwise be left as it is without a word. */
+const closed = { additionalProperties: false };
+export const NewConnectionBody = Type.Object(
+  {
+    ...Type.Partial(Type.Object(settable)).properties,
+    name: settable.name,
+    address: settable.address,
+    clientId: settable.clientId,
+    facilityIds: Type.Optional(facilityIds),
+  },
+  closed,
+);
+export const ConnectionChangesBody = Type.Partial(Type.Object({ ...settable, facilityIds }), closed);
 
 export const ConnectionSchema = Type.Object({
   id: Type.String(),
@@ -70,10 +75,13 @@ export const CreatedConnectionSchema = Type.Object({
   callbackSecret: Type.String({ description: 'Shown once.' }),
   callbackUrl: Type.String(),
 });
-export const RotationBody = Type.Object({
-  direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
-  overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7_776_000, default: 86_400 })),
-});
+export const RotationBody = Type.Object(
+  {
+    direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
+    overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7_776_000, default: 86_400 })),
+  },
+  closed,
+);
 export const RotatedSchema = Type.Object({
   id: Type.String(),
   outboundSecret: Type.Optional(Type.String()),

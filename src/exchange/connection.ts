@@ -1,6 +1,7 @@
 /** A connection to an exchange: its settings, and what they may be (design 3.6). */
 import { parseOutboundAddress, type Reach } from '../platform/http/outbound-address.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
+import { isOneLine } from '../tenancy/name.ts';
 import type { SecretDirection } from './connection-secret.ts';
 
 export interface ConnectionSettings {
@@ -67,11 +68,18 @@ const TAKEN_HEADERS = new Set(
   (
     'accept accept-encoding accept-language age authorization cache-control connection content-encoding ' +
     'content-length content-type cookie date etag expect expires forwarded from host if-match if-modified-since ' +
-    'if-none-match if-unmodified-since keep-alive last-modified location max-forwards origin prefer ' +
-    'proxy-authorization referer retry-after server set-cookie te trailer transfer-encoding upgrade user-agent ' +
-    'via x-correlation-id x-forwarded-for x-org-id x-facility-id'
+    'if-none-match if-unmodified-since keep-alive last-modified location max-forwards origin pragma prefer ' +
+    'referer retry-after server set-cookie te trailer transfer-encoding upgrade user-agent via x-correlation-id ' +
+    'x-idempotency-key x-org-id x-facility-id x-real-ip'
   ).split(' '),
 );
+/** Of browsers and of proxies. */
+const TAKEN_PREFIXES = /^(sec|proxy|x-forwarded)-/;
+
+function isTaken(header: string): boolean {
+  // What every object has is never absent among the headers of a request, and never a string.
+  return TAKEN_HEADERS.has(header) || TAKEN_PREFIXES.test(header) || header in {};
+}
 
 /** The settings, with the address as it is sent to. Throws ConnectionSettingError for the first that cannot be. */
 export function checkSettings<Settings extends Partial<ConnectionSettings>>(
@@ -79,16 +87,17 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
   reach: Reach,
 ): Settings {
   const { name, address, clientId, callbackHeader, identifierSystem } = settings;
-  if (name !== undefined) require(/^\S(.{0,198}\S)?$/u.test(name), 'The name must be 1 to 200 characters.');
+  if (name !== undefined)
+    require(/^\S(.{0,198}\S)?$/u.test(name) &&
+      isOneLine(name), 'The name must be 1 to 200 characters of one line.');
   if (clientId !== undefined)
     require(/^[\x21-\x7e]{1,200}$/.test(
       clientId,
     ), 'The client id must be 1 to 200 visible ASCII characters.');
   if (callbackHeader !== undefined) checkHeader(callbackHeader);
   if (identifierSystem !== undefined)
-    require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(
-      identifierSystem,
-    ), 'The identifier system must be an absolute URI.');
+    require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(identifierSystem) &&
+      isOneLine(identifierSystem), 'The identifier system must be an absolute URI.');
   checkNumbers(settings);
   return address === undefined ? settings : { ...settings, address: checkedAddress(address, reach) };
 }
@@ -110,9 +119,7 @@ function checkHeader(header: string): void {
   require(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(
     header,
   ), 'The callback header must be a header name in lower case, such as x-signature.');
-  require(!TAKEN_HEADERS.has(
-    header,
-  ), `The header ${header} has another use. Choose one such as x-signature.`);
+  require(!isTaken(header), `The header ${header} has another use. Choose one such as x-signature.`);
 }
 
 function checkedAddress(address: string, reach: Reach): string {

@@ -9,7 +9,7 @@ import {
 import { HttpError } from '../platform/http/errors.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { type ReviewOutcome, reviewDeliveries } from './review-deliveries.ts';
+import { isReason, type ReviewOutcome, reviewDeliveries } from './review-deliveries.ts';
 
 const HELD_ONLY = `held, as without it: of ${DELIVERY_STATUSES.join(', ')} no other is decided on`;
 
@@ -36,7 +36,7 @@ export function skipDeliveriesCommand(environment: CommandEnvironment): Command 
       '\nExample:\n  npx interchange delivery skip --id 0197a3c2… --reason "patient entered twice"',
     )
     .action(async ({ reason, ...options }: Selection & { reason: string; dryRun?: true }) => {
-      if (reason.trim() === '') throw new UsageError('Say why with --reason "…".');
+      if (!isReason(reason)) throw new UsageError('Say why, in one line, with --reason "…".');
       await review(environment, options, { action: 'skip', reason, accountId: null });
     });
 }

@@ -7,7 +7,7 @@ import { isUuid } from '../platform/uuid.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
 import { instant } from './list-deliveries.route.ts';
-import { reviewDeliveries } from './review-deliveries.ts';
+import { isReason, reviewDeliveries } from './review-deliveries.ts';
 
 const selection = {
   deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 })),
@@ -64,8 +64,10 @@ export function skipDeliveriesRoute(deps: { db: Pool }): Route<Access> {
     },
     body: SkipBody,
     responses,
-    handle: async ({ body }, context) =>
-      review(deps.db, body, { ...context, action: 'skip', reason: body.reason }),
+    handle: async ({ body }, context) => {
+      if (!isReason(body.reason)) throw badRequest('reason must be one line of text.', 'bad_reason');
+      return review(deps.db, body, { ...context, action: 'skip', reason: body.reason });
+    },
   });
 }
 

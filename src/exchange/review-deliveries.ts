@@ -2,6 +2,7 @@
 import type { Pool } from '../platform/db/database.ts';
 import { conflict, notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
+import { isOneLine } from '../tenancy/name.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import type { DeliveryFilter } from './delivery.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
@@ -21,6 +22,11 @@ export interface ReviewOutcome {
 }
 
 const MAX_LISTED = 1_000;
+
+/** Why something is skipped: it is read on terminals. */
+export function isReason(text: string): boolean {
+  return text.trim() !== '' && isOneLine(text);
+}
 
 /** Throws 404 when a delivery named by id is not there, and 409 when one is not held; nothing is done then. */
 export async function reviewDeliveries(
