@@ -1,5 +1,5 @@
 /** Shapes of terminology maps in requests and answers. */
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { FacilityContext } from '../tenancy/access.ts';
 import type { StoredEntry } from './list-maps.store.ts';
 import type { MapScope } from './map.store.ts';
@@ -29,19 +29,29 @@ export const MapItemSchema = Type.Object({
   updatedBy: Nullable('Account that last changed it; null for a command of the operator.'),
 });
 
-export const PutMapBody = Type.Object({
-  facilityId: Type.Optional(
-    Nullable('The facility of the call, for an entry that counts there only; otherwise absent or null.'),
-  ),
-  localSystem: Type.Optional(Nullable('Absent, null or empty for codes that come without a system.')),
-  localCode: Type.String(),
-  localDisplay: Type.Optional(Nullable('What the local code is called.')),
-  targetSystem: Type.String({ description: 'Absolute URI, e.g. `http://loinc.org`.' }),
-  targetCode: Type.Optional(Nullable('LOINC codes are checked by their check digit, UCUM units by UCUM.')),
-  targetDisplay: Type.Optional(Nullable('What the standard system calls it.')),
-  equivalence: Type.Optional(EquivalenceSchema),
-  comment: Type.Optional(Nullable('Required where equivalence is narrower or inexact.')),
-});
+const KEPT = 'As in an answer, which may be sent back whole; not read.';
+const Kept = (schema: TSchema) => Type.Optional(Type.Unsafe<unknown>({ ...schema, description: KEPT }));
+
+export const PutMapBody = Type.Object(
+  {
+    facilityId: Type.Optional(
+      Nullable('The facility of the call, for an entry that counts there only; otherwise absent or null.'),
+    ),
+    localSystem: Type.Optional(Nullable('Absent, null or empty for codes that come without a system.')),
+    localCode: Type.String(),
+    localDisplay: Type.Optional(Nullable('What the local code is called.')),
+    targetSystem: Type.String({ description: 'Absolute URI, e.g. `http://loinc.org`.' }),
+    targetCode: Type.Optional(Nullable('LOINC codes are checked by their check digit, UCUM units by UCUM.')),
+    targetDisplay: Type.Optional(Nullable('What the standard system calls it.')),
+    equivalence: Type.Optional(EquivalenceSchema),
+    comment: Type.Optional(Nullable('Required where equivalence is narrower or inexact.')),
+    id: Kept(Type.String()),
+    version: Kept(Type.Integer()),
+    updatedAt: Kept(Type.String()),
+    updatedBy: Kept(Type.Union([Type.String(), Type.Null()])),
+  },
+  { additionalProperties: false },
+);
 export type PutMapBody = Static<typeof PutMapBody>;
 
 export const LEVELS = ['organisation', 'facility'] as const;

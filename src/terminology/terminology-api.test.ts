@@ -137,6 +137,12 @@ describe('PUT /terminology/maps', () => {
       assert.match(answer.json.message, message);
       assert.doesNotMatch(answer.text, /718-8|secret/);
     }
+    for (const unknown of ['facility', 'targetDispaly', 'equivalance', 'level']) {
+      const answer = await put({ ...entry, localCode: 'NEW', [unknown]: tenant.facilityId });
+      assert.equal(answer.status, 400, unknown);
+      assert.match(answer.json.message, /not known here. It may have facilityId, localSystem, .*, comment/);
+    }
+    assert.deepEqual((await get('?localCode=NEW')).json.items, []);
     const { localCode: _missing, ...incomplete } = entry;
     assert.equal((await put(incomplete)).status, 400);
     assert.equal((await put('{', { 'content-type': 'application/json' })).status, 400);

@@ -48,6 +48,21 @@ test('a parameter that is given too often, or once too often', () => {
   assert.equal(messageOf(Count, { _count: ['1', '2'] }), '_count must be given once.');
 });
 
+test('a property that is not known is told those that are', () => {
+  const Body = Type.Object(
+    { token: Type.String(), level: Type.Optional(Type.String()) },
+    { additionalProperties: false },
+  );
+  assert.equal(
+    messageOf(Body, { token: 'a', levle: 'b' }, 'body'),
+    'The body has a property that is not known here. It may have token, level.',
+  );
+  assert.equal(
+    messageOf(Type.Object({}, { additionalProperties: false }), { a: 1 }, 'body'),
+    'The body has a property that is not known here.',
+  );
+});
+
 test('no message has the value, or a name that is none', () => {
   const Body = Type.Object({ token: Type.String({ maxLength: 3 }) }, { additionalProperties: false });
   const said = [

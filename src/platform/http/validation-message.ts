@@ -4,7 +4,7 @@ import type { FastifySchemaValidationError } from 'fastify';
 /** `parentSchema`: all that stands beside the keyword that failed. */
 type ValidationError = FastifySchemaValidationError & {
   data?: unknown;
-  parentSchema?: { type?: unknown; minimum?: number; maximum?: number };
+  parentSchema?: { type?: unknown; minimum?: number; maximum?: number; properties?: object };
 };
 
 /** One sentence for the first fault that the validator found. `part` is `querystring`, `body`, … */
@@ -38,7 +38,7 @@ export function validationMessage(errors: readonly ValidationError[], part: stri
       if (error.params.type === 'integer') return `${name} must be ${range(error)}.`;
       return `${name} must be ${article(String(error.params.type))}.`;
     case 'additionalProperties':
-      return `${name} has a property that is not known here.`;
+      return `${name} has a property that is not known here.${known(error)}`;
     default:
       return `${name} ${error.message ?? 'is not valid'}.`;
   }
@@ -51,6 +51,12 @@ function range({ parentSchema, params }: ValidationError): string {
   if (minimum !== undefined && maximum !== undefined) return `${kind} from ${minimum} to ${maximum}`;
   if (minimum !== undefined) return `${kind}, ${minimum} or more`;
   return maximum === undefined ? kind : `${kind}, ${maximum} or less`;
+}
+
+/** What may be given instead: the caller's own names are not repeated, as any may be a mistaken value. */
+function known({ parentSchema }: ValidationError): string {
+  const names = Object.keys(parentSchema?.properties ?? {});
+  return names.length === 0 ? '' : ` It may have ${names.join(', ')}.`;
 }
 
 function nameOf(error: ValidationError, part: string): string {
