@@ -142,7 +142,7 @@ describe('PUT /terminology/maps', () => {
       assert.equal(answer.status, 400, unknown);
       assert.match(answer.json.message, /not known here. It may have facilityId, localSystem, .*, comment/);
     }
-    assert.deepEqual((await get('?localCode=NEW')).json.items, []);
+    assert.deepEqual((await get('/maps?localCode=NEW')).json.items, []);
     const { localCode: _missing, ...incomplete } = entry;
     assert.equal((await put(incomplete)).status, 400);
     assert.equal((await put('{', { 'content-type': 'application/json' })).status, 400);
