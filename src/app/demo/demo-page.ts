@@ -71,10 +71,10 @@ Try this in another terminal:
 10. Bring records in. These are in already, so nothing changes; files of your own come in the same way:
    npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} demo/records
 
-11. Deliver patients to an exchange. A simulator stands in for one and shows what it gets:
-   npx interchange connection create --organisation ${facts.organisationId} --name "Local exchange" \\
-     --address http://127.0.0.1:4100/patients --client-id demo --json > connection.json
-   npx interchange exchange-simulator --connection connection.json &
+11. Deliver patients to an exchange. A simulator stands in for one, with secrets from a file that only you may read:
+   (umask 077; npx interchange connection create --organisation ${facts.organisationId} --name "Local exchange" \\
+     --address http://127.0.0.1:4100/patients --client-id demo --json > "$DATA_DIR/connection.json")
+   npx interchange exchange-simulator --connection "$DATA_DIR/connection.json" &
    echo '{"resourceType":"Patient","identifier":[{"system":"https://example.org/mrn","value":"1001"}],"name":[{"family":"Example","given":["Ada"]}]}' \\
      | npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} -
    npx interchange delivery list

@@ -1,7 +1,7 @@
 /** What `npm start` prints, run line by line as a reader would. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,6 +127,9 @@ describe('the demo', { timeout: 300_000 }, () => {
 
   it('delivers to the simulator', async () => {
     assert.match(await step(11), /patient\.created/);
+    // What holds secrets is not in the checkout, and for its owner alone.
+    assert.ok(!(await readdir(work)).includes('connection.json'));
+    assert.equal((await stat(join(data.path, 'connection.json'))).mode & 0o777, 0o600);
   });
 
   it('publishes to the simulator', async () => {
