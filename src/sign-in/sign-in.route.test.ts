@@ -121,6 +121,16 @@ test('login answers exactly the four fields, and its access token opens what the
   assertError(await api.call('/patients/base'), 401, 'Unauthorized');
 });
 
+test('sign-in calls do not mind members that they do not know (ADR 0064)', async () => {
+  const { userId, email } = await newAccount();
+  const more = { device: 'x', clientVersion: 2 };
+  assert.equal((await post('/auth/verify', { email, userType: 'EHR', ...more })).status, 200);
+  const { status, json } = await login(userId, more);
+  assert.equal(status, 200);
+  const { refreshToken } = json;
+  assert.equal((await post('/auth/refresh', { refreshToken, ...more })).status, 200);
+});
+
 test('a wrong password and an unknown account answer 403 with the same bytes', async () => {
   const { userId } = await newAccount();
   const answers = [
