@@ -509,6 +509,51 @@ describe('/exchange/deliveries', () => {
     assert.equal((await heldIds()).length, 2);
   });
 
+  it('decides on an id only when the rest of the filter fits it, and on nothing when one does not fit', async () => {
+    const ids = await heldIds();
+    const [fits = '', other = ''] = ids;
+    const { patientId, heldReason } = (await get(`/exchange/deliveries/${fits}`)).json;
+    const decideOn = (body: object) => post('/exchange/deliveries/replay', { deliveryIds: [fits], ...body });
+    for (const body of [
+      { connectionId: crypto.randomUUID() },
+      { patientId: crypto.randomUUID() },
+      { heldReason: 'refused_400' },
+      { since: '2100-01-01' },
+      { until: '2020-01-01' },
+      { deliveryIds: [fits, other], heldReason },
+      { dryRun: true, heldReason: 'refused_400' },
+    ])
+      assert.equal((await decideOn(body)).status, 409, JSON.stringify(body));
+    assert.deepEqual(await heldIds(), ids);
+    assert.equal((await decideOn({ connectionId, patientId, heldReason })).json.count, 1);
+  });
+
+  it('traces the patient whose deliveries are asked for, and tells nothing where the purpose is refused', async () => {
+    const [held = '', refusing = '', free = ''] = patients;
+    const dry = (patientId: string) => post('/exchange/deliveries/replay', { patientId, dryRun: true });
+    assert.equal((await dry(held)).json.count, 1);
+    assert.equal((await dry(free)).json.count, 0);
+    assert.deepEqual(await trace(held), [
+      { action: 'delivery.list', outcome: 'allowed', purpose_of_use: 'OPS' },
+    ]);
+    await pool().query(
+      `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
+      [tenant.organisationId, refusing],
+    );
+    assert.equal((await dry(refusing)).status, 403);
+    assert.equal((await post('/exchange/deliveries/replay', { patientId: refusing })).status, 403);
+    assert.equal((await post('/exchange/deliveries/skip', { patientId: refusing, reason: 'x' })).status, 403);
+    assert.equal((await heldIds()).length, 2, 'nothing was done');
+    assert.deepEqual(
+      (await trace(refusing)).filter(({ outcome }) => outcome === 'refused').length >= 3,
+      true,
+    );
+    const [id] = (await get('/exchange/deliveries?status=held&purposeOfUse=TREATMENT')).json.items
+      .filter(({ patientId }: { patientId: string }) => patientId === refusing)
+      .map((item: { id: string }) => item.id);
+    assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: [id] })).json.count, 1);
+  });
+
   it('skips for no reason that a terminal would obey', async () => {
     for (const reason of ['', ' ', 'a\nb', '\u001b[2Jgone', 'bell\u0007'])
       assert.equal((await post('/exchange/deliveries/skip', { reason })).status, 400, JSON.stringify(reason));

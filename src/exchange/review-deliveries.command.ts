@@ -7,9 +7,10 @@ import {
   UsageError,
 } from '../platform/command/command.ts';
 import { HttpError } from '../platform/http/errors.ts';
-import { DELIVERY_STATUSES } from './delivery.ts';
+import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { isReason, type ReviewOutcome, reviewDeliveries } from './review-deliveries.ts';
+import { isReason, type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
+import { traceForOperator } from './trace-for-operator.ts';
 
 const HELD_ONLY = `held, as without it: of ${DELIVERY_STATUSES.join(', ')} no other is decided on`;
 
@@ -41,12 +42,10 @@ export function skipDeliveriesCommand(environment: CommandEnvironment): Command 
     });
 }
 
-type Decision = Parameters<typeof reviewDeliveries>[2]['decision'];
-
 async function review(
   environment: CommandEnvironment,
   options: Selection & { dryRun?: true },
-  decision: Decision,
+  decision: ReviewRequest['decision'],
 ): Promise<void> {
   if (statusOf(options.status) !== undefined && options.status !== 'held')
     throw new UsageError('Only held deliveries can be replayed or skipped: --status held.');
@@ -55,7 +54,8 @@ async function review(
   const outcome = await environment.withSession(async (session) => {
     const total: ReviewOutcome = { dryRun, count: 0, deliveryIds: [] };
     for (const organisationId of await organisations(session, options)) {
-      const done = await reviewOne(session, { organisationId }, { filter, decision, dryRun });
+      const request = { organisationId, filter, decision, dryRun };
+      const done = await reviewOne(environment, session, request);
       total.count += done.count;
       total.deliveryIds.push(...done.deliveryIds);
     }
@@ -66,19 +66,22 @@ async function review(
 }
 
 async function reviewOne(
-  { db }: CommandSession,
-  scope: { organisationId: string },
-  request: Parameters<typeof reviewDeliveries>[2],
+  environment: CommandEnvironment,
+  session: CommandSession,
+  request: ReviewRequest & { organisationId: string },
 ): Promise<ReviewOutcome> {
-  const named = request.filter.ids !== undefined;
+  const trace = (items: readonly Delivery[]) =>
+    traceForOperator(environment, session, { action: 'delivery.list', items });
   try {
-    return await reviewDeliveries(db, scope, request);
+    return await reviewDeliveries({ db: session.db, trace }, request, request);
   } catch (error) {
-    if (!(named && error instanceof HttpError)) throw error;
-    throw new CommandError(
-      error.statusCode === 404
-        ? 'There is no such delivery. Find it with: npx interchange delivery list --status held'
-        : 'A delivery named is not held, so there is nothing to decide. Look at it with: npx interchange delivery show',
-    );
+    if (!(error instanceof HttpError)) throw error;
+    throw new CommandError(WHY_NOT[error.statusCode] ?? error.message);
   }
 }
+
+const WHY_NOT: Record<number, string> = {
+  403: 'The patient refuses the purpose of use OPS. Decide by --id.',
+  404: 'There is no such delivery. Find it with: npx interchange delivery list --status held',
+  409: 'A delivery named is not held, or not one that the other options mean. Look at it with: npx interchange delivery show',
+};

@@ -4,10 +4,13 @@ import type { Pool } from '../platform/db/database.ts';
 import { badRequest } from '../platform/http/errors.ts';
 import type { Reply, Route } from '../platform/http/route.ts';
 import { isUuid } from '../platform/uuid.ts';
+import type { AccessLog } from '../privacy/access-log.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
+import type { Delivery } from './delivery.ts';
 import { instant } from './list-deliveries.route.ts';
 import { isReason, reviewDeliveries } from './review-deliveries.ts';
+import { traceShown } from './trace-shown.ts';
 
 const selection = {
   deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 })),
@@ -26,18 +29,24 @@ const SkipBody = Type.Object(
   closed,
 );
 
+interface Dependencies {
+  db: Pool;
+  accessLog: AccessLog;
+}
+
 const ACCESS = {
   permissions: ['exchange.deliveries.replay'],
   module: 'exchange',
-  purposeOfUse: 'none',
+  purposeOfUse: 'default',
 } as const;
 const responses = {
   200: { description: 'What was done, or would be.', schema: ReviewOutcomeSchema },
   404: { description: 'A delivery named is not one of this facility.' },
-  409: { description: 'A delivery named is not held.' },
+  403: { description: 'The filter names a patient who refuses the purpose, or a permission is missing.' },
+  409: { description: 'A delivery named is not held, or not one that the rest of the filter means.' },
 };
 
-export function replayDeliveriesRoute(deps: { db: Pool }): Route<Access> {
+export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'replayDeliveries',
@@ -48,12 +57,11 @@ export function replayDeliveriesRoute(deps: { db: Pool }): Route<Access> {
     },
     body: Selection,
     responses,
-    handle: async ({ body }, context) =>
-      review(deps.db, body, { ...context, action: 'replay', reason: null }),
+    handle: async ({ body }, context) => review(deps, body, { ...context, action: 'replay', reason: null }),
   });
 }
 
-export function skipDeliveriesRoute(deps: { db: Pool }): Route<Access> {
+export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'skipDeliveries',
@@ -66,16 +74,17 @@ export function skipDeliveriesRoute(deps: { db: Pool }): Route<Access> {
     responses,
     handle: async ({ body }, context) => {
       if (!isReason(body.reason)) throw badRequest('reason must be one line of text.', 'bad_reason');
-      return review(deps.db, body, { ...context, action: 'skip', reason: body.reason });
+      return review(deps, body, { ...context, action: 'skip', reason: body.reason });
     },
   });
 }
 
 async function review(
-  db: Pool,
+  { db, accessLog }: Dependencies,
   body: Static<typeof Selection>,
-  { scope, caller, action, reason }: FacilityContext & { action: 'replay' | 'skip'; reason: string | null },
+  context: FacilityContext & { action: 'replay' | 'skip'; reason: string | null },
 ): Promise<Reply> {
+  const { scope, caller, action, reason } = context;
   const { deliveryIds, connectionId, patientId, heldReason, since, until, dryRun = false } = body;
   if (![connectionId, patientId].every((id) => id === undefined || isUuid(id)))
     throw badRequest('connectionId and patientId must be UUIDs.');
@@ -89,5 +98,7 @@ async function review(
     until: instant('until', until, scope.timeZone),
   };
   const decision = { action, reason, accountId: caller.accountId };
-  return { body: await reviewDeliveries(db, scope, { filter, decision, dryRun }) };
+  const shown = { ...context, accountId: caller.accountId, action: 'delivery.list' as const };
+  const trace = (items: readonly Delivery[]) => traceShown(accessLog, shown, items);
+  return { body: await reviewDeliveries({ db, trace }, scope, { filter, decision, dryRun }) };
 }

@@ -4,8 +4,10 @@ import { conflict, notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { isOneLine } from '../tenancy/name.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
-import type { DeliveryFilter } from './delivery.ts';
+import { listDeliveries } from './delivery.store.ts';
+import type { Delivery, DeliveryFilter } from './delivery.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
+import { requireShown } from './trace-shown.ts';
 
 export interface ReviewRequest {
   filter: DeliveryFilter;
@@ -28,13 +30,27 @@ export function isReason(text: string): boolean {
   return text.trim() !== '' && isOneLine(text);
 }
 
-/** Throws 404 when a delivery named by id is not there, and 409 when one is not held; nothing is done then. */
+export interface ReviewDependencies {
+  db: Pool;
+  /** See {@link traceShown}. */
+  trace: (items: readonly Delivery[]) => Promise<(item: Delivery) => boolean>;
+}
+
+/**
+ * Throws 404 when a delivery named by id is not there, 409 when one is not held or not what the rest of the filter
+ * says, and 403 when the filter names a patient who refuses the purpose; nothing is done then.
+ */
 export async function reviewDeliveries(
-  db: Pool,
+  { db, trace }: ReviewDependencies,
   scope: OrganisationScope,
   { filter, decision, dryRun }: ReviewRequest,
 ): Promise<ReviewOutcome> {
   if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
+  // Whether anything of one patient is held says who is a patient here (docs/adr/0053).
+  if (filter.patientId !== undefined) {
+    const ofPatient = await listDeliveries(db, scope, { filter, status: 'held', limit: MAX_LISTED });
+    requireShown(ofPatient.every(await trace(ofPatient)));
+  }
   const found = dryRun
     ? await heldDeliveries(db, scope, filter)
     : await decide(db, scope, { filter, decision });
@@ -44,16 +60,16 @@ export async function reviewDeliveries(
 async function requireHeld(
   db: Pool,
   scope: OrganisationScope,
-  { ids, facilityId }: DeliveryFilter & { ids: readonly string[] },
+  filter: DeliveryFilter & { ids: readonly string[] },
 ): Promise<void> {
-  if (!ids.every(isUuid)) throw notFound('A delivery');
-  const wanted = ids.map((id) => id.toLowerCase());
-  const known = await knownDeliveries(db, scope, { ids: wanted, facilityId });
-  if (!wanted.every((id) => known.has(id))) throw notFound('A delivery');
-  const held = new Set(await heldDeliveries(db, scope, { ids: wanted, facilityId }));
-  if (!wanted.every((id) => held.has(id)))
+  if (!filter.ids.every(isUuid)) throw notFound('A delivery');
+  const ids = filter.ids.map((id) => id.toLowerCase());
+  const known = await knownDeliveries(db, scope, { ids, facilityId: filter.facilityId });
+  if (!ids.every((id) => known.has(id))) throw notFound('A delivery');
+  const held = new Set(await heldDeliveries(db, scope, { ...filter, ids }));
+  if (!ids.every((id) => held.has(id)))
     throw conflict(
-      'A delivery named is not held, so there is nothing to decide. Look at it first.',
+      'A delivery named is not held, or not one that the rest of the filter means, so nothing was done. Look at it first.',
       'not_held',
     );
 }
