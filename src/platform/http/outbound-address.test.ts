@@ -14,6 +14,12 @@ describe('addresses that may be sent to', () => {
       'http://127.0.0.1/fhir',
       'http://127.9.9.9/fhir',
       'http://[::1]:8080/fhir',
+      'https://[64:ff9b:1::10.0.0.7]/fhir',
+      'https://[64:ff9b:1:a00:0:700::]/fhir',
+      'https://[64:ff9b:1:fffe::10.0.0.7]/fhir',
+      'https://[64:ff9b:1:ff0a:0:7::]/fhir',
+      'https://[64:ff9b:1:ffff:a:0:700:0]/fhir',
+      'https://[fd00::5efe:10.0.0.7]/fhir',
     ])
       assert.equal(parseOutboundAddress(address, 'operator').href, new URL(address).href);
   });
@@ -42,6 +48,14 @@ describe('addresses that may be sent to', () => {
       'https://[64:ff9b::a9fe:a9fe]/', // 169.254.169.254 behind NAT64
       'https://[2002:a9fe:a9fe::1]/', // and 6to4
       'https://[::a9fe:a9fe]/',
+      'https://[64:ff9b:1::a9fe:a9fe]/', // local-use NAT64, whatever the length of its prefix
+      'https://[64:ff9b:1:abcd::169.254.169.254]/',
+      'https://[64:ff9b:1:a9fe:a9:fe00::]/',
+      'https://[64:ff9b:1:ffa9:fe:a9fe::]/',
+      'https://[64:ff9b:1:ffff:a9:fea9:fe00:0]/',
+      'https://[::ffff:0:169.254.169.254]/', // translated
+      'https://[::5efe:169.254.169.254]/', // ISATAP
+      'https://[fd00::200:5efe:169.254.169.254]/',
       'http://[64:ff9b::7f00:1]/', // a gateway elsewhere, not this machine
       'http://[2002:7f00:1::]/',
       'https://fhir.example.org/a\nb',
@@ -79,6 +93,12 @@ describe('addresses that an administrator may set over HTTP', () => {
     '203.0.113.7',
     '224.0.0.1',
     '255.255.255.255',
+    '168.63.129.16',
+    '64:ff9b::168.63.129.16',
+    '::ffff:0:10.0.0.7',
+    '::ffff:0:8.8.8.8',
+    '2606:2800:21f::5efe:10.0.0.7',
+    '2606:2800:21f:0:200:5efe:127.0.0.1',
     '::',
     '::1',
     '::127.0.0.1',
@@ -98,7 +118,14 @@ describe('addresses that an administrator may set over HTTP', () => {
     '2001::1',
     '3fff::1',
   ];
-  const outside = ['93.184.215.14', '172.32.0.1', '2606:2800:21f::1', '64:ff9b::808:808', '2002:808:808::1'];
+  const outside = [
+    '93.184.215.14',
+    '172.32.0.1',
+    '2606:2800:21f::1',
+    '64:ff9b::808:808',
+    '2002:808:808::1',
+    '2606:2800:21f::5efe:8.8.8.8',
+  ];
   const bracketed = (address: string) => (address.includes(':') ? `[${address}]` : address);
 
   test('are of the public internet', () => {

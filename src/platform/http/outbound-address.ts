@@ -81,13 +81,13 @@ function requireAllowed(address: string, by: { plainHttp: boolean; reach: Reach 
   const plain = plainAddress(address);
   if (by.reach === 'public' && !isPublicAddress(plain)) throw notPublic();
   // Whom an address leads to may stand inside it; whether it is this machine does not.
-  if (isIn(REFUSED, plain) || isIn(REFUSED, embeddedIpv4(plain)))
+  if ([plain, ...embeddedIpv4(plain)].some((one) => isIn(REFUSED, one)))
     throw new AddressRefusedError('The address leads to a link-local, unspecified or multicast address.');
   if (by.plainHttp && !isIn(LOOPBACK, plain)) throw plainText();
 }
 
-function isIn(list: BlockList, address: string | undefined): boolean {
-  return address !== undefined && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+function isIn(list: BlockList, address: string): boolean {
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
 function plainText(): AddressRefusedError {
