@@ -1,5 +1,5 @@
 /** `interchange target list|show|update|enable|disable|remove|rotate-secret` */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { CommandEnvironment } from '../platform/command/command.ts';
 import { readSecret } from '../platform/command/read-secret.ts';
 import {
@@ -44,15 +44,23 @@ export function showTargetCommand(environment: CommandEnvironment): Command {
     });
 }
 
+interface UpdateOptions extends NameOptions, SettingOptions {
+  rename?: string;
+  keepIds?: true;
+  forgetIds?: true;
+}
+
 export function updateTargetCommand(environment: CommandEnvironment): Command {
   const command = namedCommand('update', 'change a target; takes effect with the next publish')
     .option('--rename <name>', 'new name')
-    .option('--base <url>', 'new base address of the same server; for another server make another target')
+    .option('--base <url>', 'new base address')
+    .addOption(new Option('--keep-ids', 'it is the same server: recorded ids stay').conflicts('forgetIds'))
+    .option('--forget-ids', 'it is another server, or one set up anew: recorded ids are forgotten')
     .option('--auth <method>', 'none, bearer, basic or api-key');
   return withSettingOptions(command, { creating: false })
     .option('--no-allow-local-codes', 'publish no code that no terminology map covers')
     .addHelpText('after', '\nExample:\n  npx interchange target update --name national --references send')
-    .action(async (options: NameOptions & SettingOptions & { rename?: string }, command: Command) => {
+    .action(async (options: UpdateOptions, command: Command) => {
       // commander gives a value to an option with a --no- form even when neither was written.
       const written = command.getOptionValueSource('allowLocalCodes') === 'cli';
       const { allowLocalCodes, ...rest } = settingsOf(options);
@@ -67,6 +75,7 @@ export function updateTargetCommand(environment: CommandEnvironment): Command {
             },
             secret,
             makeDefault: options.default === true,
+            ids: options.forgetIds === true ? 'forget' : options.keepIds === true ? 'keep' : undefined,
           }),
         ),
       );

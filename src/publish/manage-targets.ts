@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { CommandError } from '../platform/command/command.ts';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
-import { type Pool, transaction } from '../platform/db/database.ts';
+import { type Pool, type Queryable, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { findOrganisation } from '../tenancy/organisation.store.ts';
+import { forgetRecordedIds, hasRecordedIds } from './recorded-ids.store.ts';
 import {
   hasDefault,
   insertTarget,
@@ -55,7 +56,7 @@ export async function createTarget(
   const id = randomUUID();
   const sealed = secret === undefined ? undefined : sealSecret(keys, id, secret);
   await transaction(db, async (client) => {
-    if ((await targetNamed(client, organisationId, settings.name)) !== undefined)
+    if ((await targetNamed(client, { organisationId, name: settings.name })) !== undefined)
       throw new CommandError(
         `There is a target ${settings.name} already. Change it: interchange target update.`,
       );
@@ -67,22 +68,44 @@ export async function createTarget(
   return requireTarget(db, { organisationId, name: settings.name });
 }
 
-/** Change settings; a changed way of authentication needs its secret. */
+/** What becomes of the ids that are recorded of a target: they are those of the server at its new address, or not. */
+export type RecordedIds = 'keep' | 'forget';
+
+/** Change settings; a changed way of authentication needs its secret, a changed base address a word on the ids. */
 export async function changeTarget(
   { db, keys }: TargetDependencies,
   which: TargetName,
-  input: { settings: Partial<TargetSettings>; secret: string | undefined; makeDefault: boolean },
+  input: {
+    settings: Partial<TargetSettings>;
+    secret: string | undefined;
+    makeDefault: boolean;
+    ids?: RecordedIds | undefined;
+  },
 ): Promise<StoredTarget> {
-  const before = await requireTarget(db, which);
-  const settings = checkedSettings({ ...before, ...ofAuthentication(before, input.settings) });
-  const keep = input.secret === undefined && settings.auth === before.auth;
-  if (!keep) checkSecret(settings.auth, input.secret);
-  const sealed = input.secret === undefined ? undefined : sealSecret(keys, before.id, input.secret);
-  await transaction(db, async (client) => {
+  return transaction(db, async (client) => {
+    const before = await requireTarget(client, which, true);
+    const settings = checkedSettings({ ...before, ...ofAuthentication(before, input.settings) });
+    const keep = input.secret === undefined && settings.auth === before.auth;
+    if (!keep) checkSecret(settings.auth, input.secret);
+    const sealed = input.secret === undefined ? undefined : sealSecret(keys, before.id, input.secret);
+    await settleIds(client, before, { base: settings.base, ids: input.ids });
     await updateTarget(client, before.id, { settings, secret: keep ? before.secret : sealed });
     if (input.makeDefault) await setDefault(client, before);
+    return requireTarget(client, { ...which, name: settings.name });
   });
-  return requireTarget(db, { ...which, name: settings.name });
+}
+
+/** Ids of one server, sent to another, would name records of somebody else there. */
+async function settleIds(
+  db: Queryable,
+  before: StoredTarget,
+  { base, ids }: { base: string; ids: RecordedIds | undefined },
+): Promise<void> {
+  if (ids === 'forget') await forgetRecordedIds(db, before);
+  if (ids !== undefined || base === before.base || !(await hasRecordedIds(db, before))) return;
+  throw new CommandError(
+    `Ids of the server at ${before.base} are recorded for ${before.name}. With --keep-ids the new address is that of the same server; with --forget-ids of another one, or of one that was set up anew.`,
+  );
 }
 
 /** Replace the secret; from the next publish on the new one is sent. */
@@ -91,11 +114,13 @@ export async function rotateTargetSecret(
   which: TargetName,
   secret: string,
 ): Promise<StoredTarget> {
-  const target = await requireTarget(db, which);
-  if (target.auth === 'none') throw new CommandError(`The target ${target.name} has no authentication.`);
-  checkSecret(target.auth, secret);
-  await updateTarget(db, target.id, { settings: target, secret: sealSecret(keys, target.id, secret) });
-  return requireTarget(db, which);
+  return transaction(db, async (client) => {
+    const target = await requireTarget(client, which, true);
+    if (target.auth === 'none') throw new CommandError(`The target ${target.name} has no authentication.`);
+    checkSecret(target.auth, secret);
+    await updateTarget(client, target.id, { settings: target, secret: sealSecret(keys, target.id, secret) });
+    return requireTarget(client, which);
+  });
 }
 
 export async function switchTarget(
@@ -118,10 +143,14 @@ export async function removeTarget(
   return target;
 }
 
-/** CommandError when there is none of that name. */
-export async function requireTarget(db: Pool, { organisationId, name }: TargetName): Promise<StoredTarget> {
+/** CommandError when there is none of that name. `lock`: until the transaction ends. */
+export async function requireTarget(
+  db: Queryable,
+  { organisationId, name }: TargetName,
+  lock = false,
+): Promise<StoredTarget> {
   await requireOrganisation(db, organisationId);
-  const target = await targetNamed(db, organisationId, name);
+  const target = await targetNamed(db, { organisationId, name }, lock);
   if (target === undefined)
     throw new CommandError(
       `There is no target ${name} ${organisationId === null ? 'of all organisations' : 'of this organisation'}. See interchange target list.`,
@@ -129,7 +158,7 @@ export async function requireTarget(db: Pool, { organisationId, name }: TargetNa
   return target;
 }
 
-async function requireOrganisation(db: Pool, organisationId: string | null): Promise<void> {
+async function requireOrganisation(db: Queryable, organisationId: string | null): Promise<void> {
   if (organisationId === null) return;
   if (!isUuid(organisationId) || (await findOrganisation(db, organisationId)) === undefined)
     throw new CommandError('There is no organisation of that id. See interchange organisation list.');

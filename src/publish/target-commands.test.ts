@@ -1,16 +1,18 @@
 /** `interchange target …`, as the operator types it (design section 5). */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { type Command, CommanderError } from 'commander';
 import { type CommandResult, runCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-server/start.ts';
+import { createClinic } from '../../test-support/publish-records.ts';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
 import { createKeyRing } from '../platform/crypto/key-ring.ts';
 import { createOrganisation } from '../tenancy/facilities.ts';
 import { createTargetCommand } from './create-target.command.ts';
+import { secretOf } from './live-targets.ts';
 import {
   disableTargetCommand,
   enableTargetCommand,
@@ -20,6 +22,8 @@ import {
   showTargetCommand,
   updateTargetCommand,
 } from './manage-targets.command.ts';
+import { changeTarget, requireTarget, rotateTargetSecret } from './manage-targets.ts';
+import { recordStored } from './resource.store.ts';
 import { testTargetCommand } from './test-target.command.ts';
 
 const SECRET = 'tok-33e1-of-the-target';
@@ -258,6 +262,61 @@ describe('interchange target', () => {
       'create --name a --base https://fhir.example.org --auth none --organisation nonsense',
     );
     assert.deepEqual([nobody.code, /no organisation of that id/.test(nobody.stderr)], [1, true]);
+  });
+
+  test('a new base address needs a word on the ids that are recorded of the old one', async () => {
+    const clinic = await createClinic(database.pool, { results: 1 });
+    const { organisationId } = clinic.scope;
+    const which = `--name moving --organisation ${organisationId}`;
+    const { id: targetId } = await json(`create ${which} --base ${server.base} --auth none`);
+    await json(`update ${which} --base https://first.example.org/r4`);
+    const resource = {
+      serverId: '17',
+      versionId: '1',
+      contentHash: 'ab',
+      method: 'POST',
+      status: 201,
+      publishedAt: new Date(),
+      chainId: randomUUID(),
+    } as const;
+    const stored = [{ key: `Patient/${clinic.patientId}` as const, ...resource }];
+    await recordStored(database.pool, clinic.scope, { targetId, stored });
+    const recorded = async () => {
+      const { rows } = await database.pool.query(
+        'select server_id, version_id, chain_id from publish_resource where target_id = $1',
+        [targetId],
+      );
+      return rows;
+    };
+    const refused = await run(`update ${which} --base https://second.example.org/r4`);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /recorded for moving\. With --keep-ids .* --forget-ids/);
+    const base = async () => (await json(`show ${which}`)).base;
+    assert.equal(await base(), 'https://first.example.org/r4');
+    await json(`update ${which} --base https://first.example.org/r4/ --timeout-ms 5000`);
+    assert.equal((await run(`update ${which} --keep-ids --forget-ids`)).code, 2);
+    await json(`update ${which} --base https://second.example.org/r4 --keep-ids`);
+    assert.equal((await recorded())[0].server_id, '17');
+    await json(`update ${which} --base https://third.example.org/r4 --forget-ids`);
+    assert.equal(await base(), 'https://third.example.org/r4');
+    assert.deepEqual(await recorded(), [{ server_id: null, version_id: null, chain_id: null }]);
+  });
+
+  test('a secret that is rotated while another setting is changed is not lost', async () => {
+    const keys = createKeyRing(masterKey);
+    const deps = { db: database.pool, keys };
+    await run(`create --name busy --base ${server.base} --auth bearer --secret-stdin`, 'first');
+    const which = { name: 'busy', organisationId: null };
+    for (let round = 1; round <= 5; round += 1) {
+      const change = { settings: { timeoutMs: 1_000 + round }, secret: undefined, makeDefault: false };
+      await Promise.all([
+        rotateTargetSecret(deps, which, `secret-${round}`),
+        changeTarget(deps, which, change),
+      ]);
+      const target = await requireTarget(database.pool, which);
+      assert.deepEqual([target.timeoutMs, secretOf(keys, target)], [1_000 + round, `secret-${round}`]);
+    }
+    await run('remove --name busy');
   });
 
   test('test says what the server supports and what that means for the policies', async () => {

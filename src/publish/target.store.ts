@@ -59,11 +59,14 @@ export async function findTarget(
   return rows.map(toTarget)[0];
 }
 
-/** Exactly that target: of the organisation, or of all when it is null. */
+/**
+ * Exactly that target: of the organisation, or of all when it is null. `lock`: nobody else changes it before the
+ * transaction ends.
+ */
 export async function targetNamed(
   db: Queryable,
-  organisationId: string | null,
-  name: string,
+  { organisationId, name }: Pick<Target, 'organisationId' | 'name'>,
+  lock = false,
 ): Promise<StoredTarget | undefined> {
   const { rows } = await db.query<TargetRow>({
     text: `
@@ -71,7 +74,8 @@ export async function targetNamed(
       from publish_target t
       where t.organisation_id is not distinct from $1
         and t.removed_at is null
-        and t.name = $2`,
+        and t.name = $2
+      ${lock ? 'for update' : ''}`,
     values: [organisationId, name],
   });
   return rows.map(toTarget)[0];
