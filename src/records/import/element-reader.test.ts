@@ -49,7 +49,7 @@ test('dates and date-times as R4 writes them, on days that exist', () => {
     '2024-02-29T10:00:00Z',
     'today',
   ])
-    assert.throws(() => read(date).date('x'), ResourceRejected, date);
+    assert.throws(() => read(date).date('x'), /^ResourceRejected: T\.x is not a FHIR date(,|$)/, date);
   for (const time of ['2024-02-29T23:59:59Z', '2024-02-29T00:00:00.123456+14:00'])
     assert.equal(read(time).dateTime('x')?.text, time);
   for (const time of [
@@ -60,6 +60,11 @@ test('dates and date-times as R4 writes them, on days that exist', () => {
   ])
     assert.throws(() => read(time).dateTime('x'), ResourceRejected, time);
   refuses(() => read('2024-01-01').dateTime('x', 'time'), 'T.x is not a FHIR instant');
+  refuses(
+    () => read('today').dateTime('x', 'time'),
+    'T.x is not a FHIR instant, or no such day or time exists',
+  );
+  refuses(() => read('today').dateTime('x'), 'T.x is not a FHIR dateTime, or no such day or time exists');
 });
 
 test('decimals keep their digits', () => {

@@ -119,20 +119,26 @@ export class ElementReader {
 
   /** FHIR `date`: a year, month or day. */
   date(name: string): string | undefined {
-    const parsed = this.dateTime(name);
+    const parsed = this.#moment(name, 'date');
     if (parsed?.precision === 'time') this.fail(name, 'is not a FHIR date');
     return parsed?.text;
   }
 
   /** FHIR `dateTime`, or `instant` with `precision` `time`. */
   dateTime(name: string, precision?: 'time'): FhirDateTime | undefined {
+    const parsed = this.#moment(name, precision === undefined ? 'dateTime' : 'instant');
+    if (parsed !== undefined && precision !== undefined && parsed.precision !== precision)
+      this.fail(name, 'is not a FHIR instant');
+    return parsed;
+  }
+
+  #moment(name: string, type: 'date' | 'dateTime' | 'instant'): FhirDateTime | undefined {
     const value = this.#take(name);
     if (value === undefined) return undefined;
     const text = this.#text(name, value, 64);
     const parsed = DATE_TIME.test(text) ? parseDateTime(text) : undefined;
-    if (parsed === undefined) return this.fail(name, 'is not a FHIR dateTime, or no such day or time exists');
-    if (precision !== undefined && parsed.precision !== precision) this.fail(name, 'is not a FHIR instant');
-    return parsed;
+    const exists = type === 'date' ? 'no such day exists' : 'no such day or time exists';
+    return parsed ?? this.fail(name, `is not a FHIR ${type}, or ${exists}`);
   }
 
   /** A nested element. */

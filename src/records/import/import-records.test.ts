@@ -377,7 +377,7 @@ describe('rejections', () => {
       document.rejected.map(({ entry, reason }) => [entry, reason]),
       [
         [1, 'Patient.gender is not one of male, female, other, unknown'],
-        [3, 'Patient.birthDate is not a FHIR dateTime, or no such day or time exists'],
+        [3, 'Patient.birthDate is not a FHIR date, or no such day exists'],
       ],
     );
   });
