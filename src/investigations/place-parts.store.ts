@@ -104,40 +104,15 @@ export async function touchOrders(
   scope: FacilityScope,
   ids: readonly string[],
 ): Promise<void> {
-  const values = [scope.organisationId, scope.facilityId, ids];
-  await db.query({
-    name: 'grouping-remove-empty',
-    text: `
-      delete from investigation_order o
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = any($3::uuid[])
-        and o.made_up
-        ${PARTS.map((table) => `and not exists (select 1 from ${table} part where ${partOf})`).join('\n        ')}`,
-    values,
-  });
-  await db.query({
-    name: 'grouping-touch',
-    text: `
-      update investigation_order o
-      set version = o.version + 1,
-        updated_at = now(),
-        sort_at = case
-          when o.authored_at is null and o.occurrence_start is null then coalesce((
-            select min(part.at)
-            from (
-              ${PARTS.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf}`).join('\n              union all ')}
-            ) part
-          ), '-infinity')
-          else o.sort_at
-        end
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = any($3::uuid[])`,
-    values,
-  });
+  for (let start = 0; start < ids.length; start += ORDERS_AT_ONCE) {
+    const values = [scope.organisationId, scope.facilityId, ids.slice(start, start + ORDERS_AT_ONCE)];
+    await db.query({ name: 'grouping-remove-empty', text: REMOVE_EMPTY, values });
+    await db.query({ name: 'grouping-touch', text: TOUCH, values });
+  }
 }
 
+/** A plan for some hundreds looks each up by its key. */
+const ORDERS_AT_ONCE = 500;
 const PARTS: readonly PartTable[] = ['investigation_report', 'imaging_study', 'observation'];
 const TIME_OF: Readonly<Record<PartTable, string>> = {
   investigation_report: 'coalesce(part.effective_at, part.issued_at)',
@@ -147,3 +122,41 @@ const TIME_OF: Readonly<Record<PartTable, string>> = {
 const partOf = `part.organisation_id = $1
                 and part.facility_id = $2
                 and part.order_id = o.id`;
+
+/** What holds for the parts of an order is a look-up for each: a join, planned without statistics, is their square. */
+const REMOVE_EMPTY = `
+  delete from investigation_order o
+  using unnest($3::uuid[]) as asked (id)
+  where o.organisation_id = $1
+    and o.facility_id = $2
+    and o.id = asked.id
+    and o.made_up
+    and ${PARTS.map(
+      (table) => `(
+      select count(*)
+      from (
+        select 1
+        from ${table} part
+        where ${partOf}
+        limit 1
+      ) found
+    ) = 0`,
+    ).join('\n    and ')}`;
+
+const TOUCH = `
+  update investigation_order o
+  set version = o.version + 1,
+    updated_at = now(),
+    sort_at = case
+      when o.authored_at is null and o.occurrence_start is null then coalesce((
+        select min(part.at)
+        from (
+          ${PARTS.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf}`).join('\n          union all ')}
+        ) part
+      ), '-infinity')
+      else o.sort_at
+    end
+  from unnest($3::uuid[]) as asked (id)
+  where o.organisation_id = $1
+    and o.facility_id = $2
+    and o.id = asked.id`;
