@@ -37,7 +37,8 @@ const RESULTS = `select e.observation_id as target
       from investigation_report_result e
       where e.organisation_id = source.organisation_id
         and e.facility_id = source.facility_id
-        and e.report_id = source.id`;
+        and e.report_id = source.id
+      offset 0`;
 
 /** Targets of a column of pointers, `{ type, id, display }`. */
 function pointersTo(type: string, column: string): string {
@@ -80,18 +81,28 @@ const PLACES: Readonly<Record<keyof LinkSources, number>> = {
 
 function linkSql({ element, from, to, targets }: Link): string {
   return `select '${element}' as element, source.id
-    from ${TABLES[from]} source
+    from unnest($${PLACES[from]}::uuid[]) as asked (id)
+    cross join lateral (
+      select *
+      from ${TABLES[from]} source
+      where source.organisation_id = $1
+        and source.facility_id = $2
+        and source.id = asked.id
+      offset 0
+    ) source
     cross join lateral (
       ${targets}
     ) link
-    join ${to} other
-      on other.organisation_id = $1
-      and other.facility_id = $2
-      and other.id = link.target
-    where source.organisation_id = $1
-      and source.facility_id = $2
-      and source.id = any($${PLACES[from]}::uuid[])
-      and other.patient_id <> source.patient_id`;
+    -- By its whole key: see grouping.store.ts.
+    cross join lateral (
+      select other.patient_id
+      from ${to} other
+      where other.organisation_id = $1
+        and other.facility_id = $2
+        and other.id = link.target
+      offset 0
+    ) other
+    where other.patient_id <> source.patient_id`;
 }
 
 const FOREIGN = `

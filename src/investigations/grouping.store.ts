@@ -1,4 +1,11 @@
-/** SQL that reads what is to be put under orders: reports, studies, results, and the orders (design 3.7). */
+/**
+ * SQL that reads what is to be put under orders: reports, studies, results, and the orders (design 3.7).
+ *
+ * An import asks right after it filled tables that had no statistics. The planner then holds every index that leads
+ * with the tenant for as good as the key, and one plan that it keeps reads a whole facility for each record. So each
+ * look-up is lateral, by a whole key; `offset 0` keeps the planner from turning it round, and keeps the tenant out of
+ * a search by member or study, which only an index of its own can answer.
+ */
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -27,8 +34,9 @@ export interface GroupedObservation extends GroupedPart {
   memberIds: string[];
 }
 
-const PART_COLUMNS = `id, order_id as "orderId", based_on_id as "basedOnId", patient_id as "patientId",
-        encounter_id as "encounterId", status`;
+const partColumns = (part: string) =>
+  `${part}.id, ${part}.order_id as "orderId", ${part}.based_on_id as "basedOnId",
+        ${part}.patient_id as "patientId", ${part}.encounter_id as "encounterId", ${part}.status`;
 
 /** These reports, and those that list one of these studies or results. */
 export async function reportsToGroup(
@@ -37,9 +45,8 @@ export async function reportsToGroup(
   ids: { reports: readonly string[]; studies: readonly string[]; observations: readonly string[] },
 ): Promise<GroupedReport[]> {
   const { rows } = await db.query<GroupedReport>({
-    name: 'grouping-reports',
     text: `
-      select ${PART_COLUMNS}, code, discipline, imaging_study_ids as "studyIds",
+      select ${partColumns('r')}, r.code, r.discipline, r.imaging_study_ids as "studyIds",
         array(
           select e.observation_id
           from investigation_report_result e
@@ -49,24 +56,39 @@ export async function reportsToGroup(
             and e.observation_id is not null
           order by e.position
         ) as "resultIds"
-      from investigation_report r
-      where r.organisation_id = $1
-        and r.facility_id = $2
-        and r.id in (
-          select unnest($3::uuid[])
-          union all
-          select listing.id
-          from investigation_report listing
-          where listing.organisation_id = $1
-            and listing.facility_id = $2
-            and listing.imaging_study_ids && $4::uuid[]
-          union all
+      from (
+        select unnest($3::uuid[]) as id
+        union
+        select listing.id
+        from unnest($4::uuid[]) as study (id)
+        cross join lateral (
+          select r.organisation_id, r.facility_id, r.id
+          from investigation_report r
+          where r.imaging_study_ids @> array[study.id]
+          offset 0
+        ) listing
+        where listing.organisation_id = $1
+          and listing.facility_id = $2
+        union
+        select listing.report_id
+        from unnest($5::uuid[]) as result (id)
+        cross join lateral (
           select e.report_id
           from investigation_report_result e
           where e.organisation_id = $1
             and e.facility_id = $2
-            and e.observation_id = any($5::uuid[])
-        )
+            and e.observation_id = result.id
+          offset 0
+        ) listing
+      ) asked
+      cross join lateral (
+        select *
+        from investigation_report r
+        where r.organisation_id = $1
+          and r.facility_id = $2
+          and r.id = asked.id
+        offset 0
+      ) r
       order by r.issued_at, r.id`,
     values: [scope.organisationId, scope.facilityId, ids.reports, ids.studies, ids.observations],
   });
@@ -81,12 +103,17 @@ export async function studiesToGroup(
   const { rows } = await db.query<GroupedStudy>({
     name: 'grouping-studies',
     text: `
-      select ${PART_COLUMNS}, procedure_code -> 0 as code
-      from imaging_study
-      where organisation_id = $1
-        and facility_id = $2
-        and id = any($3::uuid[])
-      order by id`,
+      select ${partColumns('s')}, s.procedure_code -> 0 as code
+      from unnest($3::uuid[]) as asked (id)
+      cross join lateral (
+        select *
+        from imaging_study s
+        where s.organisation_id = $1
+          and s.facility_id = $2
+          and s.id = asked.id
+        offset 0
+      ) s
+      order by s.id`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows;
@@ -99,29 +126,43 @@ export async function observationsToGroup(
   ids: readonly string[],
 ): Promise<GroupedObservation[]> {
   const { rows } = await db.query<GroupedObservation>({
-    name: 'grouping-observations',
     text: `
-      select ${PART_COLUMNS}, code, kind, has_member_ids as "memberIds"
-      from observation
-      where organisation_id = $1
-        and facility_id = $2
-        and id in (
-          select unnest($3::uuid[])
-          union all
-          select unnest(panel.has_member_ids)
+      select ${partColumns('o')}, o.code, o.kind, o.has_member_ids as "memberIds"
+      from (
+        select unnest($3::uuid[]) as id
+        union
+        select member.id
+        from unnest($3::uuid[]) as asked (id)
+        cross join lateral (
+          select unnest(panel.has_member_ids) as id
           from observation panel
           where panel.organisation_id = $1
             and panel.facility_id = $2
-            and panel.id = any($3::uuid[])
-          union all
-          select panel.id
+            and panel.id = asked.id
+          offset 0
+        ) member
+        union
+        select panel.id
+        from unnest($3::uuid[]) as asked (id)
+        cross join lateral (
+          select panel.organisation_id, panel.facility_id, panel.id
           from observation panel
-          where panel.organisation_id = $1
-            and panel.facility_id = $2
-            and panel.has_member_ids <> '{}'
-            and panel.has_member_ids && $3::uuid[]
-        )
-      order by id`,
+          where panel.has_member_ids <> '{}'
+            and panel.has_member_ids @> array[asked.id]
+          offset 0
+        ) panel
+        where panel.organisation_id = $1
+          and panel.facility_id = $2
+      ) asked
+      cross join lateral (
+        select *
+        from observation o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = asked.id
+        offset 0
+      ) o
+      order by o.id`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows;
@@ -141,11 +182,16 @@ export async function knownOrders(
   const { rows } = await db.query<KnownOrder>({
     name: 'grouping-orders',
     text: `
-      select id, made_up as "madeUp", patient_id as "patientId"
-      from investigation_order
-      where organisation_id = $1
-        and facility_id = $2
-        and id = any($3::uuid[])`,
+      select o.id, o.made_up as "madeUp", o.patient_id as "patientId"
+      from unnest($3::uuid[]) as asked (id)
+      cross join lateral (
+        select o.id, o.made_up, o.patient_id
+        from investigation_order o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = asked.id
+        offset 0
+      ) o`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows;

@@ -23,14 +23,21 @@ export async function vitalSignsToGroup(
   const { rows } = await db.query<GroupedVitalSign>({
     name: 'grouping-vital-signs',
     text: `
-      select id, vital_sign as "vitalSign", vital_set_id as "vitalSetId", patient_id as "patientId",
-        encounter_id as "encounterId", coalesce(effective_start, effective_end) as "effectiveStart",
-        effective_at::text as "effectiveAt"
-      from observation
-      where organisation_id = $1
-        and facility_id = $2
-        and id = any($3::uuid[])
-        and (vital_sign or vital_set_id is not null)`,
+      select o.id, o.vital_sign as "vitalSign", o.vital_set_id as "vitalSetId", o.patient_id as "patientId",
+        o.encounter_id as "encounterId", coalesce(o.effective_start, o.effective_end) as "effectiveStart",
+        o.effective_at::text as "effectiveAt"
+      from unnest($3::uuid[]) as asked (id)
+      -- By its whole key: see src/investigations/grouping.store.ts.
+      cross join lateral (
+        select *
+        from observation o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = asked.id
+        offset 0
+      ) o
+      where o.vital_sign
+        or o.vital_set_id is not null`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows;
@@ -106,13 +113,17 @@ export async function touchVitalSets(
       where v.organisation_id = $1
         and v.facility_id = $2
         and v.id = any($3::uuid[])
-        and not exists (
-          select 1
-          from observation b
-          where b.organisation_id = $1
-            and b.facility_id = $2
-            and b.vital_set_id = v.id
-        )`,
+        and (
+          select count(*)
+          from (
+            select 1
+            from observation b
+            where b.organisation_id = $1
+              and b.facility_id = $2
+              and b.vital_set_id = v.id
+            limit 1
+          ) sign
+        ) = 0`,
     values,
   });
   await db.query({
