@@ -89,3 +89,32 @@ test('a Bundle that is rejected counts nothing', async () => {
   assert.ok(report.rejectedCount > 0);
   assert.deepEqual(await counted(scope), []);
 });
+
+test('observations of a category that never goes out by itself are not counted, those without one are', async () => {
+  const scope = await t.createOrganisation();
+  const [someone = patient(), result = patient()] = records();
+  const of = (code: string, more: object): Resource => ({
+    ...result,
+    id: randomUUID(),
+    code: { coding: [{ ...LOCAL, code }] },
+    ...more,
+  });
+  const report = await t.run(
+    [
+      bundle([
+        someone,
+        of('SMOKER', { category: category('social-history') }),
+        of('ECG', { category: category('procedure') }),
+        of('LV-EF', { category: category('imaging') }),
+        of('LISTED', { category: undefined }),
+        of('BOTH', { category: [...category('exam'), ...category('laboratory')] }),
+      ]),
+    ],
+    { scope },
+  );
+  assert.deepEqual(report.rejected, []);
+  assert.deepEqual(
+    (await counted(scope)).toSorted((a, b) => String(a.local_code).localeCompare(String(b.local_code))),
+    ['BOTH', 'LISTED'].map((local_code) => ({ local_code, place: 'lab.result', count: 1 })),
+  );
+});

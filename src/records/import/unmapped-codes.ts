@@ -29,12 +29,22 @@ function codesOf(type: string, { values, children }: RecordRow): UnmappedCode[] 
 }
 
 /** Undefined for records whose codes no map concerns, and for orders and reports of neither discipline. */
-function placeOf(type: string, { vital_sign, discipline }: RecordRow['values']): UnmappedPlace | undefined {
-  if (type === 'Observation') return vital_sign === true ? 'vitals.sign' : 'lab.result';
+function placeOf(type: string, values: RecordRow['values']): UnmappedPlace | undefined {
+  const { vital_sign, discipline } = values;
+  if (type === 'Observation') return vital_sign === true ? 'vitals.sign' : resultPlace(values);
   const part = type === 'ServiceRequest' ? 'order' : type === 'DiagnosticReport' ? 'report' : undefined;
   if (part === undefined) return undefined;
   if (discipline === 'laboratory') return `lab.${part}`;
   return discipline === 'imaging' ? `imaging.${part}` : undefined;
+}
+
+/**
+ * A social history or a procedure goes out only where a laboratory report lists it; it is counted then. Without a
+ * category it may be a result of a report that is still to come.
+ */
+function resultPlace({ kind, category }: RecordRow['values']): UnmappedPlace | undefined {
+  const mayGoOut = kind === 'laboratory' || (kind === 'other' && category === undefined);
+  return mayGoOut ? 'lab.result' : undefined;
 }
 
 function isRecordRow(row: MappedRecord): row is RecordRow {
