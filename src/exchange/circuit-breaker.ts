@@ -8,8 +8,8 @@ export interface CircuitBreaker {
   readonly open: boolean;
   /** Take over what the database says, unless a change of ours is on its way there. */
   learn(open: boolean): void;
-  /** Note how a try ended. */
-  note(sign: Sign, tried: { patientId: string; probe: boolean }): void;
+  /** Note how a try ended. It is not probed before `restMs`, whatever patient is next. */
+  note(sign: Sign, tried: { patientId: string; probe: boolean; restMs: number }): void;
 }
 
 export interface CircuitBreakerOptions {
@@ -47,16 +47,16 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     learn(to) {
       if (writing === 0) change(to);
     },
-    note(sign, { patientId, probe }) {
+    note(sign, { patientId, probe, restMs }) {
       const tooMany = failures.note(sign, patientId);
       if (open && sign === 'up') {
         change(false);
         write(closeCircuit(db, key));
       } else if (open && probe)
-        write(delayProbe(db, key, { afterMs: settings.probeMs, maxMs: settings.maxProbeMs }));
+        write(delayProbe(db, key, { afterMs: settings.probeMs, maxMs: settings.maxProbeMs, restMs }));
       else if (!open && tooMany) {
         change(true);
-        write(openCircuit(db, key, settings.probeMs));
+        write(openCircuit(db, key, Math.max(settings.probeMs, restMs)));
       }
     },
   };

@@ -35,11 +35,14 @@ export async function closeCircuit(db: Queryable, key: ConnectionKey): Promise<v
   });
 }
 
-/** Note a probe that failed: the next comes after `afterMs`, doubled for each failure before, up to `maxMs`. */
+/**
+ * Note a probe that failed: the next comes after `afterMs`, doubled for each failure before, up to `maxMs`; or after
+ * `restMs`, when that is later.
+ */
 export async function delayProbe(
   db: Queryable,
   key: ConnectionKey,
-  delay: { afterMs: number; maxMs: number },
+  delay: { afterMs: number; maxMs: number; restMs: number },
 ): Promise<void> {
   await db.query({
     name: 'exchange-circuit-delay',
@@ -47,11 +50,12 @@ export async function delayProbe(
       update exchange_circuit
       set failed_probes = failed_probes + 1,
           probe_at = now()
-            + least($3::double precision * power(2, least(failed_probes + 1, 20)), $4) * interval '1 millisecond'
+            + greatest(least($3::double precision * power(2, least(failed_probes + 1, 20)), $4), $5)
+              * interval '1 millisecond'
       where organisation_id = $1
         and connection_id = $2
         and opened_at is not null`,
-    values: [key.organisationId, key.connectionId, delay.afterMs, delay.maxMs],
+    values: [key.organisationId, key.connectionId, delay.afterMs, delay.maxMs, delay.restMs],
   });
 }
 

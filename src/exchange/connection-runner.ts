@@ -230,11 +230,11 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
     if (item.deadline.passed()) return settleUnsent(item, 'unsent');
     inFlight += 1;
     const context = { target: by, retry: settings.retry, now: deps.now, counts: () => !circuit.open };
-    const { result, sign } = await tryDelivery(item, context);
+    const { result, sign, restMs } = await tryDelivery(item, context);
     inFlight -= 1;
     results.add(result, item.deadline.ms + by.timeoutMs);
     if (result.attempt !== null) deps.onAttempt(key, result.attempt);
-    circuit.note(sign, item);
+    circuit.note(sign, { ...item, restMs });
     void by.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
     advance();
   }

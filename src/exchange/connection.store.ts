@@ -79,8 +79,8 @@ async function insertFacilities(
 }
 
 /**
- * Change settings; those that are undefined stay. A new address is an operator's only when it says so. False when
- * there is no such connection.
+ * Change settings; those that are undefined stay. A new address is an operator's only when it says so. An exchange
+ * that is taken for down is probed at once. False when there is no such connection.
  */
 export async function updateConnection(
   db: Queryable,
@@ -90,6 +90,14 @@ export async function updateConnection(
   const { facilityIds } = changes;
   const { rowCount } = await db.query({
     text: `
+      with probed as (
+        update exchange_circuit
+        set probe_at = now()
+        where organisation_id = $1
+          and connection_id = $2
+          and opened_at is not null
+          and probe_at > now()
+      )
       update exchange_connection
       set name = coalesce($3, name),
           address = coalesce($4, address),

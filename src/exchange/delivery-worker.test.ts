@@ -377,6 +377,41 @@ describe('delivery', () => {
     assert.equal(rows[0]?.opened_at, null);
   });
 
+  it('leaves an exchange that asks for time alone for as long, with every patient, or until the connection is changed', async () => {
+    const probeInMs = async () => {
+      const { rows } = await database.pool.query<{ ms: number }>(
+        `select extract(epoch from probe_at - now())::double precision * 1000 as ms
+         from exchange_circuit where organisation_id = $1 and opened_at is not null`,
+        [place.organisationId],
+      );
+      return rows[0]?.ms ?? 0;
+    };
+    const ids = await insertPatients(database.pool, place, 40);
+    exchange.behave = () => ({ status: 503, headers: { 'retry-after': '3600' } });
+    await queue(database.pool, place, ids);
+    work();
+    await until('the circuit is open', async () => (await probeInMs()) > 0);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = exchange.arrivals.length;
+    assert.ok((await probeInMs()) > 3_590_000, 'as the failure that opened it asked');
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    assert.equal(exchange.arrivals.length, before, 'no probe comes sooner');
+    exchange.behave = () => ({ status: 429, headers: { 'retry-after': '7200' } });
+    await updateConnection(database.pool, key(), { disabled: false });
+    await exchange.waitFor(before + 1);
+    await until('the probe asked for more time', async () => (await probeInMs()) > 7_190_000);
+    exchange.behave = () => ({ status: 503, headers: { 'retry-after': '99999999' } });
+    await updateConnection(database.pool, key(), { disabled: false });
+    await exchange.waitFor(before + 2);
+    await until('the limit is a day', async () => (await probeInMs()) > 86_390_000);
+    assert.ok((await probeInMs()) <= 86_400_000);
+    exchange.behave = () => ({ status: 200 });
+    await updateConnection(database.pool, key(), { disabled: false });
+    await until('all but those that were told to wait are delivered', async () =>
+      (await heads()).every((head) => (head.due_at?.getTime() ?? 0) > Date.now() + 3_000_000),
+    );
+  });
+
   it('never takes an exchange for down because of one patient', async () => {
     const [bad = '', good = ''] = await insertPatients(database.pool, place, 2);
     exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === bad ? 503 : 200 });

@@ -1,7 +1,7 @@
 /** What the outcome of a try means for the delivery and for the exchange (design 3.6). Pure. */
 import type { Sign } from './circuit.ts';
 import type { Attempt, Result } from './lane.store.ts';
-import { meaningOf, type RetrySettings, retryDelay } from './retry.ts';
+import { honoured, meaningOf, type RetrySettings, retryDelay } from './retry.ts';
 import type { Answer } from './send.ts';
 
 export interface Judgement {
@@ -11,6 +11,8 @@ export interface Judgement {
   responseHash: Buffer | null;
   next: Result['next'];
   sign: Sign;
+  /** The exchange asked to be left alone for so long; 0 when it did not. */
+  restMs: number;
 }
 
 export interface JudgedBy {
@@ -32,15 +34,18 @@ export function judge(answer: Answer, by: JudgedBy): Judgement {
       responseHash: null,
       next: again(by, undefined),
       sign: answer.reached ? 'failing' : 'unreachable',
+      restMs: 0,
     };
   const { status, responseHash } = answer;
   const outcome = meaningOf(status);
-  const answered = { outcome, status, failure: null, responseHash };
+  const answered = { outcome, status, failure: null, responseHash, restMs: 0 };
   if (outcome === 'delivered') return { ...answered, next: { kind: 'advance' }, sign: 'up' };
   if (outcome === 'refused')
     return { ...answered, next: { kind: 'hold', reason: `refused_${status}` }, sign: 'up' };
   // A conflict concerns one delivery, whatever else the exchange is able to do.
-  return { ...answered, next: again(by, answer.retryAfterMs), sign: status === 409 ? 'up' : 'failing' };
+  const next = again(by, answer.retryAfterMs);
+  if (status === 409) return { ...answered, next, sign: 'up' };
+  return { ...answered, next, sign: 'failing', restMs: honoured(by.retry, answer.retryAfterMs) };
 }
 
 function again(

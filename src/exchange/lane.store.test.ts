@@ -263,7 +263,7 @@ describe('probes', () => {
     await settle(pool(), key, [
       { ...result(first, token, { kind: 'retry', afterMs: 60_000 }), counted: false },
     ]);
-    await delayProbe(pool(), key, { afterMs: 1_000, maxMs: 4_000 });
+    await delayProbe(pool(), key, { afterMs: 1_000, maxMs: 4_000, restMs: 0 });
     assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'not before its time');
     const waits: number[] = [];
     for (let probe = 0; probe < 4; probe += 1) {
@@ -272,7 +272,7 @@ describe('probes', () => {
         [place.organisationId],
       );
       waits.push(Math.round((rows[0]?.ms ?? 0) / 1_000));
-      await delayProbe(pool(), key, { afterMs: 1_000, maxMs: 4_000 });
+      await delayProbe(pool(), key, { afterMs: 1_000, maxMs: 4_000, restMs: 0 });
     }
     assert.deepEqual(waits, [2, 4, 4, 4]);
     await pool().query(`update exchange_circuit set probe_at = now() where organisation_id = $1`, [

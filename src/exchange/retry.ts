@@ -36,5 +36,10 @@ export function retryDelay(
   const delay = settings.delaysMs[attempts - 1];
   if (delay === undefined) return undefined;
   const spread = delay * (1 + settings.jitter * (2 * random - 1));
-  return Math.round(Math.max(spread, Math.min(retryAfterMs ?? 0, settings.maxRetryAfterMs)));
+  return Math.round(Math.max(spread, honoured(settings, retryAfterMs)));
+}
+
+/** How much of `retry-after` is honoured, in ms. */
+export function honoured({ maxRetryAfterMs }: RetrySettings, retryAfterMs: number | undefined): number {
+  return Math.min(retryAfterMs ?? 0, maxRetryAfterMs);
 }

@@ -1,8 +1,7 @@
 /** One try of one delivery: the trace of the access, the signed request, and the line for the ledger. */
 import type { AccessEntry } from '../privacy/access-log.ts';
 import { allowsPurpose } from '../privacy/decide.ts';
-import type { Sign } from './circuit.ts';
-import { judge } from './judge.ts';
+import { type Judgement, judge } from './judge.ts';
 import type { Attempt, ConnectionKey, LeasedDelivery, Result } from './lane.store.ts';
 import type { LeaseDeadline } from './lease-deadline.ts';
 import type { LiveTarget } from './live-target.ts';
@@ -45,17 +44,22 @@ export interface TryContext {
   counts: () => boolean;
 }
 
+/** The result, and what it says of the exchange as a whole. */
+export interface Tried extends Pick<Judgement, 'sign' | 'restMs'> {
+  result: Result;
+}
+
 /** Sign and post. Never throws: what went wrong is in the result. */
-export async function tryDelivery(item: Try, context: TryContext): Promise<{ result: Result; sign: Sign }> {
+export async function tryDelivery(item: Try, context: TryContext): Promise<Tried> {
   const startedAt = context.now();
   const startedMs = performance.now();
   const answer = await post(item, context.target, startedAt).catch(unsendable);
   const counted = context.counts();
   const by = { attempts: item.attempts, counted, retry: context.retry, random: Math.random() };
-  const { next, sign, ...judged } = judge(answer, by);
+  const { next, sign, restMs, ...judged } = judge(answer, by);
   const durationMs = Math.round(performance.now() - startedMs);
   const attempt = { nonce: item.nonce, startedAt, durationMs, ...judged };
-  return { result: resultOf(item, { next, counted, attempt }), sign };
+  return { result: resultOf(item, { next, counted, attempt }), sign, restMs };
 }
 
 async function post(item: Try, { sender, clientId, secret }: LiveTarget, time: Date): Promise<Answer> {
