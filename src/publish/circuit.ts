@@ -12,7 +12,7 @@ export const CIRCUIT: CircuitSettings = { failures: 3, openMs: 15_000 };
 export interface Circuit {
   /** Milliseconds until the next publish may try; 0 when this one may. The first that may is the probe. */
   waitMs(): number;
-  /** Whether publishes are kept away, the probe apart. */
+  /** Whether publishes are kept away now; not any more once one may try again. */
   isOpen(): boolean;
   /** Note how a publish ended: whether the target answered. */
   note(answered: boolean): void;
@@ -29,7 +29,7 @@ export function createCircuit(settings: CircuitSettings, nowMs: () => number): C
       opensAtMs = nowMs() + settings.openMs;
       return 0;
     },
-    isOpen: () => failures >= settings.failures,
+    isOpen: () => failures >= settings.failures && opensAtMs > nowMs(),
     note(answered) {
       failures = answered ? 0 : failures + 1;
       if (!answered) opensAtMs = nowMs() + settings.openMs;

@@ -37,7 +37,7 @@ describe('metrics of publishing', () => {
       const line = (await registry.metrics()).split('\n').find((text) => text.startsWith(wanted));
       return line === undefined ? undefined : Number(line.slice(wanted.length));
     };
-    return { publish: () => node.publish(clinic, { target: name }), value, clock };
+    return { publish: () => node.publish(clinic, { target: name }), value, clock, registry };
   }
   const PUBLISHES = 'interchange_publish_duration_seconds_count';
   const REQUESTS = 'interchange_publish_request_duration_seconds_count';
@@ -59,8 +59,18 @@ describe('metrics of publishing', () => {
     assert.equal(await value(CIRCUIT), 0);
   });
 
+  test('statuses that nobody knows are one line', async () => {
+    const { publish, value, registry } = await start();
+    for (let status = 430; status < 440; status += 1) {
+      await server.script({ kind: 'status', status });
+      await assert.rejects(publish());
+    }
+    assert.equal(await value(REQUESTS, 'other'), 10);
+    assert.doesNotMatch(await registry.metrics(), /outcome="43\d"/);
+  });
+
   test('the circuit of a target that does not answer', async () => {
-    const { publish, value, clock } = await start();
+    const { publish, value, clock, registry } = await start();
     await server.script({ kind: 'drop', times: 10_000 });
     for (let n = 0; n < 3; n += 1) await assert.rejects(publish());
     assert.equal(await value(CIRCUIT), 1);
@@ -70,7 +80,10 @@ describe('metrics of publishing', () => {
     assert.ok(((await value(REQUESTS, 'unanswered')) ?? 0) > 3);
     await server.script();
     await clock.sleep(15_000);
+    assert.equal(await value(CIRCUIT), 0, 'the next publish may try');
     await publish();
     assert.equal(await value(CIRCUIT), 0);
+    const all = await registry.getMetricsAsJSON();
+    assert.equal(all.find(({ name }) => name === CIRCUIT)?.aggregator, 'max');
   });
 });

@@ -20,7 +20,7 @@ export function createPublishMetrics(registry: Registry): PublishMetrics {
   const requests = seconds(
     registry,
     'interchange_publish_request_duration_seconds',
-    'Requests to FHIR servers and how long they took, by target and outcome: the status, timeout or unanswered.',
+    'Requests to FHIR servers and how long they took, by target and outcome: the status, other, timeout or unanswered.',
   );
   const publishes = seconds(
     registry,
@@ -41,6 +41,8 @@ export function createPublishMetrics(registry: Registry): PublishMetrics {
         help: '1 while this process leaves the target alone.',
         labelNames: ['organisation', 'target'],
         registers: [registry],
+        // Of several processes of one machine: whether any of them does.
+        aggregator: 'max',
         collect() {
           this.reset();
           for (const { target, open } of read()) this.set(labelsOf(target), Number(open));
@@ -54,8 +56,14 @@ function labelsOf({ organisationId, name }: Named): Record<TargetLabel, string> 
   return { organisation: organisationId ?? 'all', target: name };
 }
 
+/** Every label value is a line at each scrape: a server that makes statuses up makes no lines. */
+const KNOWN_STATUSES: ReadonlySet<number> = new Set([
+  200, 201, 204, 301, 302, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 415, 422,
+  429, 500, 501, 502, 503, 504,
+]);
+
 function outcomeOf(answer: FhirAnswer): string {
-  if (answer.kind === 'answered') return String(answer.status);
+  if (answer.kind === 'answered') return KNOWN_STATUSES.has(answer.status) ? String(answer.status) : 'other';
   return answer.code === 'TIMEOUT' ? 'timeout' : 'unanswered';
 }
 
