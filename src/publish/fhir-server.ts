@@ -34,8 +34,8 @@ export interface FhirServer {
   close(): void;
 }
 
-/** Of an answer at most so much is read; a report with its document comes back whole. */
-const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** Of an answer at most so much is read: `Location` and `ETag` say what is needed of a longer one. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** Throws AddressRefusedError for an address that must not be used. */
 export function createFhirServer(target: TargetSettings, secret: string | undefined): FhirServer {
@@ -83,15 +83,17 @@ function authHeaders(target: TargetSettings, secret = ''): Record<string, string
 }
 
 function fhirAnswer({ kind, status, headers, retryAfterMs, chunks, complete }: OutboundAnswer): FhirAnswer {
+  let body: string | undefined;
   return {
     kind,
     status,
     retryAfterMs,
     etag: headers.etag,
     location: headers.location ?? headerText(headers['content-location']),
-    // Most answers say all that is needed in their headers.
+    // Most answers say all that is needed in their headers, and are never joined.
     get body() {
-      return complete ? Buffer.concat(chunks).toString() : undefined;
+      body ??= complete ? Buffer.concat(chunks).toString() : undefined;
+      return body;
     },
   };
 }
