@@ -151,5 +151,14 @@ const NEVER_CONNECTED = [
 /** A connection that never came about, or was not trusted: the server cannot have seen the request. */
 function isUnseen(error: Error): boolean {
   const code = codeOf(error);
-  return NEVER_CONNECTED.includes(code) || /CERT|TLS|SSL/.test(code);
+  return NEVER_CONNECTED.includes(code) || isUntrusted(code);
+}
+
+/** What OpenSSL finds wrong with a certificate (`openssl verify`, "Diagnostics"), as Node.js names it, and TLS itself. */
+const UNTRUSTED =
+  /CERT|TLS|SSL|CRL|^UNABLE_TO_|^INVALID_(?:CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$/;
+
+/** Whether a request was not sent because of the server's certificate or of TLS: trying again does not help. */
+export function isUntrusted(code: string): boolean {
+  return UNTRUSTED.test(code);
 }
