@@ -1,6 +1,7 @@
 /** Targets as this process uses them: kept connections, the limit of requests, the circuit. */
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { unavailable } from '../platform/http/errors.ts';
+import { AddressRefusedError } from '../platform/http/outbound-address.ts';
 import { type Circuit, type CircuitSettings, createCircuit } from './circuit.ts';
 import { createFhirServer, type FhirAnswer, type FhirRequest, type FhirServer } from './fhir-server.ts';
 import { createLimit } from './limit.ts';
@@ -31,7 +32,7 @@ export function createLiveTargets(
   metrics.circuits(() => [...live.values()].map((target) => ({ target, open: target.circuit.isOpen() })));
 
   function open(target: StoredTarget): LiveTarget & { server: FhirServer } {
-    const server = createFhirServer(target, secretOf(keys, target));
+    const server = serverOf(target, secretOf(keys, target));
     const limit = createLimit(target.maxInFlight);
     return {
       ...target,
@@ -62,6 +63,21 @@ export function createLiveTargets(
       live.clear();
     },
   };
+}
+
+/** An address that could be set may be one that is refused by now: the rules are those of this version. */
+function serverOf(target: StoredTarget, secret: string | undefined): FhirServer {
+  try {
+    return createFhirServer(target, secret);
+  } catch (cause) {
+    if (!(cause instanceof AddressRefusedError)) throw cause;
+    const error = unavailable(
+      'The address of the target must not be used. The operator changes it: interchange target update --base.',
+      60,
+      'target_address',
+    );
+    throw Object.assign(error, { cause });
+  }
 }
 
 /** The secret in the clear, for the time of a process. */

@@ -100,12 +100,13 @@ export async function preparePublish(
     source.load(scope, id),
     findTarget(deps.db, scope, name ?? null),
   ]);
-  const target = found?.enabled === true ? deps.targets.of(found) : undefined;
-  // A refusal of the patient is logged and answered before it is said whether there is a target.
-  if (target === undefined && allowsPurpose(record.refusedPurposes, purposeOfUse))
+  const usable = found?.enabled === true ? found : undefined;
+  // A refusal of the patient is logged and answered before it is said whether there is a target that can be used.
+  if (usable === undefined && allowsPurpose(record.refusedPurposes, purposeOfUse))
     throw noTarget(name, found?.name);
   await authorise(deps, act, { id, record });
-  if (target === undefined) throw noTarget(name, found?.name);
+  if (usable === undefined) throw noTarget(name, found?.name);
+  const target = deps.targets.of(usable);
   countUnmapped(deps, act, record);
   return { ...record, subject: { kind: source.kind, id }, target, context };
 }

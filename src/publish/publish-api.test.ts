@@ -351,6 +351,37 @@ describe('publishing over HTTP', () => {
     );
   });
 
+  test('a refusal is logged and answered before a secret that cannot be opened, or an address that is refused', async () => {
+    const { id } = await addTarget({}, SECRET);
+    const refuse = (purposes: string) =>
+      api.database.pool.query(
+        'update patient set refused_purposes = $3 where organisation_id = $1 and id = $2',
+        [tenant.organisationId, clinic.patientId, purposes],
+      );
+    const outcomes = async () => {
+      const { rows } = await api.database.pool.query(
+        'select outcome from access_log where organisation_id = $1 order by outcome',
+        [tenant.organisationId],
+      );
+      return rows.map(({ outcome }) => outcome);
+    };
+    await api.database.pool.query(
+      "update publish_target set sealed_secret = '\\x00', version = version + 1 where id = $1",
+      [id],
+    );
+    await refuse('{OPS}');
+    isError(await post(), 403, /privacy/);
+    assert.deepEqual(await outcomes(), ['refused']);
+    await refuse('{}');
+    isError(await post(), 503, /secret of the target cannot be opened/);
+    assert.deepEqual(await outcomes(), ['allowed', 'refused']);
+    await api.database.pool.query(
+      "update publish_target set base = 'http://169.254.169.254/x', auth = 'none', secret_id = null, sealed_secret = null, version = version + 1 where id = $1",
+      [id],
+    );
+    isError(await post(), 503, /address of the target must not be used/);
+  });
+
   test('permissions and modules: release for lab, publish beside lab', async () => {
     await addTarget();
     const reader = await api.createAccount(tenant, {
