@@ -42,7 +42,6 @@ const ACCESS = {
 const responses = {
   200: { description: 'What was done, or would be.', schema: ReviewOutcomeSchema },
   404: { description: 'A delivery named is not one of this facility.' },
-  403: { description: 'The filter names a patient who refuses the purpose, or a permission is missing.' },
   409: { description: 'A delivery named is not held, or not one that the rest of the filter means.' },
 };
 
