@@ -1,6 +1,6 @@
 /** SQL of how much waits, as it was last counted: what monitoring asks for, at any size of the queue (docs/adr/0055). */
 import type { Queryable } from '../platform/db/database.ts';
-import type { QueueState } from './queue-state.store.ts';
+import { COUNTS, type QueueState } from './queue-state.store.ts';
 
 export interface CountedState extends QueueState {
   /** It is time to count again, or it was never counted. */
@@ -66,9 +66,7 @@ export async function countQueues(db: Queryable): Promise<void> {
         on q.organisation_id = c.organisation_id
         and q.connection_id = c.id
       cross join lateral (
-        select coalesce(sum(h.last_sequence - h.sequence + case when h.held_at is null then 1 else 0 end), 0) as queued,
-          count(h.held_at) as held,
-          min(h.queued_at) filter (where h.held_at is null) as oldest_queued_at
+        select ${COUNTS}
         from exchange_head h
         where h.organisation_id = c.organisation_id
           and h.connection_id = c.id
