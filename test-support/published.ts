@@ -52,7 +52,7 @@ export async function requireWhole({
     );
     assert.equal(found.length, 1, `${key} is there once`);
     assert.equal(row.server_id, found[0]?.id, `the id of ${key}`);
-    if (!late) assert.equal(row.version_id, found[0]?.meta?.versionId, `the version of ${key}`);
+    if (!late) assert.equal(row.version_id, found[0]?.meta?.versionId ?? null, `the version of ${key}`);
   }
   const there = new Set(resources.map(({ resourceType, id }) => `${resourceType}/${id}`));
   for (const resource of held)

@@ -1,4 +1,5 @@
 /** Servers that lack one of the two guards against doubles (docs/adr/0050). */
+import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { startFhirServer } from '../../test-support/fhir-server/start.ts';
@@ -41,4 +42,26 @@ describe('servers that lack what guards against doubles', () => {
         await server.stop();
       }
     });
+
+  test('without conditional create, a create that is done late makes two: the older is written to from then on', async () => {
+    const server = await startFhirServer('--no-integrity', '--no-client-ids', '--no-conditional-create');
+    try {
+      const node = createTestPublisher(database.pool);
+      const timeoutMs = 1_000;
+      const { name } = await node.addTarget(clinic, { base: server.base, idPolicy: 'server', timeoutMs });
+      await server.script(
+        // Done 400 ms after it was given up, while the second is under way.
+        { kind: 'slow', type: 'ServiceRequest', delayMs: timeoutMs + 400 },
+        { kind: 'slow', type: 'ServiceRequest', delayMs: 800 },
+      );
+      const published = await node.publish(clinic, { target: name });
+      const { resources } = await server.state();
+      const orders = resources.filter(({ resourceType }) => resourceType === 'ServiceRequest');
+      assert.equal(orders.length, 2);
+      const [first] = orders.filter(({ meta }) => meta?.versionId === '2');
+      assert.deepEqual([published[0]?.id, published[0]?.method], [first?.id, 'PUT']);
+    } finally {
+      await server.stop();
+    }
+  });
 });

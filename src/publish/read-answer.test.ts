@@ -53,9 +53,16 @@ describe('where an answer says that a resource is stored', () => {
       '{"resourceType":"Observation"}',
       '{"resourceType":"Observation","id":"../x"}',
       '{"resourceType":"Observation","id":7}',
+      '{"resourceType":"Observation","id":".."}',
+      '{"resourceType":"Observation","id":"."}',
     ])
       assert.equal(stored({ body }, 'mine'), undefined, body);
-    for (const location of ['https://x/Patient/a1', 'https://x/Observation/a 1', 'https://x/'])
+    for (const location of [
+      'https://x/Patient/a1',
+      'https://x/Observation/a 1',
+      'https://x/Observation/..',
+      'https://x/',
+    ])
       assert.equal(stored({ location }), undefined, location);
   });
 });
@@ -80,7 +87,10 @@ describe('what a search found', () => {
       { ...right, resourceType: 'Patient' },
       { resourceType: 'OperationOutcome' },
     ];
-    assert.deepEqual(foundIds(bundle(...others, right), wanted), [{ id: 'a1', versionId: null }]);
+    assert.deepEqual(
+      foundIds(bundle(...others, right), wanted)?.map(({ id, versionId }) => [id, versionId]),
+      [['a1', null]],
+    );
     assert.deepEqual(foundIds(bundle(), wanted), []);
     assert.deepEqual(foundIds(answer({ body: '{"resourceType":"Bundle","type":"searchset"}' }), wanted), []);
   });

@@ -19,8 +19,15 @@ export interface Issue {
 type Json = Record<string, unknown>;
 type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
 
-/** FHIR R4 datatypes, "id". */
-const FHIR_ID = /^[A-Za-z0-9\-.]{1,64}$/;
+/** A resource that was asked for. */
+export interface Found extends StoredAs {
+  /** `meta.lastUpdated`; empty where there is none. */
+  lastUpdated: string;
+  identifiers: Json[];
+}
+
+/** FHIR R4 datatypes, "id". Not `.` and `..`: in an address they lead elsewhere. */
+const FHIR_ID = /^(?!\.{1,2}$)[A-Za-z0-9\-.]{1,64}$/;
 
 /**
  * Where a 2xx answer says that the resource is stored: its body, else `Location` and `ETag`. An empty body and
@@ -33,7 +40,8 @@ export function storedAs(
 ): StoredAs | undefined {
   const located = inLocation(answer.location, type);
   const versionId = inEtag(answer.etag) ?? located?.versionId ?? null;
-  if (located !== undefined && versionId !== null && agrees(answer.body, { id: located.id, versionId }))
+  const expected = located !== undefined && (putId === undefined || located.id === putId);
+  if (expected && versionId !== null && agrees(answer.body, { id: located.id, versionId }))
     return { id: located.id, versionId };
   const said = { id: located?.id ?? putId, versionId };
   // Longer than is read: a resource that is echoed whole.
@@ -51,21 +59,37 @@ function agrees(body: string | undefined, { id, versionId }: { id: string; versi
   return body?.includes(`"id":"${id}"`) === true && body.includes(`"versionId":"${versionId}"`);
 }
 
-/** Ids of the resources of a searchset that carry the identifier; undefined when the answer is no searchset. */
+/** Resources of a searchset that carry the identifier; undefined when the answer is no searchset. */
 export function foundIds(
   answer: Answered,
   { type, system, value }: { type: string; system: string; value: string },
-): StoredAs[] | undefined {
+): Found[] | undefined {
   const bundle = answer.body === undefined ? undefined : parseObject(answer.body);
   if (bundle?.resourceType !== 'Bundle' || bundle.type !== 'searchset') return undefined;
   const entries = Array.isArray(bundle.entry) ? (bundle.entry as { resource?: Json }[]) : [];
-  return entries.flatMap(({ resource }) => {
-    if (resource?.resourceType !== type || !isFhirId(resource.id)) return [];
-    const identifiers = Array.isArray(resource.identifier) ? (resource.identifier as Json[]) : [];
-    if (!identifiers.some((item) => item.system === system && item.value === value)) return [];
-    const { versionId } = (resource.meta ?? {}) as { versionId?: unknown };
-    return [{ id: resource.id, versionId: isFhirId(versionId) ? versionId : null }];
-  });
+  const found = entries.flatMap(({ resource }) => foundResource(resource, type) ?? []);
+  return found.filter(({ identifiers }) =>
+    identifiers.some((item) => item.system === system && item.value === value),
+  );
+}
+
+/** The resource that a read of `Type/id` answered; undefined when the answer is none, or another. */
+export function foundAt(answer: Answered, type: string, id: string): Found | undefined {
+  const body = answer.body === undefined ? undefined : parseObject(answer.body);
+  const found = foundResource(body, type);
+  if (found?.id !== id) return undefined;
+  return { ...found, versionId: found.versionId ?? inEtag(answer.etag) };
+}
+
+function foundResource(resource: Json | undefined, type: string): Found | undefined {
+  if (resource?.resourceType !== type || !isFhirId(resource.id)) return undefined;
+  const { versionId, lastUpdated } = (resource.meta ?? {}) as { versionId?: unknown; lastUpdated?: unknown };
+  return {
+    id: resource.id,
+    versionId: isFhirId(versionId) ? versionId : null,
+    lastUpdated: typeof lastUpdated === 'string' ? lastUpdated : '',
+    identifiers: Array.isArray(resource.identifier) ? resource.identifier.filter(isObject) : [],
+  };
 }
 
 /** The issues of an OperationOutcome; none when the answer is none. */
@@ -79,7 +103,7 @@ export function issuesOf(answer: FhirAnswer): Issue[] {
 export function parseObject(text: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -101,12 +125,16 @@ function inLocation(location: string | undefined, type: string): StoredAs | unde
   const match = /(?:^|\/)([A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/([A-Za-z0-9\-.]{1,64}))?\/?$/.exec(
     path,
   );
-  if (match === null || match[1] !== type || match[2] === undefined) return undefined;
+  if (match === null || match[1] !== type || !isFhirId(match[2])) return undefined;
   return { id: match[2], versionId: match[3] ?? null };
 }
 
 function inEtag(etag: string | undefined): string | null {
   return /^(?:W\/)?"([A-Za-z0-9\-.]{1,64})"$/.exec(etag ?? '')?.[1] ?? null;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isFhirId(value: unknown): value is string {

@@ -94,23 +94,56 @@ export async function noteCreates(
   });
 }
 
-/** Upsert of stored resources: `$1` and `$2` are organisation and target, then one list per column. */
+/**
+ * Steps of a `with` that record what was stored: `$1` and `$2` are organisation and target, then one list per column.
+ * An id that the target has given anew is taken from whoever had it before: a target that was reset (docs/adr/0050).
+ */
 export const RECORD_STORED = `
-  insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
-    version_id, content_hash, method, status, published_at, chain_id)
-  select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, decode(s.content_hash, 'hex'), s.method,
-    s.status, s.published_at, s.chain_id
-  from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::smallint[],
-      $10::timestamptz[], $11::uuid[])
-    as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
-  on conflict (organisation_id, target_id, resource_type, local_id) do update
-  set server_id = excluded.server_id,
-      version_id = excluded.version_id,
-      content_hash = excluded.content_hash,
-      method = excluded.method,
-      status = excluded.status,
-      published_at = excluded.published_at,
-      chain_id = excluded.chain_id`;
+  taken_over as (
+    update publish_resource
+    set server_id = null,
+        version_id = null,
+        content_hash = null,
+        chain_id = null
+    where organisation_id = $1
+      and ctid = any (array(
+        select other.ctid
+        from unnest($3::text[], $4::uuid[], $5::text[]) as s (resource_type, local_id, server_id)
+        -- limit: one look-up by key for each, as above.
+        cross join lateral (
+          select p.ctid
+          from publish_resource p
+          where p.organisation_id = $1
+            and p.target_id = $2
+            and p.resource_type = s.resource_type
+            and p.server_id = s.server_id
+            and p.server_id <> p.local_id::text
+            and p.local_id <> s.local_id
+          limit 1
+        ) other
+        where s.server_id <> s.local_id::text
+      ))
+    returning 1
+  ),
+  recorded as (
+    insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
+      version_id, content_hash, method, status, published_at, chain_id)
+    select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, decode(s.content_hash, 'hex'), s.method,
+      s.status, s.published_at, s.chain_id
+    from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::smallint[],
+        $10::timestamptz[], $11::uuid[])
+      as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
+    -- The ids are given up first.
+    where (select count(*) from taken_over) >= 0
+    on conflict (organisation_id, target_id, resource_type, local_id) do update
+    set server_id = excluded.server_id,
+        version_id = excluded.version_id,
+        content_hash = excluded.content_hash,
+        method = excluded.method,
+        status = excluded.status,
+        published_at = excluded.published_at,
+        chain_id = excluded.chain_id
+  )`;
 
 export async function recordStored(
   db: Queryable,
@@ -119,7 +152,7 @@ export async function recordStored(
 ): Promise<void> {
   await db.query({
     name: 'publish-resource-record',
-    text: RECORD_STORED,
+    text: `with ${RECORD_STORED} select 1`,
     values: storedValues(scope, targetId, stored),
   });
 }

@@ -10,7 +10,7 @@ import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded, type RecordedResource, type StoredResource } from './resource.store.ts';
 import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
 import { type Sent, sendLevels } from './send-levels.ts';
-import { WriteFailure } from './write-resource.ts';
+import { WriteFailure } from './write-failure.ts';
 
 export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> & {
   settings: PublishSettings;

@@ -127,7 +127,7 @@ export async function endRun(
   await db.query({
     name: 'publish-run-end',
     text: `
-      with recorded as (${RECORD_STORED}),
+      with ${RECORD_STORED},
       given_back as (
         delete from publish_lease
         where organisation_id = $1

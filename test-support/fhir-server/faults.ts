@@ -13,6 +13,8 @@ export type FaultKind =
   | 'slow-after'
   /** Does the request, and answers with half a JSON document. */
   | 'wrong-json'
+  /** Does the request, and answers with the id 999. */
+  | 'other-id'
   /** Does nothing, and answers 200 with a page of a proxy. */
   | 'html'
   /** Does the request, and never answers. */

@@ -3,7 +3,7 @@
  * referential integrity, and faults by script. Prints its origin; the base address is `<origin>/fhir`.
  *
  * node test-support/fhir-server/main.ts [--no-client-ids] [--no-integrity] [--no-conditional-create] [--no-search]
- *   [--require "Bearer token"] [--latency-ms 5]
+ *   [--no-versions] [--sequential-ids] [--require "Bearer token"] [--latency-ms 5]
  *
  * Control, beside the FHIR interface: POST /control/script, POST /control/reset, POST /control/remove,
  * POST /control/put, GET /control/state.
@@ -29,6 +29,8 @@ const { values } = parseArgs({
     'no-integrity': { type: 'boolean', default: false },
     'no-conditional-create': { type: 'boolean', default: false },
     'no-search': { type: 'boolean', default: false },
+    'no-versions': { type: 'boolean', default: false },
+    'sequential-ids': { type: 'boolean', default: false },
     require: { type: 'string' },
     'latency-ms': { type: 'string', default: '0' },
   },
@@ -38,6 +40,8 @@ const store = new FhirStore({
   referentialIntegrity: !values['no-integrity'],
   conditionalCreate: !values['no-conditional-create'],
   search: !values['no-search'],
+  versions: !values['no-versions'],
+  sequentialIds: values['sequential-ids'],
   name: 'Test FHIR server',
 });
 const script = createScript();
@@ -115,6 +119,11 @@ async function commit(
       const text = JSON.stringify(bodyOf(work()));
       response.writeHead(200, { 'content-type': 'application/fhir+json' });
       return void response.end(text.slice(0, text.length / 2));
+    }
+    case 'other-id': {
+      const done = work();
+      const { resource } = done as Outcome;
+      return answerWith(response, { ...done, resource: { ...resource, id: '999' } } as Outcome);
     }
     case 'html':
       response.writeHead(200, { 'content-type': 'text/html' });

@@ -30,7 +30,7 @@ export function perform(
   const resource = parseResource(body);
   if (resource === undefined) return problem(400, 'structure', 'Not valid JSON');
   if (resource.resourceType !== type) return problem(400, 'invalid', 'Resource type does not match');
-  if (method === 'PUT' && id !== undefined) return store.update(resource, id);
+  if (method === 'PUT' && id !== undefined) return store.update(resource, id, headers['if-match']);
   const condition = headers['if-none-exist'];
   if (method === 'POST') return store.create(resource, typeof condition === 'string' ? condition : undefined);
   return problem(405, 'not-supported', 'Not supported');
@@ -43,7 +43,7 @@ export function answerWith(response: ServerResponse, outcome: Outcome | Resource
   const { id, resourceType, meta } = resource ?? {};
   const version = meta?.versionId;
   const headers =
-    resource === undefined
+    resource === undefined || version === undefined
       ? {}
       : { etag: `W/"${version}"`, location: `/fhir/${resourceType}/${id}/_history/${version}` };
   response.writeHead(status, { 'content-type': 'application/fhir+json; charset=utf-8', ...headers });

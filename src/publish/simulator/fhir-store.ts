@@ -20,6 +20,10 @@ export interface StoreOptions {
   conditionalCreate: boolean;
   /** Searches by identifier; without it: 403. */
   search: boolean;
+  /** Gives versions, and honours If-Match; default true. */
+  versions?: boolean;
+  /** Gives the ids 1, 2, 3, from 1 again once it is cleared. */
+  sequentialIds?: boolean;
 }
 
 /** What a write came to: 200 there or updated, 201 made, else why not. */
@@ -37,6 +41,7 @@ interface Held {
 export class FhirStore {
   readonly options: StoreOptions;
   #held = new Map<string, Held>();
+  #lastId = 0;
 
   constructor(options: StoreOptions) {
     this.options = options;
@@ -53,11 +58,11 @@ export class FhirStore {
       const [first] = found;
       if (first !== undefined) return { status: 200, resource: first };
     }
-    return { status: 201, resource: this.#add(resource, randomUUID()) };
+    return { status: 201, resource: this.#add(resource, this.#newId()) };
   }
 
-  /** PUT. */
-  update(resource: Resource, id: string): Outcome {
+  /** PUT, with `If-Match` where it was sent and is honoured. */
+  update(resource: Resource, id: string, ifMatch?: string): Outcome {
     const held = this.#held.get(`${resource.resourceType}/${id}`);
     if (resource.id !== id)
       return { status: 400, problem: { code: 'invalid', text: 'Resource id and address do not match' } };
@@ -65,6 +70,12 @@ export class FhirStore {
       return { status: 405, problem: { code: 'not-supported', text: 'Client-assigned ids are not allowed' } };
     if (held?.deleted === true && !this.options.clientIds)
       return { status: 410, problem: { code: 'deleted', text: 'Resource was deleted' } };
+    if (
+      ifMatch !== undefined &&
+      ifMatch !== `W/"${held?.versions.at(-1)?.meta?.versionId}"` &&
+      this.#hasVersions
+    )
+      return { status: 412, problem: { code: 'conflict', text: 'The version is another one' } };
     const broken = this.#brokenReference(resource);
     if (broken !== undefined) return broken;
     return { status: held === undefined ? 201 : 200, resource: this.#add(resource, id) };
@@ -102,13 +113,24 @@ export class FhirStore {
 
   clear(): void {
     this.#held.clear();
+    this.#lastId = 0;
+  }
+
+  get #hasVersions(): boolean {
+    return this.options.versions !== false;
+  }
+
+  #newId(): string {
+    this.#lastId += 1;
+    return this.options.sequentialIds === true ? String(this.#lastId) : randomUUID();
   }
 
   #add(resource: Resource, id: string): Resource {
     const key = `${resource.resourceType}/${id}`;
     const held = this.#held.get(key) ?? { versions: [], deleted: false };
     const versionId = String(held.versions.length + 1);
-    const meta = { ...resource.meta, versionId, lastUpdated: new Date().toISOString() };
+    const version = this.#hasVersions ? { versionId } : {};
+    const meta = { ...resource.meta, ...version, lastUpdated: new Date().toISOString() };
     const stored = { ...resource, id, meta };
     this.#held.set(key, { versions: [...held.versions, stored], deleted: false });
     return stored;
