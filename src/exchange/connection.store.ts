@@ -3,6 +3,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import type { Connection, ConnectionSettings, SecretStatus } from './connection.ts';
+import { covers } from './covers.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
 /** The organisation of a connection; undefined when there is no such connection. */
@@ -181,12 +182,7 @@ const LIST = `
     ) as secrets
   from exchange_connection c
   where c.organisation_id = $1
-    and ($2::uuid is null or c.all_facilities or exists (
-      select from exchange_connection_facility f
-      where f.organisation_id = $1
-        and f.connection_id = c.id
-        and f.facility_id = $2
-    ))
+    and ($2::uuid is null or ${covers('$2')})
     and ($3::uuid is null or c.id = $3)
   order by c.name, c.id`;
 

@@ -1,6 +1,7 @@
 /** SQL that queues deliveries inside the transaction of a change. */
 import type { Queryable } from '../platform/db/database.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
+import { covers } from './covers.ts';
 import type { DeliveryEvent } from './envelope.ts';
 
 export interface OpenConnection {
@@ -23,12 +24,7 @@ export async function openConnections(db: Queryable, scope: OrganisationScope): 
         and m.module = 'exchange'
       where c.organisation_id = $1
         and c.disabled_at is null
-        and (c.all_facilities or exists (
-          select from exchange_connection_facility f
-          where f.organisation_id = $1
-            and f.connection_id = c.id
-            and f.facility_id = m.facility_id
-        ))
+        and ${covers('m.facility_id')}
       group by c.id
       order by c.id`,
     values: [scope.organisationId],

@@ -4,6 +4,7 @@
  * must decide (docs/adr/0054).
  */
 import type { Queryable } from '../platform/db/database.ts';
+import { covers } from './covers.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
 /** Set leased lanes aside until their facility is open again. */
@@ -44,12 +45,7 @@ export const REOPENED = `
         and m.facility_id = f.id
         and m.module = 'exchange'
     )
-    or not (c.all_facilities or exists (
-      select from exchange_connection_facility x
-      where x.organisation_id = f.organisation_id
-        and x.connection_id = c.id
-        and x.facility_id = f.id
-    ))
+    or not ${covers('f.id')}
   )`;
 
 /** Let up to `limit` lanes go on whose facility is open again. Returns how many. */
