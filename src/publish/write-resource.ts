@@ -6,6 +6,7 @@
  * process ended), a search by that identifier comes before the next POST.
  */
 import type { FhirResource } from '../observations/fhir-resource.ts';
+import { isUntrusted } from '../platform/http/outbound-client.ts';
 import { keyOf } from './content.fhir.ts';
 import { createResource } from './create-resource.ts';
 import type { FhirAnswer } from './fhir-server.ts';
