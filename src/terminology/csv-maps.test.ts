@@ -48,6 +48,20 @@ describe('reading', () => {
     assert.deepEqual(await rowsOf(file), [{ line: 2, given: expected }]);
   });
 
+  test('tells the columns that it does not read, with their rows', async () => {
+    const ignored = new Map<string, number>();
+    const file = `${HEADER},equivalance,Comment,target_code,\nurn:lab,A,,${LOINC},718-7,,narrower,x,1,\nurn:lab,B,,${LOINC},718-7,,,,,\n`;
+    await rowsOf(file, { ignored });
+    assert.deepEqual([...ignored], Object.entries({ equivalance: 2, Comment: 2, target_code: 2 }));
+    const constant = new Map<string, number>();
+    await rowsOf(file, { ignored: constant, targetSystem: LOINC });
+    assert.equal(constant.get('target_system'), 2);
+    const wide = new Map<string, number>();
+    await rowsOf(`${HEADER},${Array.from({ length: 500 }, (_, i) => `c${i}`).join(',')}\nurn:lab,A\n`, {
+      ignored: wide,
+    });
+    assert.equal(wide.size, 100);
+  });
   test('takes UTF-8 that is cut anywhere', async () => {
     const bytes = Buffer.from(`${HEADER}\nurn:lab,A,Hämoglobin 血,${LOINC},718-7,Hemoglobin\n`);
     for (let cut = 1; cut < bytes.length; cut += 1) {

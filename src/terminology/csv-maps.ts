@@ -1,7 +1,7 @@
 /** Terminology maps as CSV (design section 5; RFC 4180), read and written as streams. */
 import { type PipelineSource, pipeline, type Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { type ImportRow, MapFileError } from './import-row.ts';
+import { type IgnoredElements, type ImportRow, MapFileError } from './import-row.ts';
 import type { GivenEntry, MapEntry } from './map-entry.ts';
 
 /** The columns of the header, in the order of export; the last two may be left out. */
@@ -20,6 +20,8 @@ export const CSV_COLUMNS = Object.keys(FIELDS) as CsvColumn[];
 const PLAIN_COLUMNS = CSV_COLUMNS.slice(0, 6);
 
 const MAX_RECORD_CHARACTERS = 65_536;
+/** Columns that are named as not read. */
+const MAX_UNREAD_COLUMNS = 100;
 
 export interface CsvReadOptions {
   /** Which column of the file holds what; a column that is not named here has its own name. */
@@ -27,6 +29,8 @@ export interface CsvReadOptions {
   /** For a file without such a column. */
   localSystem?: string | undefined;
   targetSystem?: string | undefined;
+  /** Told of each column that is not read, with the number of its rows. */
+  ignored?: IgnoredElements;
 }
 
 /** The rows of a CSV file in UTF-8, one at a time. Throws {@link MapFileError}. */
@@ -50,7 +54,10 @@ export async function* readCsvRows(source: Readable, options: CsvReadOptions): A
       countedTwice += quotedIn(record, /\r\n/g);
       const line = info.lines - countedTwice - quotedIn(record, /\r\n|\r|\n/g);
       if (header === undefined) header = readHeader(record, options);
-      else yield readRecord(record, line, header);
+      else {
+        for (const name of header.unread) options.ignored?.set(name, (options.ignored.get(name) ?? 0) + 1);
+        yield readRecord(record, line, header);
+      }
     }
   } catch (error) {
     throw error instanceof CsvError ? syntaxFault(error) : error;
@@ -92,6 +99,8 @@ interface Header {
   positions: [field: keyof MapEntry, position: number][];
   width: number;
   constants: GivenEntry;
+  /** Columns that hold nothing of an entry, a misspelled one among them. */
+  unread: string[];
 }
 
 function readHeader(names: string[], options: CsvReadOptions): Header {
@@ -108,7 +117,13 @@ function readHeader(names: string[], options: CsvReadOptions): Header {
       throw new MapFileError(`There is no column ${wanted}. The file has: ${listed(names)}.`);
     else if (isNeeded(column)) throw new MapFileError(missingColumn(column, names));
   }
-  return { positions, width: names.length, constants };
+  return { positions, width: names.length, constants, unread: unreadColumns(names, positions) };
+}
+
+function unreadColumns(names: string[], positions: Header['positions']): string[] {
+  const read = new Set(positions.map(([, position]) => position));
+  const unread = names.filter((name, position) => name.trim() !== '' && !read.has(position));
+  return [...new Set(unread.map(shortened))].slice(0, MAX_UNREAD_COLUMNS);
 }
 
 /** By its whole name, or without what stands in parentheses behind it. */
@@ -127,8 +142,12 @@ function withoutRemark(name: string): string {
 
 /** The columns of a file for a message: not all of a thousand, and not all of a long one. */
 function listed(names: string[]): string {
-  const shown = names.slice(0, 20).map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
+  const shown = names.slice(0, 20).map(shortened);
   return `${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
+}
+
+function shortened(name: string): string {
+  return name.length > 40 ? `${name.slice(0, 40)}…` : name;
 }
 
 function isNeeded(column: CsvColumn): boolean {

@@ -34,7 +34,8 @@ const ReportSchema = Type.Object({
     { description: 'Each entry that was left out and why; the first 10,000.' },
   ),
   ignored: Type.Record(Type.String(), Type.Integer(), {
-    description: 'Elements of a ConceptMap that a map has no place for, and how often.',
+    description:
+      'What was not read, and how often: elements of a ConceptMap that a map has no place for, columns of a CSV file.',
   }),
 });
 

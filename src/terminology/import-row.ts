@@ -7,7 +7,7 @@ export type Place = { line: number } | { path: string };
 /** One entry of a file, or why it is none. */
 export type ImportRow = Place & { given: GivenEntry; fault?: string };
 
-/** Elements of a file that have no place in a map, with how often each was met. */
+/** Elements or columns of a file that have no place in a map, with how often each was met. */
 export type IgnoredElements = Map<string, number>;
 
 /** The file as a whole cannot be read. The message says why and what to do; nothing of it was imported. */

@@ -291,6 +291,13 @@ describe('POST /terminology/maps/import', () => {
       },
     ];
     const report = { read: 2, created: 1, changed: 0, unchanged: 0, rejectedCount: 1, rejected, ignored: {} };
+    const misspelt = await csvImport(
+      `${HEADER},equivalance\nurn:lab,X,,https://LOINC.org/,718-8,,narrower\n`,
+    );
+    assert.deepEqual(
+      [misspelt.json.created, misspelt.json.rejected[0].reason, misspelt.json.ignored],
+      [0, `target system must be written ${LOINC}`, { equivalance: 1 }],
+    );
     const dry = await csvImport(file, '?dryRun=true');
     assert.deepEqual([dry.status, dry.json], [200, report]);
     assert.deepEqual((await csvImport(file)).json, report);
