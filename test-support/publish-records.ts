@@ -6,7 +6,7 @@ import { loadVitalSetResources, vitalSetChangedSince } from '../src/encounters/v
 import { loadLabOrderResources, orderChangedSince } from '../src/investigations/emit-investigation.ts';
 import { createKeyRing, type KeyRing } from '../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../src/platform/db/database.ts';
-import { createLog } from '../src/platform/log/log.ts';
+import { createLog, type Log } from '../src/platform/log/log.ts';
 import type { AccessEntry, AccessLog } from '../src/privacy/access-log.ts';
 import { createTarget, type NewTarget } from '../src/publish/manage-targets.ts';
 import type { PublishSource } from '../src/publish/prepare-publish.ts';
@@ -218,14 +218,14 @@ export function createTestClock() {
 export function createTestPublisher(
   db: Pool,
   settings: Partial<PublishSettings> = {},
-  deps: { keys?: KeyRing; accessLog?: AccessLog; metrics?: { registry: Registry } } = {},
+  deps: { keys?: KeyRing; accessLog?: AccessLog; metrics?: { registry: Registry }; log?: Log } = {},
 ): TestPublisher {
   const entries: AccessEntry[] = [];
   const keys = deps.keys ?? createKeyRing(randomBytes(32));
   const publisher = createPublisher({
     db,
     keys,
-    log: createLog('silent'),
+    log: deps.log ?? createLog('silent'),
     accessLog: deps.accessLog ?? { record: async (added) => void entries.push(...added) },
     unmapped: { met: () => undefined },
     now: () => new Date(),
@@ -286,4 +286,23 @@ export function contextOf(
 ): FacilityContext {
   const caller = { accountId: '00000000-0000-4000-8000-00000000acc0' };
   return { scope, purposeOfUse, correlationId, caller, now: new Date() } as unknown as FacilityContext;
+}
+
+/** The database, with something that happens once before the statement of that name, or instead where it throws. */
+export function withStatement(pool: Pool, name: string, happens: () => Promise<void>): Pool {
+  let happened = false;
+  return new Proxy(pool, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== 'function') return value;
+      return async (...given: unknown[]) => {
+        const [statement] = given as { name?: string }[];
+        if (member === 'query' && statement?.name === name && !happened) {
+          happened = true;
+          await happens();
+        }
+        return value.apply(target, given);
+      };
+    },
+  });
 }

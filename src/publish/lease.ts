@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db/database.ts';
 import { unavailable } from '../platform/http/errors.ts';
+import { splitKey } from './content.fhir.ts';
 import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease } from './lease.store.ts';
 import type { Clock } from './retry.ts';
 
@@ -56,7 +57,7 @@ export async function withLease<Taken, T>(
   const { db, settings, timeoutMs } = options;
   const token = randomUUID();
   const durationMs = timeoutMs + settings.marginMs;
-  const { taken, waited, ...held } = await untilTaken(options, () => take({ key, token, durationMs }));
+  const { taken, waited, ...held } = await untilTaken(options, key, () => take({ key, token, durationMs }));
   let heldUntilMs = held.askedMs + durationMs;
   let givenBack = false;
   let renewing: Promise<void> | undefined;
@@ -103,6 +104,7 @@ export async function withLease<Taken, T>(
 /** `askedMs`: when the lease was asked for, on the clock of `performance.now()`. */
 async function untilTaken<Taken>(
   { clock, settings }: LeaseOptions,
+  key: LeaseKey,
   take: () => Promise<Taken | undefined | false>,
 ): Promise<{ taken: Taken; askedMs: number; waited: boolean }> {
   const endMs = clock.nowMs() + settings.waitMs;
@@ -112,10 +114,15 @@ async function untilTaken<Taken>(
     if (taken !== undefined && taken !== false) return { taken, askedMs, waited };
     if (clock.nowMs() >= endMs)
       throw unavailable(
-        "Another publish of this patient's records is under way. Publish again when it has ended.",
+        `Another publish of ${whose(key)} is under way. Publish again when it has ended.`,
         10,
         'publish_busy',
       );
     await clock.sleep(POLL_MS * (0.5 + Math.random()));
   }
+}
+
+function whose({ record, subject }: LeaseKey): string {
+  if (subject !== undefined) return "this record, or of this patient's,";
+  return `the ${splitKey(record).type} that this record shares with others`;
 }

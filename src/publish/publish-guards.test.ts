@@ -9,6 +9,7 @@ import {
   createTestClock,
   createTestPublisher,
   type PublishClinic,
+  withStatement,
 } from '../../test-support/publish-records.ts';
 import { requireWhole } from '../../test-support/published.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
@@ -108,6 +109,19 @@ describe('around a publish', () => {
     assert.equal((await publish(clinic, { target: target.name })).length, 4);
   });
 
+  test('one order that the target fails on does not close it to the others', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    const other = await createClinic(database.pool, { results: 1, scope: clinic.scope });
+    const key = `Observation/${clinic.observationIds[0]}`;
+    for (const status of [500, 503]) {
+      await server.script({ kind: 'status', key, status, times: 10_000 });
+      for (let n = 0; n < 4; n += 1)
+        await assert.rejects(publish(clinic, { target: target.name }), new RegExp(`PUT answered ${status}`));
+      assert.equal((await publish(other, { target: target.name })).length, 3);
+    }
+  });
+
   test('who waits for another publish sends what the record is by then', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool, { clock: PUBLISH.clock });
     const target = await addTarget(clinic, { base: server.base });
@@ -190,6 +204,54 @@ describe('around a publish', () => {
     });
     assert.ok(clock.nowMs() >= 60_000);
     assert.equal((await server.state()).seen.length, 0);
+  });
+
+  test('who waits for a record that patients share is told so', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, {
+      base: server.base,
+      idPolicy: 'server',
+      referencePolicy: 'send',
+    });
+    const record = `Practitioner/${clinic.practitionerId}` as const;
+    const key = { ...leaseKey(target.id), record };
+    await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
+    await assert.rejects(
+      publish(clinic, { target: target.name }),
+      /Another publish of the Practitioner that this record shares with others is under way/,
+    );
+  });
+
+  test('nobody waits on for a shared record once the publish has failed', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, {
+      base: server.base,
+      idPolicy: 'server',
+      referencePolicy: 'send',
+    });
+    const record = `Practitioner/${clinic.practitionerId}` as const;
+    const key = { ...leaseKey(target.id), record };
+    await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
+    await server.script({ kind: 'status', type: 'Organization', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }), /Organization .* 422/);
+    assert.ok(clock.nowMs() < 50_000, `${clock.nowMs()} ms`);
+  });
+
+  test('an end that cannot be written down is logged, and the answer stays what it was', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const line = (fields: object) => void lines.push({ ...fields });
+    const log = { debug: line, info: line, warn: line, error: line };
+    const failing = withStatement(database.pool, 'publish-run-end', () =>
+      Promise.reject(Object.assign(new Error('gone'), { code: '57P01' })),
+    );
+    const { addTarget, publish } = createTestPublisher(failing, {}, { log });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script({ kind: 'status', type: 'Observation', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }), /422/);
+    const [{ event, targetId, errorCode } = {}] = lines.filter(({ event }) => event === 'publish.unrecorded');
+    assert.deepEqual([event, targetId, errorCode], ['publish.unrecorded', target.id, '57P01']);
   });
 
   test('a publish that lost its lease sends nothing more', async () => {

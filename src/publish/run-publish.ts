@@ -75,7 +75,9 @@ export async function runPublish(
   } catch (error) {
     if (error instanceof Ended) throw error.answer;
     const failure = error instanceof HttpError ? error.message : 'The service failed.';
-    await end({ outcome: 'failed', resumable: true, failure, published: [] }, []).catch(() => undefined);
+    await end({ outcome: 'failed', resumable: true, failure, published: [] }, []).catch((lost: unknown) =>
+      noteUnrecorded(deps, begun.prepared, lost),
+    );
     throw error;
   }
 }
@@ -138,7 +140,9 @@ async function send(
   // A try that went on from an earlier one and stored nothing has met something that sending all anew may heal.
   const resumable = sent.fresh > 0 || run.chainId === id;
   const failure = answer instanceof HttpError ? answer.message : 'The service failed.';
-  await end({ outcome: 'failed', resumable, failure, published }, sent.unrecorded).catch(() => undefined);
+  await end({ outcome: 'failed', resumable, failure, published }, sent.unrecorded).catch((lost: unknown) =>
+    noteUnrecorded(deps, prepared, lost),
+  );
   throw new Ended(answer);
 }
 
@@ -159,7 +163,7 @@ function noteFailure(
   { sent, answer }: { sent: Sent; answer: unknown },
 ): void {
   const { failure } = sent;
-  if (failure instanceof WriteFailure) target.circuit.note(!failure.targetDown);
+  if (failure instanceof WriteFailure) target.circuit.note(!isDown(failure, sent));
   const fields = {
     event: 'publish.failed',
     correlationId: context.correlationId,
@@ -172,6 +176,27 @@ function noteFailure(
   };
   if (answer instanceof HttpError) log.warn(fields, 'publish stopped');
   else log.error({ ...fields, ...errorFields(failure) }, 'publish stopped');
+}
+
+/** The caller is told of the failure itself; the next publish finds this one as interrupted, and goes on. */
+function noteUnrecorded({ log }: RunDependencies, { target, context }: Prepared, error: unknown): void {
+  const fields = {
+    event: 'publish.unrecorded',
+    correlationId: context.correlationId,
+    organisationId: context.scope.organisationId,
+    facilityId: context.scope.facilityId,
+    targetId: target.id,
+    ...errorFields(error),
+  };
+  log.error(fields, 'the end of a publish could not be written down');
+}
+
+/**
+ * The target, or what stands before it, does not work at all (RFC 9110, sections 15.6.3 to 15.6.5). A target that took
+ * something is up, and one that fails on a resource (500) may take every other.
+ */
+function isDown({ status }: WriteFailure, { fresh }: Sent): boolean {
+  return fresh === 0 && (status === undefined || [502, 503, 504].includes(status));
 }
 
 /** What the caller is told: 502 for what the target did; failures of ours stay what they are. */

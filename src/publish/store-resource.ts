@@ -92,7 +92,12 @@ async function storeAlone(
     await queue.drained();
     return stored;
   };
-  return withLease(leaseOptions, leaseKey, { take: (wanted: WantedLease) => takeLease(db, wanted), work });
+  const take = (wanted: WantedLease) => {
+    // Nobody waits on for a publish that has failed meanwhile.
+    storing.requireGoing();
+    return takeLease(db, wanted);
+  };
+  return withLease(leaseOptions, leaseKey, { take, work });
 }
 
 async function noteCreate({ db, scope, target }: Storing, key: ResourceKey): Promise<void> {
