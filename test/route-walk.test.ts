@@ -28,7 +28,12 @@ import {
 import { MARKS, type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 
 /** Routes that name a record, and which no privacy setting closes; each with its reason. */
-const NOT_PRIVATE: Readonly<Record<string, string>> = {};
+const NOT_PRIVATE: Readonly<Record<string, string>> = {
+  // Of one patient, by patientId, they are: test/exchange-review.test.ts.
+  replayDeliveries:
+    'By id, what is held is decided on whomever it concerns, and names nobody (docs/adr/0053).',
+  skipDeliveries: 'By id, what is held is decided on whomever it concerns, and names nobody (docs/adr/0053).',
+};
 
 /** Statuses that a rightful caller of a route that writes may meet on the seeded records. */
 const UNDERSTOOD = new Set([200, 201, 202, 204, 304, 409, 422, 502, 503]);
