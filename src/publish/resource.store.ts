@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '../platform/db/database.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
+import { againAfterDeadlock } from './again-after-deadlock.ts';
 import { type ResourceKey, splitKey } from './content.fhir.ts';
 
 export interface RecordedResource {
@@ -79,7 +80,7 @@ export async function noteCreates(
   scope: OrganisationScope,
   { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
 ): Promise<void> {
-  await db.query({
+  const statement = {
     name: 'publish-resource-note-creates',
     text: `
       insert into publish_resource (organisation_id, target_id, resource_type, local_id)
@@ -90,8 +91,9 @@ export async function noteCreates(
           version_id = null,
           content_hash = null,
           chain_id = null`,
-    values: [scope.organisationId, targetId, ...keyColumns(keys)],
-  });
+    values: [scope.organisationId, targetId, ...keyColumns([...keys].sort())],
+  };
+  await againAfterDeadlock(() => db.query(statement));
 }
 
 /**
@@ -150,18 +152,18 @@ export async function recordStored(
   scope: OrganisationScope,
   { targetId, stored }: { targetId: string; stored: readonly StoredResource[] },
 ): Promise<void> {
-  await db.query({
-    name: 'publish-resource-record',
-    text: `with ${RECORD_STORED} select 1`,
-    values: storedValues(scope, targetId, stored),
-  });
+  const values = storedValues(scope, targetId, stored);
+  const statement = { name: 'publish-resource-record', text: `with ${RECORD_STORED} select 1`, values };
+  await againAfterDeadlock(() => db.query(statement));
 }
 
+/** In one order for all, so that publishes that share records do not wait for each other in a circle. */
 export function storedValues(
   scope: OrganisationScope,
   targetId: string,
-  stored: readonly StoredResource[],
+  given: readonly StoredResource[],
 ): unknown[] {
+  const stored = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   return [
     scope.organisationId,
     targetId,

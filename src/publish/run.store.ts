@@ -3,6 +3,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
+import { againAfterDeadlock } from './again-after-deadlock.ts';
 import { type ResourceKey, splitKey } from './content.fhir.ts';
 import { type HeldLease, leaseColumns } from './lease.store.ts';
 import {
@@ -124,7 +125,7 @@ export async function endRun(
     lease,
   }: { id: string; end: RunEnd; stored: readonly StoredResource[]; lease: HeldLease },
 ): Promise<void> {
-  await db.query({
+  const statement = {
     name: 'publish-run-end',
     text: `
       with ${RECORD_STORED},
@@ -152,7 +153,8 @@ export async function endRun(
       end.failure,
       JSON.stringify(end.published),
     ],
-  });
+  };
+  await againAfterDeadlock(() => db.query(statement));
 }
 
 export interface ListedRun {
