@@ -30,6 +30,8 @@ export function perform(
   const resource = parseResource(body);
   if (resource === undefined) return problem(400, 'structure', 'Not valid JSON');
   if (resource.resourceType !== type) return problem(400, 'invalid', 'Resource type does not match');
+  if (!hasIdentifierList(resource))
+    return problem(400, 'structure', 'identifier is not a list of identifiers');
   if (method === 'PUT' && id !== undefined) return store.update(resource, id, headers['if-match']);
   const condition = headers['if-none-exist'];
   if (method === 'POST') return store.create(resource, typeof condition === 'string' ? condition : undefined);
@@ -71,6 +73,12 @@ export function parseResource(text: string): Resource | undefined {
 
 export function isOutcome(value: Outcome | Resource): value is Outcome {
   return 'status' in value && !('resourceType' in value);
+}
+
+function hasIdentifierList({ identifier = [] }: { identifier?: unknown }): boolean {
+  return (
+    Array.isArray(identifier) && identifier.every((one: unknown) => typeof one === 'object' && one !== null)
+  );
 }
 
 function problem(status: number, code: string, text: string): Outcome {

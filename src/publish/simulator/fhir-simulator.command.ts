@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { answerWith, isOutcome, perform, readPath } from './fhir-interface.ts';
@@ -50,14 +49,33 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
     });
 }
 
+const LOCAL_HOST = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** Undefined: longer than this simulator takes. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
 async function answerCall(
   environment: CommandEnvironment,
   store: FhirStore,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): Promise<void> {
   const { method = 'GET', headers, url = '/' } = request;
+  // A page of somebody else's, open in a browser on this machine, could read what is here under a name of its own.
+  if (!LOCAL_HOST.test(headers.host ?? '')) return void response.writeHead(421).end();
   const { path, ...where } = readPath(url);
-  const outcome = perform(store, { method, ...where, body: await readText(request), headers });
+  const body = await readBody(request);
+  if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+  const outcome = perform(store, { method, ...where, body, headers });
   const status = isOutcome(outcome) ? outcome.status : 200;
   answerWith(response, outcome);
   environment.print({ at: environment.now(), method, path, status }, `${method} ${path} ${status}`);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type RequestOptions, request } from 'node:http';
 import { test } from 'node:test';
 import { runCommand, startCommand } from '../../../test-support/command.ts';
 
@@ -30,6 +31,36 @@ test('--own-ids refuses ids of others', async (t) => {
   const [, base = ''] = await started.printed(ADDRESS);
   assert.equal(await put(base, 'Patient/p1', PATIENT), 405);
   assert.equal(await call(`${base}/Patient`, { method: 'POST', body: JSON.stringify(PATIENT) }), 201);
+});
+
+test('a foreign Host, a body without end and an identifier that is none are refused', async (t) => {
+  const started = startCommand(['fhir-simulator', '--port', '0']);
+  t.after(() => started.child.kill('SIGKILL'));
+  const [, base = ''] = await started.printed(ADDRESS);
+  const { port } = new URL(base);
+  const statusOf = (options: RequestOptions, body?: Buffer) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sending = request({ host: '127.0.0.1', port, ...options }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sending.on('error', reject).end(body);
+    });
+  const metadata = (host: string) => statusOf({ path: '/fhir/metadata', headers: { host } });
+  assert.deepEqual(
+    [
+      await metadata('evil.example.org'),
+      await metadata(`localhost:${port}`),
+      await metadata(`127.0.0.1:${port}`),
+    ],
+    [421, 200, 200],
+  );
+  assert.equal(await put(base, 'Patient/p3', { ...PATIENT, id: 'p3', identifier: 5 }), 400);
+  assert.equal(await put(base, 'Patient/p3', { ...PATIENT, id: 'p3', identifier: [null] }), 400);
+  assert.equal(await call(`${base}/Patient?identifier=a%7Cb`), 200);
+  const long = Buffer.alloc(65 * 1024 * 1024, ' ');
+  const tooLong = await statusOf({ method: 'PUT', path: '/fhir/Patient/p4' }, long).catch(() => 413);
+  assert.equal(tooLong, 413);
 });
 
 test('a port that is none is a usage error', async () => {
