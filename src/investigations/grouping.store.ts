@@ -1,5 +1,5 @@
 /**
- * SQL that reads what is to be put under orders: reports, studies, results, and the orders (design 3.7).
+ * SQL that reads what is to be put under orders: reports, studies, and the orders (design 3.7).
  *
  * An import asks right after it filled tables that had no statistics. The planner then holds every index that leads
  * with the tenant for as good as the key, and one plan that it keeps reads a whole facility for each record. So each
@@ -11,7 +11,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Discipline } from './investigation.ts';
 
-interface GroupedPart {
+export interface GroupedPart {
   id: string;
   orderId: string | null;
   basedOnId: string | null;
@@ -24,21 +24,22 @@ interface GroupedPart {
 export interface GroupedReport extends GroupedPart {
   discipline: Discipline;
   studyIds: string[];
-  resultIds: string[];
+  /** Milliseconds since 1970. */
+  issuedAt: number | null;
+  /** Orders that its first results name, in their order; empty for a report that names one itself. */
+  resultOrderIds: string[];
 }
 
 export type GroupedStudy = GroupedPart;
 
-export interface GroupedObservation extends GroupedPart {
-  kind: string;
-  memberIds: string[];
-}
+/** Results of a report that are asked for their order. */
+const RESULTS_ASKED = 1_000;
 
-const partColumns = (part: string) =>
+export const partColumns = (part: string) =>
   `${part}.id, ${part}.order_id as "orderId", ${part}.based_on_id as "basedOnId",
         ${part}.patient_id as "patientId", ${part}.encounter_id as "encounterId", ${part}.status`;
 
-/** These reports, and those that list one of these studies or results. */
+/** These reports, those that list one of these studies, and those that take their order from one of these results. */
 export async function reportsToGroup(
   db: Queryable,
   scope: FacilityScope,
@@ -46,16 +47,33 @@ export async function reportsToGroup(
 ): Promise<GroupedReport[]> {
   const { rows } = await db.query<GroupedReport>({
     text: `
-      select ${partColumns('r')}, r.code, r.discipline, r.imaging_study_ids as "studyIds",
-        array(
-          select e.observation_id
-          from investigation_report_result e
-          where e.organisation_id = r.organisation_id
-            and e.facility_id = r.facility_id
-            and e.report_id = r.id
-            and e.observation_id is not null
-          order by e.position
-        ) as "resultIds"
+      select ${partColumns('r')}, r.code, r.discipline,
+        extract(epoch from r.issued_at)::float * 1000 as "issuedAt", r.imaging_study_ids as "studyIds",
+        case
+          when r.based_on_id is not null then '{}'
+          else array(
+            select o.based_on_id
+            from (
+              select e.observation_id, e.position
+              from investigation_report_result e
+              where e.organisation_id = $1
+                and e.facility_id = $2
+                and e.report_id = r.id
+                and e.position < ${RESULTS_ASKED}
+              offset 0
+            ) e
+            cross join lateral (
+              select o.based_on_id
+              from observation o
+              where o.organisation_id = $1
+                and o.facility_id = $2
+                and o.id = e.observation_id
+              offset 0
+            ) o
+            where o.based_on_id is not null
+            order by e.position
+          )
+        end as "resultOrderIds"
       from (
         select unnest($3::uuid[]) as id
         union
@@ -78,8 +96,18 @@ export async function reportsToGroup(
           where e.organisation_id = $1
             and e.facility_id = $2
             and e.observation_id = result.id
+            and e.position < ${RESULTS_ASKED}
           offset 0
         ) listing
+        cross join lateral (
+          select 1
+          from investigation_report r
+          where r.organisation_id = $1
+            and r.facility_id = $2
+            and r.id = listing.report_id
+            and r.based_on_id is null
+          offset 0
+        ) asking
       ) asked
       cross join lateral (
         select *
@@ -114,55 +142,6 @@ export async function studiesToGroup(
         offset 0
       ) s
       order by s.id`,
-    values: [scope.organisationId, scope.facilityId, ids],
-  });
-  return rows;
-}
-
-/** These observations, the members of those among them that are panels, and the panels that they are in. */
-export async function observationsToGroup(
-  db: Queryable,
-  scope: FacilityScope,
-  ids: readonly string[],
-): Promise<GroupedObservation[]> {
-  const { rows } = await db.query<GroupedObservation>({
-    text: `
-      select ${partColumns('o')}, o.code, o.kind, o.has_member_ids as "memberIds"
-      from (
-        select unnest($3::uuid[]) as id
-        union
-        select member.id
-        from unnest($3::uuid[]) as asked (id)
-        cross join lateral (
-          select unnest(panel.has_member_ids) as id
-          from observation panel
-          where panel.organisation_id = $1
-            and panel.facility_id = $2
-            and panel.id = asked.id
-          offset 0
-        ) member
-        union
-        select panel.id
-        from unnest($3::uuid[]) as asked (id)
-        cross join lateral (
-          select panel.organisation_id, panel.facility_id, panel.id
-          from observation panel
-          where panel.has_member_ids <> '{}'
-            and panel.has_member_ids @> array[asked.id]
-          offset 0
-        ) panel
-        where panel.organisation_id = $1
-          and panel.facility_id = $2
-      ) asked
-      cross join lateral (
-        select *
-        from observation o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.id = asked.id
-        offset 0
-      ) o
-      order by o.id`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows;

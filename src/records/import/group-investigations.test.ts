@@ -3,8 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import type { Tenant } from '../../../test-support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { importJson } from '../../../test-support/import-files.ts';
+import type { GroupedReport, GroupedStudy } from '../../investigations/grouping.store.ts';
+import type { GroupedObservation } from '../../investigations/result-grouping.store.ts';
 import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
-import { assignOrders } from './assign-orders.ts';
+import { assignDocuments, assignResults } from './assign-orders.ts';
 
 const part = { patientId: 'p', encounterId: null, status: 'final', code: null };
 const report = (id: string, more: object = {}) => ({
@@ -13,8 +15,9 @@ const report = (id: string, more: object = {}) => ({
   orderId: null,
   basedOnId: null,
   discipline: 'laboratory' as const,
+  issuedAt: null,
   studyIds: [],
-  resultIds: [],
+  resultOrderIds: [],
   ...more,
 });
 const study = (id: string, more: object = {}) => ({ ...part, id, orderId: null, basedOnId: null, ...more });
@@ -25,26 +28,33 @@ const result = (id: string, more: object = {}) => ({
   basedOnId: null,
   kind: 'laboratory',
   memberIds: [],
+  reportOrderIds: [],
   ...more,
 });
-const orderOf = (parts: Partial<Parameters<typeof assignOrders>[0]>, id: string) =>
-  assignOrders({ reports: [], studies: [], observations: [], ...parts }).get(id)?.orderId;
+interface Parts {
+  reports?: GroupedReport[];
+  studies?: GroupedStudy[];
+  observations?: GroupedObservation[];
+}
+function assign({ reports = [], studies = [], observations = [] }: Parts): Map<string, string | null> {
+  const panels = new Map(
+    observations.flatMap(({ id, memberIds }) => memberIds.map((member) => [member, id])),
+  );
+  return new Map([...assignDocuments({ reports, studies }), ...assignResults({ observations, panels })]);
+}
+const orderOf = (parts: Parts, id: string) => assign(parts).get(id);
 
 describe('which order a part belongs to', () => {
   test('a report: its basedOn before everything else', () => {
     assert.equal(orderOf({ reports: [report('r', { basedOnId: 'a', orderId: 'b' })] }, 'r'), 'a');
   });
 
-  test('a report: the order of its study, then that of its results, then the one it has', () => {
-    const reports = [report('r', { orderId: 'old', studyIds: ['s'], resultIds: ['o'] })];
-    const observations = [result('o', { basedOnId: 'of-result' })];
+  test('a report: the order of its study, then that of its results, then a made-up one', () => {
+    const reports = [report('r', { orderId: 'old', studyIds: ['s'], resultOrderIds: ['of-result'] })];
     const studies = [study('s', { basedOnId: 'of-study' })];
-    assert.equal(orderOf({ reports, observations, studies }, 'r'), 'of-study');
-    assert.equal(
-      orderOf({ reports: [report('r', { orderId: 'old', resultIds: ['o'] })], observations }, 'r'),
-      'of-result',
-    );
-    assert.equal(orderOf({ reports: [report('r', { orderId: 'old' })] }, 'r'), 'old');
+    assert.equal(orderOf({ reports, studies }, 'r'), 'of-study');
+    assert.equal(orderOf({ reports: [report('r', { resultOrderIds: ['of-result'] })] }, 'r'), 'of-result');
+    assert.match(orderOf({ reports: [report('r', { orderId: 'old' })] }, 'r') ?? '', /^[0-9a-f-]{36}$/);
   });
 
   test('a report and a study without order share the one made up for the study', () => {
@@ -61,15 +71,13 @@ describe('which order a part belongs to', () => {
     assert.equal(orderOf({ reports: [report('r', { discipline: 'other' })] }, 'r'), null);
   });
 
-  test('a result: that of its report, its basedOn, its panel, its own, a made-up one', () => {
+  test('a result: that of its report, its basedOn, its panel, a made-up one', () => {
     const panel = result('panel', { memberIds: ['o'], basedOnId: 'of-panel' });
-    const reports = [report('r', { basedOnId: 'of-report', resultIds: ['o'] })];
-    const o = result('o', { basedOnId: 'own', orderId: 'old' });
-    assert.equal(orderOf({ reports, observations: [panel, o] }, 'o'), 'of-report');
-    assert.equal(orderOf({ observations: [panel, o] }, 'o'), 'own');
+    const o = { basedOnId: 'own', orderId: 'old' };
+    assert.equal(orderOf({ observations: [panel, result('o', { ...o, reportOrderIds: ['r'] })] }, 'o'), 'r');
+    assert.equal(orderOf({ observations: [panel, result('o', o)] }, 'o'), 'own');
     assert.equal(orderOf({ observations: [panel, result('o', { orderId: 'old' })] }, 'o'), 'of-panel');
-    assert.equal(orderOf({ observations: [result('o', { orderId: 'old' })] }, 'o'), 'old');
-    assert.match(orderOf({ observations: [result('o')] }, 'o') ?? '', /^[0-9a-f-]{36}$/);
+    assert.match(orderOf({ observations: [result('o', { orderId: 'old' })] }, 'o') ?? '', /^[0-9a-f-]{36}$/);
   });
 
   test('panels that are members of each other share one order, with what is below them', () => {
@@ -86,10 +94,7 @@ describe('which order a part belongs to', () => {
       Array.from({ length: 13 }, (_, level) =>
         result(`c${level}`, { memberIds: [`c${level + 1}`], ...(level === 0 ? more : {}) }),
       );
-    const orders = (more: object) =>
-      [...assignOrders({ reports: [], studies: [], observations: chain(more) }).values()].map(
-        ({ orderId }) => orderId,
-      );
+    const orders = (more: object) => [...assign({ observations: chain(more) }).values()];
     const named = orders({ basedOnId: 's' });
     assert.deepEqual([...new Set(named.slice(0, 11))], ['s']);
     assert.equal(new Set(named).size, 3);
@@ -104,7 +109,7 @@ describe('which order a part belongs to', () => {
     const observations = numbers.map((index) => result(`c${index}`, { memberIds: [`c${index + 1}`] }));
     const studies = numbers.map((index) => study(`i${index}`));
     const reports = numbers.map((index) => report(`r${index}`, { studyIds: [`i${index}`] }));
-    assert.equal(assignOrders({ reports, studies, observations }).size, 3 * count);
+    assert.equal(assign({ reports, studies, observations }).size, 3 * count);
   });
 
   test('a survey alone has none', () => {

@@ -7,7 +7,7 @@ import { importJson } from '../../../test-support/import-files.ts';
 import { createVitalSetLoader } from '../../encounters/vitals/vital-set.store.ts';
 import { createInvestigationLoader } from '../../investigations/investigation.store.ts';
 import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
-import { assignOrders } from './assign-orders.ts';
+import { assignDocuments, assignResults } from './assign-orders.ts';
 
 const of = (resourceType: string, id: string, patient: string, more: object = {}): object => ({
   resourceType,
@@ -182,20 +182,28 @@ test('no rule of grouping puts a part under an order of another patient', () => 
       patientId: 'a',
       basedOnId: 'of-a',
       discipline: 'laboratory' as const,
+      issuedAt: null,
       studyIds: ['i'],
-      resultIds: ['x'],
+      resultOrderIds: [],
     },
   ];
   const studies = [{ ...part, id: 'i', patientId: 'b' }];
+  const lab = { ...part, kind: 'laboratory', memberIds: [], reportOrderIds: [] };
   const observations = [
-    { ...part, id: 'panel', patientId: 'a', orderId: 'of-a', kind: 'laboratory', memberIds: ['x', 'y'] },
-    { ...part, id: 'x', patientId: 'b', basedOnId: 'of-a', kind: 'laboratory', memberIds: [] },
-    { ...part, id: 'y', patientId: 'b', orderId: 'of-a', kind: 'laboratory', memberIds: [] },
+    { ...lab, id: 'panel', patientId: 'a', basedOnId: 'of-a' },
+    { ...lab, id: 'x', patientId: 'b', basedOnId: 'of-a' },
+    { ...lab, id: 'y', patientId: 'b', reportOrderIds: ['of-a'] },
+    { ...lab, id: 'z', patientId: 'b' },
   ];
-  const assigned = assignOrders({ reports, studies, observations }, (id) =>
-    id === 'of-a' ? 'a' : undefined,
-  );
-  assert.equal(assigned.get('r')?.orderId, 'of-a');
-  assert.equal(assigned.get('panel')?.orderId, 'of-a');
-  for (const id of ['i', 'x', 'y']) assert.match(assigned.get(id)?.orderId ?? '', /^[0-9a-f-]{36}$/);
+  const patientOf = (id: string) => (id === 'of-a' ? 'a' : undefined);
+  const panels = new Map([
+    ['x', 'panel'],
+    ['z', 'panel'],
+  ]);
+  const documents = assignDocuments({ reports, studies }, patientOf);
+  const results = assignResults({ observations, panels }, patientOf);
+  assert.equal(documents.get('r'), 'of-a');
+  assert.equal(results.get('panel'), 'of-a');
+  assert.match(documents.get('i') ?? '', /^[0-9a-f-]{36}$/);
+  for (const id of ['x', 'y', 'z']) assert.match(results.get(id) ?? '', /^[0-9a-f-]{36}$/);
 });

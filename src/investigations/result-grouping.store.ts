@@ -1,0 +1,193 @@
+/** SQL that reads the results to be put under orders, and what they take them from (see grouping.store.ts). */
+import type { Queryable } from '../platform/db/database.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import { type GroupedPart, partColumns } from './grouping.store.ts';
+
+export interface GroupedObservation extends GroupedPart {
+  kind: string;
+  memberIds: string[];
+  /** Orders of the reports of its patient that list it, the oldest report first. */
+  reportOrderIds: string[];
+}
+
+export async function observationsToGroup(
+  db: Queryable,
+  scope: FacilityScope,
+  ids: readonly string[],
+): Promise<GroupedObservation[]> {
+  const { rows } = await db.query<GroupedObservation>({
+    name: 'grouping-observations',
+    text: `
+      select ${partColumns('o')}, o.code, o.kind, o.has_member_ids as "memberIds",
+        array(
+          select r.order_id
+          from (
+            select e.report_id
+            from investigation_report_result e
+            where e.organisation_id = $1
+              and e.facility_id = $2
+              and e.observation_id = o.id
+            offset 0
+          ) e
+          cross join lateral (
+            select r.id, r.order_id, r.issued_at, r.patient_id
+            from investigation_report r
+            where r.organisation_id = $1
+              and r.facility_id = $2
+              and r.id = e.report_id
+            offset 0
+          ) r
+          where r.patient_id = o.patient_id
+            and r.order_id is not null
+          order by r.issued_at, r.id
+        ) as "reportOrderIds"
+      from unnest($3::uuid[]) as asked (id)
+      cross join lateral (
+        select *
+        from observation o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = asked.id
+        offset 0
+      ) o
+      order by o.id`,
+    values: [scope.organisationId, scope.facilityId, ids],
+  });
+  return rows;
+}
+
+export interface PanelOf {
+  memberId: string;
+  panelId: string;
+}
+
+/** The panel that each of these observations is a member of: of several of its patient, the one with the lowest id. */
+export async function panelsOf(
+  db: Queryable,
+  scope: FacilityScope,
+  ids: readonly string[],
+): Promise<PanelOf[]> {
+  // Without a name: it is planned for the size that the table has now.
+  const { rows } = await db.query<PanelOf>({
+    text: `
+      select member.id as "memberId", panel.id as "panelId"
+      from unnest($3::uuid[]) as asked (id)
+      cross join lateral (
+        select o.id, o.patient_id
+        from observation o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = asked.id
+        offset 0
+      ) member
+      cross join lateral (
+        select found.id
+        from (
+          select panel.organisation_id, panel.facility_id, panel.id, panel.patient_id
+          from observation panel
+          where panel.has_member_ids <> '{}'
+            and panel.has_member_ids @> array[member.id]
+          offset 0
+        ) found
+        where found.organisation_id = $1
+          and found.facility_id = $2
+          and found.patient_id = member.patient_id
+          and found.id <> member.id
+        order by found.id
+        limit 1
+      ) panel`,
+    values: [scope.organisationId, scope.facilityId, ids],
+  });
+  return rows;
+}
+
+/** Results that these reports list; `limit` of them at most, null for all. */
+export async function resultsOf(
+  db: Queryable,
+  scope: FacilityScope,
+  reportIds: readonly string[],
+  limit: number | null,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'grouping-results-of',
+    text: `
+      select listed.observation_id as id
+      from unnest($3::uuid[]) as asked (id)
+      cross join lateral (
+        select e.observation_id
+        from investigation_report_result e
+        where e.organisation_id = $1
+          and e.facility_id = $2
+          and e.report_id = asked.id
+          and e.observation_id is not null
+        offset 0
+      ) listed
+      limit $4`,
+    values: [scope.organisationId, scope.facilityId, reportIds, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+export interface PartIds {
+  reports: ReadonlySet<string>;
+  studies: ReadonlySet<string>;
+  observations: ReadonlySet<string>;
+}
+
+/**
+ * What is under the orders of these parts without naming them itself: what may have to leave, now that a part may
+ * not list it any more. `limit` of them at most.
+ */
+export async function partsSharingOrders(
+  db: Queryable,
+  scope: FacilityScope,
+  { reports, studies, observations }: PartIds,
+  limit: number,
+): Promise<PartIds> {
+  const { rows } = await db.query<{ kind: keyof PartIds; id: string }>({
+    name: 'grouping-sharing',
+    text: `
+      select found.kind, found.id
+      from (
+        ${ordersOf('investigation_report', 3)}
+        union
+        ${ordersOf('imaging_study', 4)}
+        union
+        ${ordersOf('observation', 5)}
+      ) as shared (id)
+      cross join lateral (
+        ${underOrder('reports', 'investigation_report')}
+        union all
+        ${underOrder('studies', 'imaging_study')}
+        union all
+        ${underOrder('observations', 'observation')}
+      ) found
+      limit $6`,
+    values: [scope.organisationId, scope.facilityId, [...reports], [...studies], [...observations], limit],
+  });
+  const of = (kind: keyof PartIds) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id));
+  return { reports: of('reports'), studies: of('studies'), observations: of('observations') };
+}
+
+function ordersOf(table: string, place: number): string {
+  return `select part.order_id
+        from unnest($${place}::uuid[]) as asked (id)
+        cross join lateral (
+          select part.order_id
+          from ${table} part
+          where part.organisation_id = $1
+            and part.facility_id = $2
+            and part.id = asked.id
+          offset 0
+        ) part
+        where part.order_id is not null`;
+}
+
+function underOrder(kind: keyof PartIds, table: string): string {
+  return `select '${kind}' as kind, part.id
+        from ${table} part
+        where part.organisation_id = $1
+          and part.facility_id = $2
+          and part.order_id = shared.id
+          and part.based_on_id is distinct from part.order_id`;
+}
