@@ -1,6 +1,7 @@
 /** What is sent of a resource: order, references, identifiers, body (design 3.5; docs/adr/0050). Pure. */
 import { type Identifier, ownIdentifier, type Reference } from '../fhir/coded.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
+import { stageOf } from './resource-types.ts';
 
 /** `Type/id` of a record of ours. */
 export type ResourceKey = `${string}/${string}`;
@@ -110,19 +111,6 @@ export function bodyOf(resource: FhirResource, serverId: string | undefined, jso
   return JSON.stringify(contentOf(resource, serverId));
 }
 
-/** What must be stored before what: the records referred to, the order, its results, its studies, its reports. */
-const STAGE: Readonly<Record<string, number>> = {
-  Organization: 0,
-  Practitioner: 0,
-  Location: 0,
-  Patient: 0,
-  Encounter: 0,
-  ServiceRequest: 1,
-  Observation: 2,
-  ImagingStudy: 3,
-  DiagnosticReport: 4,
-};
-
 /** A resource, and what it refers to. */
 export interface Linked {
   resource: FhirResource;
@@ -142,7 +130,7 @@ export function linked(resource: FhirResource): Linked {
  * what is referred to comes first; those that refer to each other in a circle go last, together.
  */
 export function publishLevels(resources: readonly Linked[]): Linked[][] {
-  const stages = Map.groupBy(resources, ({ resource }) => STAGE[resource.resourceType] ?? 2);
+  const stages = Map.groupBy(resources, ({ resource }) => stageOf(resource.resourceType));
   return [...stages.keys()].sort((a, b) => a - b).flatMap((stage) => stageLevels(stages.get(stage) ?? []));
 }
 

@@ -2,15 +2,7 @@
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { keyOf, type ResourceKey, referencedKeys, splitKey } from './content.fhir.ts';
-
-/** Types that a target can be sent ahead of what refers to them (design 3.5); Location for encounters. */
-export const SENT_AHEAD: ReadonlySet<string> = new Set([
-  'Patient',
-  'Practitioner',
-  'Organization',
-  'Encounter',
-  'Location',
-]);
+import { SENT_AHEAD } from './resource-types.ts';
 
 /** Loads records of these types in scope, as FHIR; those that are not there are missing from the answer. */
 export type LoadReferenced = (scope: FacilityScope, keys: readonly ResourceKey[]) => Promise<FhirResource[]>;

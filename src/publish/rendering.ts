@@ -14,7 +14,7 @@ import {
   withOwnIdentifier,
   withoutOwnVersion,
 } from './content.fhir.ts';
-import { SENT_AHEAD } from './referenced-records.ts';
+import { SENT_AHEAD } from './resource-types.ts';
 import type { IdPolicy, ReferencePolicy } from './target.ts';
 
 export interface RenderingInput {

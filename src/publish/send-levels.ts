@@ -4,7 +4,8 @@ import { keyOf, type ResourceKey } from './content.fhir.ts';
 import type { Lease } from './lease.ts';
 import { createRecordQueue } from './record-queue.ts';
 import { noteCreates, recordStored, type StoredResource } from './resource.store.ts';
-import { isShared, type StoreDependencies, type Storing, storeResource } from './store-resource.ts';
+import { isShared } from './resource-types.ts';
+import { type StoreDependencies, type Storing, storeResource } from './store-resource.ts';
 
 export interface SendOptions extends StoreDependencies {
   lease: Lease;

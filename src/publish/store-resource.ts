@@ -10,6 +10,7 @@ import type { PublishSettings } from './publish-settings.ts';
 import type { RecordQueue } from './record-queue.ts';
 import type { Rendered, Rendering } from './rendering.ts';
 import { findRecorded, noteCreates, type RecordedResource, type StoredResource } from './resource.store.ts';
+import { isShared } from './resource-types.ts';
 import { contentDigest, type WriteContext } from './write-request.ts';
 import { writeResource } from './write-resource.ts';
 
@@ -34,13 +35,7 @@ export interface Storing extends StoreDependencies {
   noteFresh: () => void;
 }
 
-/** Records that patients and facilities share: every create of one is guarded on its own. */
-const SHARED = new Set(['Organization', 'Practitioner', 'Location']);
-
-export function isShared(type: string): boolean {
-  return SHARED.has(type);
-}
-
+/** Of a record that is shared every create is guarded on its own. */
 export async function storeResource(storing: Storing, resource: FhirResource): Promise<StoredResource> {
   const before = storing.recorded.get(keyOf(resource));
   if (!isShared(resource.resourceType))

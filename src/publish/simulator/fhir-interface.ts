@@ -1,5 +1,6 @@
 /** The FHIR R4 interface of a {@link FhirStore}: create, conditional create, update, read, search, metadata. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { PUBLISHED_TYPES } from '../resource-types.ts';
 import type { FhirStore, Outcome, Resource } from './fhir-store.ts';
 
 export interface FhirCall {
@@ -91,18 +92,6 @@ function searchset(store: FhirStore, type: string, query: string): Outcome | Res
   return { resourceType: 'Bundle', type: 'searchset', ...(entry.length === 0 ? {} : { entry }) };
 }
 
-const TYPES = [
-  'Organization',
-  'Practitioner',
-  'Location',
-  'Patient',
-  'Encounter',
-  'ServiceRequest',
-  'Observation',
-  'ImagingStudy',
-  'DiagnosticReport',
-];
-
 function capabilities({ options }: FhirStore): Resource {
   const interactions = ['create', 'update', 'read', ...(options.search ? ['search-type'] : [])];
   return {
@@ -114,7 +103,7 @@ function capabilities({ options }: FhirStore): Resource {
     rest: [
       {
         mode: 'server',
-        resource: TYPES.map((type) => ({
+        resource: PUBLISHED_TYPES.map((type) => ({
           type,
           interaction: interactions.map((code) => ({ code })),
           updateCreate: options.clientIds,
