@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type CsvReadOptions, csvText, parseColumns, readCsvRows } from './csv-maps.ts';
+import { type CsvReadOptions, parseColumns } from './csv-header.ts';
+import { csvText, readCsvRows } from './csv-maps.ts';
 import { type ImportRow, MapFileError } from './import-row.ts';
 import type { MapEntry } from './map-entry.ts';
 

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
-import { CSV_COLUMNS, parseColumns } from './csv-maps.ts';
+import { CSV_COLUMNS, parseColumns } from './csv-header.ts';
 import { type ImportReport, importMaps, placeText } from './import-maps.ts';
 import { MapFileError } from './import-row.ts';
 import { type MapOptions, requireMap } from './map-command.ts';

@@ -5,7 +5,7 @@ import type { Pool } from '../platform/db/database.ts';
 import { badRequest, HttpError } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
-import { parseColumns } from './csv-maps.ts';
+import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
 import { MapFileError } from './import-row.ts';
 import { LevelParameter, mapScope } from './map.schema.ts';

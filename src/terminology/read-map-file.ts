@@ -1,7 +1,8 @@
 /** Reads a map file of either format into rows. */
 import { Readable } from 'node:stream';
 import { readConceptMapRows } from './concept-map.fhir.ts';
-import { type CsvReadOptions, readCsvRows } from './csv-maps.ts';
+import type { CsvReadOptions } from './csv-header.ts';
+import { readCsvRows } from './csv-maps.ts';
 import { type IgnoredElements, type ImportRow, MapFileError } from './import-row.ts';
 
 export type MapFileFormat = 'csv' | 'conceptmap';
