@@ -58,7 +58,19 @@ const POINTED_AT: Readonly<Record<string, string>> = {
   Observation: 'observation',
 };
 
+function encounterLink(element: string, from: keyof LinkSources): Link {
+  return { element, from, to: 'encounter', targets: 'select source.encounter_id as target' };
+}
+
+/**
+ * `Observation.focus` is none of them: FHIR has it for what an observation is about when that is not its subject,
+ * such as a child that is not born yet.
+ */
 const LINKS: readonly Link[] = [
+  encounterLink('DiagnosticReport.encounter', 'reports'),
+  encounterLink('ImagingStudy.encounter', 'studies'),
+  encounterLink('Observation.encounter', 'observations'),
+  encounterLink('ServiceRequest.encounter', 'orders'),
   { element: 'DiagnosticReport.result', from: 'reports', to: 'observation', targets: RESULTS },
   pointerLink('DiagnosticReport.imagingStudy', 'reports', 'imaging_study', 'ImagingStudy'),
   pointerLink('DiagnosticReport.basedOn', 'reports', 'based_on', 'ServiceRequest'),

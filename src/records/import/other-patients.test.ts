@@ -29,7 +29,10 @@ const study = (id: string, patient: string, more: object = {}) =>
 const order = (id: string, patient: string, more: object = {}) =>
   of('ServiceRequest', id, patient, { status: 'active', intent: 'order', category: lab, ...more });
 const report = (id: string, patient: string, more: object = {}) => of('DiagnosticReport', id, patient, more);
+const visit = (id: string, patient: string) =>
+  of('Encounter', id, patient, { status: 'finished', code: undefined, class: { code: 'AMB' } });
 const refer = (reference: string) => [{ reference }];
+const inVisit = { encounter: { reference: 'Encounter/x' } };
 
 describe('records of different patients', () => {
   let database: TestDatabase;
@@ -68,6 +71,10 @@ describe('records of different patients', () => {
     ['Observation.derivedFrom', study('x', 'b'), result('r', 'a', { derivedFrom: refer('ImagingStudy/x') })],
     ['Observation.partOf', study('x', 'b'), result('r', 'a', { partOf: refer('ImagingStudy/x') })],
     ['ServiceRequest.basedOn', order('x', 'b'), order('r', 'a', { basedOn: refer('ServiceRequest/x') })],
+    ['DiagnosticReport.encounter', visit('x', 'b'), report('r', 'a', inVisit)],
+    ['ImagingStudy.encounter', visit('x', 'b'), study('r', 'a', inVisit)],
+    ['Observation.encounter', visit('x', 'b'), result('r', 'a', inVisit)],
+    ['ServiceRequest.encounter', visit('x', 'b'), order('r', 'a', inVisit)],
   ] as const)
     test(`${element} of another patient is refused, in a Bundle and of what is there already`, async () => {
       await newTenant();
@@ -81,6 +88,13 @@ describe('records of different patients', () => {
       const later = await send(source);
       assert.equal(later.rejected[0]?.reason, `${element} refers to a record of another patient`);
     });
+
+  test('an observation may have another patient as its focus, and what is about them', async () => {
+    await newTenant();
+    const focus = [...refer('Patient/b'), ...refer('Observation/x'), ...refer('Encounter/v')];
+    const sent = await send(bundle(visit('v', 'b'), result('x', 'b'), result('r', 'a', { focus })));
+    assert.deepEqual([sent.rejected, sent.unresolved], [[], []]);
+  });
 
   test('imports at the same time: what each refers to and changes never ends under another patient', async () => {
     await newTenant();
