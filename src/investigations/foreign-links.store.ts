@@ -12,12 +12,15 @@ export interface LinkSources {
 
 /** Records (by id) in which this element leads to another patient. */
 export interface ForeignLink {
-  /** `DiagnosticReport.result`. */
+  /** `DiagnosticReport`. */
+  type: string;
+  /** `result`. */
   element: string;
   ids: string[];
 }
 
 interface Link {
+  /** `DiagnosticReport.result`. */
   element: string;
   from: keyof LinkSources;
   /** Table of the target. */
@@ -92,7 +95,7 @@ const PLACES: Readonly<Record<keyof LinkSources, number>> = {
 };
 
 function linkSql({ element, from, to, targets }: Link): string {
-  return `select '${element}' as element, source.id
+  return `select '${element}' as path, source.id
     from unnest($${PLACES[from]}::uuid[]) as asked (id)
     cross join lateral (
       select *
@@ -118,12 +121,12 @@ function linkSql({ element, from, to, targets }: Link): string {
 }
 
 const FOREIGN = `
-  select element, array_agg(distinct id) as ids
+  select path, array_agg(distinct id) as ids
   from (
     ${LINKS.map(linkSql).join('\n    union all\n    ')}
   ) found
-  group by element
-  order by element`;
+  group by path
+  order by path`;
 
 /** The references of these records that lead to a record of another patient. */
 export async function foreignLinks(
@@ -131,7 +134,7 @@ export async function foreignLinks(
   scope: FacilityScope,
   { orders, reports, studies, observations }: LinkSources,
 ): Promise<ForeignLink[]> {
-  const { rows } = await db.query<ForeignLink>({
+  const { rows } = await db.query<{ path: string; ids: string[] }>({
     name: 'grouping-foreign-links',
     text: FOREIGN,
     values: [
@@ -143,5 +146,8 @@ export async function foreignLinks(
       [...observations],
     ],
   });
-  return rows;
+  return rows.map(({ path, ids }) => {
+    const [type = '', element = ''] = path.split('.');
+    return { type, element, ids };
+  });
 }

@@ -54,8 +54,8 @@ export async function groupRecords(context: WriteContext): Promise<void> {
   // What another import groups at the same time could not be seen, and would be torn apart.
   await lockGrouping(client, scope, patients);
   const foreign = await foreignLinks(client, scope, touched);
-  for (const { element, ids } of foreign)
-    context.refuse(ids, `${element} refers to a record of another patient`);
+  for (const { type, element, ids } of foreign)
+    context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
   if (foreign.length > 0) return;
   await groupInvestigations(client, scope, touched);
   if (observations.size > 0) await groupVitalSigns(client, scope, [...observations]);

@@ -64,7 +64,12 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     unit,
     patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
     patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
-    refuse: (ids, reason) => refuse(outcome, unit, new Set(ids), reason),
+    refuse: (type, ids, reason) => {
+      const refused = new Set(ids);
+      for (const entry of refused.size === 0 ? [] : unit.entries)
+        if (entry.target.type === type && refused.has(entry.target.id))
+          outcome.rejected.push({ entry, reason });
+    },
   };
   outcome.rejected.push(...(await applyConditions(client, request)));
   if (outcome.rejected.length > 0) return outcome;
@@ -85,11 +90,6 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
   return outcome;
-}
-
-function refuse(outcome: UnitOutcome, unit: Unit, ids: ReadonlySet<string>, reason: string): void {
-  if (ids.size === 0) return;
-  for (const entry of unit.entries) if (ids.has(entry.target.id)) outcome.rejected.push({ entry, reason });
 }
 
 /**

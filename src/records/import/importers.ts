@@ -70,7 +70,8 @@ const patient: RowImporter = {
 async function refuseElsewhere(ids: readonly string[], context: WriteContext): Promise<void> {
   if (context.reach === 'organisation' || ids.length === 0) return;
   const elsewhere = await patientLookup.elsewhere?.(context.client, context.scope, ids);
-  context.refuse(elsewhere ?? [], 'Patient.id cannot be used at this facility; leave it out or use another');
+  const reason = 'Patient.id cannot be used at this facility; leave it out or use another';
+  context.refuse('Patient', elsewhere ?? [], reason);
 }
 
 const encounter: RowImporter = {

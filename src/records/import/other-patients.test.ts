@@ -89,6 +89,18 @@ describe('records of different patients', () => {
       assert.equal(later.rejected[0]?.reason, `${element} refers to a record of another patient`);
     });
 
+  test('only the record that refers is named, whatever else has its id', async () => {
+    await newTenant();
+    const id = '0b8c3f6e-5a52-4a0e-9c7f-0d6b1f2a3c4d';
+    const refused = await send(
+      bundle(result('x', 'b'), study(id, 'a'), report(id, 'a', { result: refer('Observation/x') })),
+    );
+    assert.deepEqual(
+      refused.rejected.map(({ entry, resourceType }) => [entry, resourceType]),
+      [[3, 'DiagnosticReport']],
+    );
+  });
+
   test('an observation may have another patient as its focus, and what is about them', async () => {
     await newTenant();
     const focus = [...refer('Patient/b'), ...refer('Observation/x'), ...refer('Encounter/v')];

@@ -90,8 +90,8 @@ export interface WriteContext {
   patientsTouched(patientIds: Iterable<string>): void;
   /** Tell which patients were registered at the facility just now. */
   patientsRegistered(patientIds: Iterable<string>): void;
-  /** Reject the entries that are stored under these ids; everything is rolled back. */
-  refuse(ids: Iterable<string>, reason: string): void;
+  /** Reject the entries of this type that are stored under these ids; everything is rolled back. */
+  refuse(type: string, ids: Iterable<string>, reason: string): void;
 }
 
 /** Which of the ids that were handed in were inserted, changed, or already the same. */
