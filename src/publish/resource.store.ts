@@ -157,12 +157,29 @@ export async function recordStored(
   await againAfterDeadlock(() => db.query(statement));
 }
 
+type StoredValues = [
+  organisationId: string,
+  targetId: string,
+  types: string[],
+  localIds: string[],
+  serverIds: string[],
+  versionIds: (string | null)[],
+  contentHashes: string[],
+  methods: string[],
+  statuses: number[],
+  publishedAt: Date[],
+  chainIds: string[],
+];
+
+/** The last parameter of {@link RECORD_STORED}: those of the statement that it is part of come after it. */
+export const LAST_STORED_PARAMETER: StoredValues['length'] = 11;
+
 /** In one order for all, so that publishes that share records do not wait for each other in a circle. */
 export function storedValues(
   scope: OrganisationScope,
   targetId: string,
   given: readonly StoredResource[],
-): unknown[] {
+): StoredValues {
   const stored = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   return [
     scope.organisationId,

@@ -8,6 +8,7 @@ import { type ResourceKey, splitKey } from './content.fhir.ts';
 import { type HeldLease, leaseColumns } from './lease.store.ts';
 import {
   keyColumns,
+  LAST_STORED_PARAMETER,
   RECORD_STORED,
   RECORDED_NAMES,
   type RecordedResource,
@@ -133,14 +134,14 @@ export async function endRun(
         delete from publish_lease
         where organisation_id = $1
           and target_id = $2
-          and (resource_type, record_id) in (select type, id from unnest($12::text[], $13::uuid[]) as k (type, id))
-          and token = $14
+          and (resource_type, record_id) in (select type, id from unnest(${own(1)}::text[], ${own(2)}::uuid[]) as k (type, id))
+          and token = ${own(3)}
       )
       update publish_run
-      set finished_at = $17, outcome = $18, resumable = $19, failure = $20, published = $21
+      set finished_at = ${own(6)}, outcome = ${own(7)}, resumable = ${own(8)}, failure = ${own(9)}, published = ${own(10)}
       where organisation_id = $1
-        and facility_id = $15
-        and id = $16`,
+        and facility_id = ${own(4)}
+        and id = ${own(5)}`,
     values: [
       ...storedValues(scope, lease.key.targetId, stored),
       ...leaseColumns(lease.key),
@@ -155,6 +156,11 @@ export async function endRun(
     ],
   };
   await againAfterDeadlock(() => db.query(statement));
+}
+
+/** The n-th parameter of the end itself, after those of what was stored. */
+function own(n: number): string {
+  return `$${LAST_STORED_PARAMETER + n}`;
 }
 
 export interface ListedRun {
