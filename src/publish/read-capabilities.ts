@@ -1,6 +1,7 @@
 /** Reads what a target says of itself and what that means for its policies (FHIR R4, "CapabilityStatement"). */
 import type { FhirAnswer } from './fhir-server.ts';
 import { parseObject } from './read-answer.ts';
+import { SENT_AHEAD } from './resource-types.ts';
 import type { TargetSettings } from './target.ts';
 
 export interface TypeCapabilities {
@@ -29,8 +30,13 @@ export interface TargetCheck {
   advice: string[];
 }
 
-const SENT = ['ServiceRequest', 'Observation', 'DiagnosticReport'];
-const SENT_AHEAD = ['Patient', 'Practitioner', 'Organization', 'Encounter'];
+const SENT = ['ServiceRequest', 'Observation', 'ImagingStudy', 'DiagnosticReport'];
+
+/** Types that a target may do without, and who needs them. */
+const SOMETIMES: Readonly<Record<string, string>> = {
+  ImagingStudy: 'imaging orders with studies',
+  Location: 'encounters with a location',
+};
 
 type Json = Record<string, unknown>;
 
@@ -50,7 +56,8 @@ export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings):
   const wanted = settings.referencePolicy === 'send' ? [...SENT_AHEAD, ...SENT] : SENT;
   const rest = list(statement.rest).find(({ mode }) => mode === 'server');
   const types = wanted.map((type) => typeCapabilities(type, list(rest?.resource)));
-  const faults = types.flatMap((one) => typeFaults(one, settings));
+  const isNeeded = ({ type }: TypeCapabilities) => SOMETIMES[type] === undefined;
+  const faults = types.filter(isNeeded).flatMap((one) => typeFaults(one, settings));
   if (!version?.startsWith('4.0'))
     faults.unshift(`It speaks FHIR ${version ?? 'of no version'}, not R4 (4.0.1).`);
   const software = (statement.software ?? {}) as Json;
@@ -60,7 +67,7 @@ export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings):
     software: [text(software.name), text(software.version)].filter((part) => part !== null).join(' ') || null,
     types,
     faults,
-    advice: adviceOn(types, settings),
+    advice: [...types.flatMap((one) => adviceOnType(one, settings)), ...adviceOn(types, settings)],
   };
 }
 
@@ -89,18 +96,25 @@ function typeFaults(one: TypeCapabilities, { idPolicy }: TargetSettings): string
   return faults;
 }
 
+/** What a target that has no need of the type does without. */
+function adviceOnType(one: TypeCapabilities, settings: TargetSettings): string[] {
+  const neededBy = SOMETIMES[one.type];
+  if (neededBy === undefined) return [];
+  return typeFaults(one, settings).map((fault) => `${fault} Only ${neededBy} need it.`);
+}
+
 function adviceOn(
   types: readonly TypeCapabilities[],
   { idPolicy, referencePolicy }: TargetSettings,
 ): string[] {
   const named = (of: readonly TypeCapabilities[]) => of.map(({ type }) => type).join(', ');
   const advice: string[] = [];
-  const unguarded = types.filter((one) => !one.conditionalCreate);
+  const unguarded = types.filter((one) => one.create && !one.conditionalCreate);
   if (idPolicy === 'server' && unguarded.length > 0)
     advice.push(
-      `${named(unguarded)}: it does not promise conditional create; after a lost answer only the search by identifier guards against doubles.`,
+      `${named(unguarded)}: it does not promise conditional create; after a lost answer only the search by identifier guards against doubles. A create that it carries out after its time-out makes one all the same: give it a long --timeout-ms.`,
     );
-  const unsearched = types.filter((one) => !one.search || !one.searchByIdentifier);
+  const unsearched = types.filter((one) => one.create && !(one.search && one.searchByIdentifier));
   if (idPolicy === 'server' && unsearched.length > 0)
     advice.push(
       `${named(unsearched)}: it does not promise a search by identifier; after a lost answer only conditional create guards against doubles.`,
