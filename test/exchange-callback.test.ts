@@ -183,6 +183,10 @@ describe('callback', () => {
       [tenant.organisationId, patientId],
     );
     assert.deepEqual(rows, [{ outcome: 'allowed', purpose_of_use: 'OPS' }]);
+    for (const [status, count] of Object.entries({ accepted: 2, rejected: 0 })) {
+      const list = await api.call(`/exchange/callbacks?status=${status}`, { token: account.token });
+      assert.equal(list.json.items.length, count, status);
+    }
     await pool().query(
       `update patient set refused_purposes = '{PAYMENT}' where organisation_id = $1 and id = $2`,
       [tenant.organisationId, patientId],
@@ -371,7 +375,9 @@ describe('callback signature', () => {
   it('takes the old and the new secret until the overlap ends', async () => {
     const key = { organisationId: tenant.organisationId, connectionId: connection.id };
     const { now } = api.clock;
-    const rotated = await rotateSecret({ db: pool(), keys: api.keys, now }, key, { overlapSeconds: 3_600 });
+    const rotated = await rotateSecret({ db: pool(), keys: api.keys, now, publicBaseUrl: api.baseUrl }, key, {
+      overlapSeconds: 3_600,
+    });
     const statuses = async (message: string) => {
       const body = JSON.stringify(accepted('HIE-1', { message }));
       const answers = await Promise.all([

@@ -75,6 +75,7 @@ it('connections: create, show, update, rotate, disable, list', async () => {
   assert.deepEqual([updated.timeoutMs, updated.facilityIds, updated.name], [2000, null, 'HIE']);
   assert.notEqual(rotated.outboundSecret, created.outboundSecret);
   assert.notEqual(rotated.callbackSecret, created.callbackSecret);
+  assert.equal(rotated.callbackUrl, created.callbackUrl, 'a simulator can be started with it');
   assert.equal((await json('connection', 'disable', '--id', created.id)).enabled, false);
   const { items } = await json('connection', 'list', '--organisation', place.organisationId);
   const listed = items.find(({ id }: { id: string }) => id === created.id);

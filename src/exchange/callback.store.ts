@@ -136,6 +136,7 @@ export async function listCallbacks(
   filter: {
     connectionId?: string | undefined;
     outcome?: string | undefined;
+    status?: string | undefined;
     before?: string | undefined;
     limit: number;
   },
@@ -167,14 +168,16 @@ export async function listCallbacks(
         and ($2::uuid is null or facility_id = $2)
         and ($3::uuid is null or connection_id = $3)
         and ($4::text is null or outcome = $4)
-        and ($5::uuid is null or id < $5)
+        and ($5::text is null or status = $5)
+        and ($6::uuid is null or id < $6)
       order by id desc
-      limit $6`,
+      limit $7`,
     values: [
       scope.organisationId,
       scope.facilityId,
       filter.connectionId,
       filter.outcome,
+      filter.status,
       filter.before,
       filter.limit,
     ],

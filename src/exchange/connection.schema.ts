@@ -87,6 +87,7 @@ export const RotatedSchema = Type.Object({
   outboundSecret: Type.Optional(Type.String()),
   callbackSecret: Type.Optional(Type.String()),
   oldGoodUntil: Type.String(),
+  callbackUrl: Type.String(),
 });
 export const ConnectionParams = Type.Object({
   connectionId: Type.String({ description: 'UUID of the connection.' }),

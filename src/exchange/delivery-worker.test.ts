@@ -481,9 +481,13 @@ describe('delivery', () => {
     await queue(database.pool, place, [first]);
     work();
     await allDelivered();
-    const rotated = await rotateSecret({ db: database.pool, keys, now: new Date() }, key(), {
-      overlapSeconds: 60,
-    });
+    const rotated = await rotateSecret(
+      { db: database.pool, keys, now: new Date(), publicBaseUrl: 'http://localhost/api/v1' },
+      key(),
+      {
+        overlapSeconds: 60,
+      },
+    );
     exchange.trust = {
       clientId: 'test-client',
       secrets: [connection.outboundSecret, rotated?.outboundSecret ?? ''],

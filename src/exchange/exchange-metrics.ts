@@ -1,4 +1,5 @@
 /** What Prometheus sees of the exchange. Each function may be called again for one registry. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import type { Queryable } from '../platform/db/database.ts';
 import { countedStates, countQueues } from './queue-count.store.ts';
@@ -48,10 +49,12 @@ const GAUGES: { name: string; help: string; read: (state: QueueState) => number 
 ];
 /** The gauges of one scrape ask the database together. */
 const ASK_EVERY_MS = 1_000;
+/** A scrape waits so long for a new count, and shows the last one after that. */
+const WAIT_FOR_COUNT_MS = 2_000;
 
 /**
  * Gauges of the queue, by connection. They say the same on every process: what was counted last, by any of them. A
- * scrape that finds the count old has it made anew and does not wait for it.
+ * scrape that finds the count old has it made anew, and waits for it unless it takes long.
  */
 export function registerQueueGauges(registry: Registry, db: Queryable): void {
   let asked: Promise<QueueState[]> | undefined;
@@ -74,9 +77,8 @@ export function registerQueueGauges(registry: Registry, db: Queryable): void {
   };
   const ask = async (): Promise<QueueState[]> => {
     const found = await countedStates(db);
-    if (found.states.some(({ due }) => due)) void count();
-    if (!found.uncounted) return found.states;
-    await count();
+    if (!found.uncounted && !found.states.some(({ due }) => due)) return found.states;
+    await Promise.race([count(), sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
     return (await countedStates(db)).states;
   };
   for (const { name, help, read } of GAUGES)

@@ -49,6 +49,9 @@ export function listCallbacksRoute(deps: {
         outcome: Type.Optional(
           Type.Unsafe<'applied' | 'conflict'>({ type: 'string', enum: ['applied', 'conflict'] }),
         ),
+        status: Type.Optional(
+          Type.Unsafe<'accepted' | 'rejected'>({ type: 'string', enum: ['accepted', 'rejected'] }),
+        ),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
         cursor: Type.Optional(Type.String()),
       }),
@@ -59,9 +62,9 @@ export function listCallbacksRoute(deps: {
         },
       },
       handle: async ({ query }, context) => {
-        const { connection, outcome, limit = DEFAULT_LIMIT, cursor } = query;
+        const { connection, outcome, status, limit = DEFAULT_LIMIT, cursor } = query;
         if (connection !== undefined && !isUuid(connection)) throw badRequest('connection must be a UUID.');
-        const request = { connection, outcome, limit, cursor };
+        const request = { connection, outcome, status, limit, cursor };
         const { items, nextCursor, mayShow } = await listCallbackPage(deps, context, request);
         return { body: { items: items.map((item) => callbackView(item, mayShow(item))), nextCursor } };
       },

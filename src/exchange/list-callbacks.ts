@@ -10,6 +10,7 @@ import { traceShown } from './trace-shown.ts';
 export interface CallbackQuery {
   connection?: string | undefined;
   outcome?: 'applied' | 'conflict' | undefined;
+  status?: 'accepted' | 'rejected' | undefined;
   limit: number;
   cursor?: string | undefined;
 }
@@ -18,16 +19,20 @@ export interface CallbackQuery {
 export async function listCallbackPage(
   { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
   reader: Reader,
-  { connection, outcome, limit, cursor }: CallbackQuery,
+  { connection, outcome, status, limit, cursor }: CallbackQuery,
 ): Promise<{
   items: ListedCallback[];
   nextCursor: string | null;
   mayShow: (item: ListedCallback) => boolean;
 }> {
   const { organisationId, facilityId } = reader.scope;
-  const binding = ['callbacks', organisationId, facilityId, connection, outcome];
+  const binding = ['callbacks', organisationId, facilityId, connection, outcome, status];
   const page = await pageOf(cursors, { limit, cursor, binding }, (position) =>
-    listCallbacks(db, { organisationId, facilityId }, { connectionId: connection, outcome, ...position }),
+    listCallbacks(
+      db,
+      { organisationId, facilityId },
+      { connectionId: connection, outcome, status, ...position },
+    ),
   );
   const review = { ...reader, accountId: reader.caller.accountId, action: 'callback.list' as const };
   return { ...page, mayShow: await traceShown(accessLog, review, page.items) };

@@ -57,13 +57,21 @@ export function deliveryLine(delivery: DeliveryView): string {
 }
 
 /** How the last try went, and what comes next. */
-function progress({ status, heldReason, lastAttempt, nextAttemptAt }: DeliveryView): string {
+function progress({ status, heldReason, lastAttempt, nextAttemptAt, confirmation }: DeliveryView): string {
   const last =
     lastAttempt === null
       ? 'not tried'
       : `${lastAttempt.outcome} ${lastAttempt.status ?? lastAttempt.failure ?? ''}`.trim();
   if (heldReason !== null) return `${heldReason}, ${last}`;
+  if (status === 'delivered') return `${last}, ${confirmed(confirmation)}`;
   if (status !== 'queued') return last;
   if (nextAttemptAt === null) return `${last}, waits for the one before it or for its module`;
   return `${last}, next try ${nextAttemptAt}`;
+}
+
+/** What the exchange said in its callback. */
+function confirmed(confirmation: DeliveryView['confirmation']): string {
+  if (confirmation === null) return 'not confirmed';
+  const { status, assignedId } = confirmation;
+  return assignedId === null ? status : `${status} as ${assignedId}`;
 }

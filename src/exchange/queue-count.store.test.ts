@@ -89,7 +89,7 @@ describe('the count of what waits', () => {
     assert.equal((await counted())?.due, false);
   });
 
-  it('is read by a scrape without a look at what waits', async () => {
+  it('is made anew by a scrape that finds it old, which waits for it unless it takes long', async () => {
     await queue(database.pool, place, await insertPatients(database.pool, place, 2));
     const scrape = async () => {
       const registry = new Registry();
@@ -98,15 +98,16 @@ describe('the count of what waits', () => {
     };
     const line = (value: number) => `interchange_exchange_queued{connection="${connectionId}"} ${value}`;
     assert.ok((await scrape()).includes(line(2)), 'a new connection is counted at once');
+    await queue(database.pool, place, await insertPatients(database.pool, place, 1));
+    assert.ok((await scrape()).includes(line(2)), 'it is good for a while');
+    await age(60);
+    assert.ok((await scrape()).includes(line(3)), 'an old one is made anew');
     const locking = await database.pool.connect();
     try {
       await locking.query('begin');
       await locking.query('lock table exchange_head in access exclusive mode');
       await age(60);
-      assert.ok(
-        (await scrape()).includes(line(2)),
-        'also when the count is old: it does not wait for the new one',
-      );
+      assert.ok((await scrape()).includes(line(3)), 'one that cannot be made is not waited for');
     } finally {
       await locking.query('rollback');
       locking.release();

@@ -41,7 +41,8 @@ export function rotateSecretCommand(environment: CommandEnvironment): Command {
         const lines = [
           rotated.outboundSecret === undefined ? '' : `outbound secret  ${rotated.outboundSecret}\n`,
           rotated.callbackSecret === undefined ? '' : `callback secret  ${rotated.callbackSecret}\n`,
-          `The old ones are good until ${rotated.oldGoodUntil}. Requests are signed with the new one from now on.`,
+          `The old ones are good until ${rotated.oldGoodUntil}.`,
+          rotated.outboundSecret === undefined ? '' : ' Requests are signed with the new one from now on.',
         ];
         environment.print(rotated, lines.join(''));
       },

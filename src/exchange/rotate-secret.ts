@@ -3,7 +3,7 @@ import { transaction } from '../platform/db/database.ts';
 import { updateConnection } from './connection.store.ts';
 import { endSecrets, insertSecret } from './connection-secret.store.ts';
 import { makeSecret, SECRET_DIRECTIONS, type SecretDirection } from './connection-secret.ts';
-import type { ConnectionDependencies } from './create-connection.ts';
+import { type ConnectionDependencies, callbackUrl } from './create-connection.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
 export interface Rotation {
@@ -21,6 +21,8 @@ export interface RotatedSecrets {
   outboundSecret?: string;
   callbackSecret?: string;
   oldGoodUntil: string;
+  /** Where callbacks go, as when the connection was made. */
+  callbackUrl: string;
 }
 
 /**
@@ -28,12 +30,16 @@ export interface RotatedSecrets {
  * old and the new secret are accepted until then. Undefined when there is no such connection.
  */
 export async function rotateSecret(
-  { db, keys, now }: Pick<ConnectionDependencies, 'db' | 'keys' | 'now'>,
+  { db, keys, now, publicBaseUrl }: Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | 'publicBaseUrl'>,
   key: ConnectionKey,
   { direction, overlapSeconds }: Rotation,
 ): Promise<RotatedSecrets | undefined> {
   const goodUntil = new Date(now.getTime() + overlapSeconds * 1_000);
-  const rotated: RotatedSecrets = { id: key.connectionId, oldGoodUntil: goodUntil.toISOString() };
+  const rotated: RotatedSecrets = {
+    id: key.connectionId,
+    oldGoodUntil: goodUntil.toISOString(),
+    callbackUrl: callbackUrl(publicBaseUrl, key.connectionId),
+  };
   return transaction(db, async (client) => {
     // Also takes the lock under which rotations of one connection follow each other.
     if (!(await updateConnection(client, key, {}))) return undefined;

@@ -149,7 +149,7 @@ test('no room for the temporary file is 503', async () => {
     stillAllowed: async () => undefined,
   };
   await assert.rejects(
-    async () => route.handle({ body } as never, context as never),
+    async () => route.handle({ body, query: {} } as never, context as never),
     (error: { statusCode?: number; headers?: object }) =>
       error.statusCode === 503 && Object.hasOwn(error.headers ?? {}, 'retry-after'),
   );
