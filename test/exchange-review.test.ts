@@ -245,7 +245,12 @@ describe('/exchange/connections', () => {
       direction: 'callback',
       overlapSeconds: 60,
     });
-    assert.deepEqual(Object.keys(rotated.json).sort(), ['callbackSecret', 'callbackUrl', 'id', 'oldGoodUntil']);
+    assert.deepEqual(Object.keys(rotated.json).sort(), [
+      'callbackSecret',
+      'callbackUrl',
+      'id',
+      'oldGoodUntil',
+    ]);
     assert.notEqual(rotated.json.callbackSecret, callbackSecret);
     assert.equal(rotated.json.oldGoodUntil, new Date(api.clock.now.getTime() + 60_000).toISOString());
     const both = await post(`/exchange/connections/${id}/rotate-secret`, {});
