@@ -46,8 +46,9 @@ function hasShapeOfCode(text: string): boolean {
   if (/\}[^./)]/.test(text)) return false;
   const bare = text.replaceAll(/\{[^{}]*\}/g, '');
   if (!/^[A-Za-z0-9%*^+\-./()[\]'_]*$/.test(bare)) return false;
-  if (/\(\)|[^./(]\(|\([./]?\)|\)[^./)\d+-]/.test(bare)) return false;
-  return isBalanced(bare) && !/\)\{|\([^()]*\{[^()]*\)\d/.test(text);
+  // Behind a parenthesis there is an operator or the end (UCUM, section 2, "Grammar").
+  if (/\(\)|[^./(]\(|\([./]?\)/.test(bare) || /\)[^./)]/.test(text)) return false;
+  return isBalanced(bare);
 }
 
 function isBalanced(text: string): boolean {

@@ -11,7 +11,7 @@ import type { PartIds } from '../../investigations/result-grouping.store.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { assignDocuments, madeUpId } from './assign-orders.ts';
-import { inSteps } from './in-steps.ts';
+import { inSteps, stepsOf } from './in-steps.ts';
 import { madeUpOrders, type Standing } from './made-up-orders.ts';
 import { move } from './move-parts.ts';
 
@@ -41,7 +41,7 @@ export async function groupDocuments(
     ...studies.map((part) => ({ part, orderId: assigned.get(part.id), discipline: 'imaging' as const })),
   ];
   const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
-  await inSteps(madeUp, (some) => writeMadeUpOrders(client, scope, some));
+  for (const some of stepsOf(madeUp)) await writeMadeUpOrders(client, scope, some);
   await move(client, scope, {
     table: 'imaging_study',
     rows: studies,

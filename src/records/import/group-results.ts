@@ -9,7 +9,7 @@ import {
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { assignResults, madeUpId, PANEL_LEVELS } from './assign-orders.ts';
-import { inSteps } from './in-steps.ts';
+import { inSteps, stepsOf } from './in-steps.ts';
 import { madeUpOrders } from './made-up-orders.ts';
 import { move } from './move-parts.ts';
 
@@ -53,7 +53,7 @@ export async function groupResults(
     .map((part) => ({ part, orderId: madeUpId('Observation', part.id), discipline: disciplineOf(part) }))
     .filter(({ orderId }) => used.has(orderId));
   const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
-  await inSteps(madeUp, (some) => writeMadeUpOrders(client, scope, some));
+  for (const some of stepsOf(madeUp)) await writeMadeUpOrders(client, scope, some);
   await move(client, scope, { table: 'observation', rows: placed, changed: touched, assigned, affected });
   // A result that two reports list is shown by both of their orders.
   for (const { id, reportOrderIds } of placed)

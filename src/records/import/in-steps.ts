@@ -2,13 +2,17 @@
 
 const AT_ONCE = 1_000;
 
-/** What `of` gives for all of the items, asked for 1,000 at a time; nothing is asked for none. */
+/** The items, 1,000 at a time. */
+export function* stepsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += AT_ONCE) yield items.slice(start, start + AT_ONCE);
+}
+
+/** What `of` gives for all of the items, asked for one step after the other; nothing is asked for none. */
 export async function inSteps<Item, Found>(
   items: readonly Item[],
-  of: (some: readonly Item[]) => Promise<readonly Found[] | undefined | void>,
+  of: (some: readonly Item[]) => Promise<readonly Found[]>,
 ): Promise<Found[]> {
   const found: Found[] = [];
-  for (let start = 0; start < items.length; start += AT_ONCE)
-    for (const one of (await of(items.slice(start, start + AT_ONCE))) ?? []) found.push(one);
+  for (const some of stepsOf(items)) for (const one of await of(some)) found.push(one);
   return found;
 }
