@@ -56,16 +56,18 @@ export async function createTarget(
   const id = randomUUID();
   const sealed = secret === undefined ? undefined : sealSecret(keys, id, secret);
   await transaction(db, async (client) => {
-    if ((await targetNamed(client, { organisationId, name: settings.name })) !== undefined)
-      throw new CommandError(
-        `There is a target ${settings.name} already. Change it: interchange target update.`,
-      );
+    await requireFreeName(client, { organisationId, name: settings.name });
     // The first target is the default one.
     const isDefault = !(await hasDefault(client, organisationId));
     await insertTarget(client, { id, organisationId, isDefault }, { settings, secret: sealed });
     if (input.makeDefault && !isDefault) await setDefault(client, { id, organisationId });
   });
   return requireTarget(db, { organisationId, name: settings.name });
+}
+
+async function requireFreeName(db: Queryable, which: TargetName): Promise<void> {
+  if ((await targetNamed(db, which)) !== undefined)
+    throw new CommandError(`There is a target ${which.name} already. Change it: interchange target update.`);
 }
 
 /** What becomes of the ids that are recorded of a target: they are those of the server at its new address, or not. */
@@ -88,6 +90,7 @@ export async function changeTarget(
     const keep = input.secret === undefined && settings.auth === before.auth;
     if (!keep) checkSecret(settings.auth, input.secret);
     const sealed = input.secret === undefined ? undefined : sealSecret(keys, before.id, input.secret);
+    if (settings.name !== before.name) await requireFreeName(client, { ...which, name: settings.name });
     await settleIds(client, before, { base: settings.base, ids: input.ids });
     await updateTarget(client, before.id, { settings, secret: keep ? before.secret : sealed });
     if (input.makeDefault) await setDefault(client, before);

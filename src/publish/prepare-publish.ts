@@ -173,7 +173,7 @@ function noTarget(asked: string | undefined, found: string | undefined): HttpErr
       'no_such_target',
     );
   return unavailable(
-    'No FHIR server is configured to publish to. The operator adds one: interchange target create.',
+    'No FHIR server is configured as the default one. Name one with ?target=. The operator adds one with interchange target create, or makes one the default with interchange target update --default.',
     60,
     'no_target',
   );

@@ -108,7 +108,7 @@ describe('publishing over HTTP', () => {
   });
 
   test('without a target: 503; with a disabled one: 503; of an unknown name: 400', async () => {
-    isError(await post(), 503, /No FHIR server is configured/);
+    isError(await post(), 503, /No FHIR server is configured as the default one. Name one with \?target=/);
     await addTarget();
     isError(await post('?target=other'), 400, /no target of that name/);
     const which = { name: 'main', organisationId: tenant.organisationId };

@@ -258,6 +258,9 @@ describe('interchange target', () => {
     await json('create --name taken --base https://fhir.example.org --auth none');
     const twice = await run('create --name taken --base https://fhir.example.org --auth none');
     assert.deepEqual([twice.code, /There is a target taken already/.test(twice.stderr)], [1, true]);
+    await json('create --name other --base https://fhir.example.org --auth none');
+    const renamed = await run('update --name other --rename taken');
+    assert.deepEqual([renamed.code, /There is a target taken already/.test(renamed.stderr)], [1, true]);
     const nobody = await run(
       'create --name a --base https://fhir.example.org --auth none --organisation nonsense',
     );
