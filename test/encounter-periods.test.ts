@@ -30,13 +30,13 @@ interface Period {
 
 interface Found {
   id: string;
-  period: Period;
+  period?: Period;
 }
 
 /** Import Encounters of a new patient with these periods; their ids are in the order of the periods. */
 async function importVisits(timeZone: string, periods: readonly Period[]) {
   const someone = patient();
-  const ids = periods.map(() => randomUUID());
+  const ids = periods.map((): string => randomUUID());
   const visits = periods.map((period, place) =>
     encounter(`urn:uuid:${someone.id}`, { id: ids[place], period }),
   );
@@ -74,6 +74,17 @@ test('a visit that ended on a day is not found on the next; one that ended at it
   assert.deepEqual(await found('ge2024-03-31'), [1]);
   assert.deepEqual(await found('ge2024-03-30T23:59:59+01:00'), [0, 1]);
   assert.deepEqual(await found('le2024-03-29'), []);
+});
+
+test('a finished visit without an end says that it is unknown, and can be imported again as it came', async () => {
+  const unknown = { url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' };
+  const periods = [{ start: '2024-03-30' }, { start: '2024-03-30', _end: { extension: [unknown] } }];
+  const { patientId } = await importVisits('UTC', periods);
+  const found = await search('UTC', patientId, ['ge2025']);
+  assert.deepEqual(
+    found.map(({ period }) => period),
+    [periods[1], periods[1]],
+  );
 });
 
 const SECOND = 1_000;
@@ -151,7 +162,8 @@ test('every precision, time zone, prefix and end: what is found is what the cale
           values.every(([prefix, value]) => touches(periods[place] ?? {}, prefix, value, timeZone)),
         );
         assert.deepEqual(found.map(({ id }) => id).sort(), expected.sort(), `date ${dates.join(' and ')}`);
-        for (const { id, period } of found) assert.deepEqual(period, periods[ids.indexOf(id)]);
+        for (const { id, period: { start, end } = {} } of found)
+          assert.deepEqual({ ...(start && { start }), ...(end && { end }) }, periods[ids.indexOf(id)]);
       }
     }),
     { numRuns: 60 },
