@@ -1,4 +1,4 @@
-/** List the orders of one patient, so that a partner can discover their ids (design 3.4). */
+/** List the orders of one patient, so that a partner can discover their ids (docs/lab.md). */
 import { parseDateTime } from '../fhir/date-time.ts';
 import { codingsOf, emitContext } from '../observations/coded-content.ts';
 import { summaryCode } from '../observations/collection.fhir.ts';

@@ -1,4 +1,4 @@
-/** The answers of "Fetch as FHIR" and of the lists in the OpenAPI document (design 3.4). */
+/** The answers of "Fetch as FHIR" and of the lists in the OpenAPI document (docs/lab.md). */
 import Type, { type TSchema } from 'typebox';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */

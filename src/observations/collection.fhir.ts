@@ -1,5 +1,5 @@
 /**
- * The answers of "Fetch as FHIR" (specification, "Lab and imaging clinical-FHIR response"; design 3.4): a
+ * The answers of "Fetch as FHIR" (docs/lab.md): a
  * collection Bundle, and a summary of each resource taken from the resource itself. Each resource is written
  * as JSON once and used in both places. Pure.
  */
