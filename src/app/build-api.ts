@@ -21,11 +21,11 @@ export interface Api {
 }
 
 export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
-  const { config, log, metrics, now, callers, hearing } = runtime;
+  const { config, log, metrics, now, databaseTime, callers, hearing } = runtime;
   const publicBaseUrl = options.publicBaseUrl ?? baseUrlOf(config);
   const server = createServer({ log, metrics, trustProxy: config.trustProxy });
   const features = await buildFeatures(runtime, publicBaseUrl);
-  const deps = { now, callers, hearing, verifyAccessToken: features.verifyAccessToken };
+  const deps = { now, databaseTime, callers, hearing, verifyAccessToken: features.verifyAccessToken };
   const health = createHealth(runtime);
   health.register(server);
   server.addHook('onClose', async () => {

@@ -71,7 +71,7 @@ const signIn = (identity = '', credential = '', userType = 'EHR') =>
   login(
     fixture.signIn,
     { identity, credential, userType },
-    { now: new Date(), correlationId: 'test', remoteAddress: '192.0.2.10' },
+    { databaseTime: new Date(), correlationId: 'test', remoteAddress: '192.0.2.10' },
   );
 
 test('account create prints { userId, email, password }, and the password signs in', async () => {

@@ -28,19 +28,20 @@ export async function login(
   proof: IdentityProof,
   context: CallContext,
 ): Promise<LoginReply> {
-  const { now, correlationId } = context;
   const sessionId = randomUUID();
-  const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
   const { account, reply } = await withProvenIdentity(deps, proof, context, {
-    prepare: ({ id }) =>
-      issueAccessToken(deps.signingKeys, {
+    async prepare({ id }, { now }) {
+      const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
+      const accessToken = await issueAccessToken(deps.signingKeys, {
         accountId: id,
         sessionId,
         now,
         ttlSeconds: deps.settings.accessTokenSeconds,
         sessionExpiresAt: expiresAt,
-      }),
-    async commit(client, proven, accessToken) {
+      });
+      return { accessToken, now, expiresAt };
+    },
+    async commit(client, proven, { accessToken, now, expiresAt }) {
       const refreshToken = newRefreshToken(proven.organisationId, sessionId);
       await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, expiresAt });
       await insertRefreshToken(client, proven, {
@@ -57,6 +58,7 @@ export async function login(
     },
   });
   const { organisationId } = account;
+  const { correlationId } = context;
   deps.audit('sign-in.succeeded', { correlationId, accountId: account.id, organisationId, sessionId });
   await renewHash(deps, account, proof.credential, networkOf(context.remoteAddress));
   return reply;

@@ -22,22 +22,22 @@ export interface SetUpPasswordDeps {
 export async function setUpPassword(
   { db, passwords, audit }: SetUpPasswordDeps,
   { token, newCredential }: { token: string; newCredential: string },
-  { now, correlationId, remoteAddress }: CallContext,
+  { databaseTime, correlationId, remoteAddress }: CallContext,
 ): Promise<void> {
   const link = parseSetupToken(token);
   if (link === undefined) throw linkRefused();
-  const key = { tokenHash: link.hash, now };
+  const tokenHash = link.hash;
   // A token that is not good costs no hash.
-  const account = await readSetupLink(db, link, key);
+  const account = await readSetupLink(db, link, { tokenHash, databaseTime });
   if (account === undefined) throw linkRefused();
-  const { accountId } = account;
+  const { accountId, now } = account;
   await assertGoodPassword(newCredential, account.email);
   const passwordHash = await passwords.hash(newCredential, networkOf(remoteAddress));
   const used = await transaction(db, async (client) => {
     // The account before the link, as everywhere: two of them in the other order would wait for each other.
     const held = await lockCredentials(client, link, accountId);
     if (held === undefined || held.disabled) return false;
-    if (!(await useSetupLink(client, link, key))) return false;
+    if (!(await useSetupLink(client, link, { tokenHash, now }))) return false;
     await storePassword(client, link, { accountId, passwordHash, mustChangePassword: false, now });
     await revokeSessionsOf(client, link, { accountId, reason: 'password-changed', now });
     await notifyLive(client, { organisationId: link.organisationId });

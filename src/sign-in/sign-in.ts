@@ -1,6 +1,7 @@
 /** Puts the parts of sign-in together, once for a process; each route takes what it needs of them. */
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import type { Log } from '../platform/log/log.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { createAuthenticator, type VerifyAccessToken } from './authenticate.ts';
@@ -24,14 +25,21 @@ export interface SignIn {
 export interface SignInOptions {
   db: Pool;
   keys: KeyRing;
+  /** Names another time than the clock of the database. */
+  databaseTime?: (() => DatabaseTime) | undefined;
   log: Pick<Log, 'info'>;
   /** What differs from {@link DEFAULT_SIGN_IN_SETTINGS}. */
   settings?: Partial<SignInSettings>;
 }
 
-export function createSignIn({ db, keys, log, settings: changed }: SignInOptions): SignIn {
+export function createSignIn({ db, keys, databaseTime, log, settings: changed }: SignInOptions): SignIn {
   const settings = { ...DEFAULT_SIGN_IN_SETTINGS, ...changed };
-  const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: settings.accessTokenSeconds });
+  const signingKeys = createSigningKeys({
+    db,
+    keys,
+    databaseTime,
+    accessTokenSeconds: settings.accessTokenSeconds,
+  });
   return {
     db,
     settings,
