@@ -2,6 +2,7 @@
 
 import { CommandError } from '../platform/command/command.ts';
 import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
+import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
 import { openDataFolder } from '../platform/db/data-folder.ts';
 import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
@@ -13,6 +14,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
+import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { loadMasterKey } from './config/master-key.ts';
 import { createHearing, type Hearing } from './hearing.ts';
@@ -73,6 +75,7 @@ export interface Runtime {
   /** The clock of this machine. */
   now: () => Date;
   databaseTime: () => DatabaseTime;
+  clock: ClockWatch;
   metrics: Metrics;
   keys: KeyRing;
   /** Acts as the service's role. */
@@ -109,6 +112,14 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     onError,
   );
   const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
+  const clock = await watchClock({
+    db,
+    now,
+    databaseTime,
+    maxSkewSeconds: config.clockMaxSkewSeconds,
+    onChange: (watch) => logClock(log, watch),
+  });
+  registerClockGauge(metrics.registry, clock);
   const callers = createCallerDirectory(db, databaseTime);
   const live = await openLiveConnection({
     config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
@@ -136,6 +147,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     log,
     now,
     databaseTime,
+    clock,
     metrics,
     keys,
     db,
@@ -146,6 +158,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     hearing,
     async close() {
       clearInterval(heads);
+      clock.close();
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();

@@ -1,6 +1,7 @@
 /** Login: a password for a session (specification, "Sign-in flow" step 3; design 3.2). */
 import { randomUUID } from 'node:crypto';
-import { issueAccessToken } from './access-token.ts';
+import type { ClockWatch } from '../platform/db/clock-watch.ts';
+import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import { replaceHash } from './account.store.ts';
 import type { LoginReply } from './login-reply.ts';
 import { networkOf } from './network.ts';
@@ -19,15 +20,17 @@ import type { SigningKeys } from './signing-keys.ts';
 
 export interface LoginDeps extends ProofDeps {
   signingKeys: SigningKeys;
+  clock: Pick<ClockWatch, 'isOff'>;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'sessionSeconds'>;
 }
 
-/** A new session. 403, 429 and 503 as {@link withProvenIdentity} says. */
+/** A new session. 403, 429 and 503 as {@link withProvenIdentity} says; 503 while the clock of this node is off. */
 export async function login(
   deps: LoginDeps,
   proof: IdentityProof,
   context: CallContext,
 ): Promise<LoginReply> {
+  assertMayIssue(deps.clock);
   const sessionId = randomUUID();
   const { account, reply } = await withProvenIdentity(deps, proof, context, {
     async prepare({ id }, { now }) {

@@ -1,9 +1,11 @@
 /** Refresh: a token for a new pair, once (specification, "Sign-in flow" step 5; design 3.2; docs/adr/0005). */
+
+import type { ClockWatch } from '../platform/db/clock-watch.ts';
 import { type Client, type Pool, transaction } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { unauthorized } from '../platform/http/errors.ts';
 import { notifyLive } from '../tenancy/live.ts';
-import { issueAccessToken } from './access-token.ts';
+import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { Audit } from './audit.ts';
 import type { LoginReply } from './login-reply.ts';
 import {
@@ -27,6 +29,7 @@ import type { SigningKeys } from './signing-keys.ts';
 export interface RefreshDeps {
   db: Pool;
   signingKeys: SigningKeys;
+  clock: Pick<ClockWatch, 'isOff'>;
   audit: Audit;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
 }
@@ -38,13 +41,14 @@ type Outcome =
 
 /**
  * The pair that replaces a token: a new one the first time, the same one for a repeat within the window. 401
- * for any other token; a used one that comes later ends its session.
+ * for any other token; a used one that comes later ends its session. 503 while the clock of this node is off.
  */
 export async function refresh(
   deps: RefreshDeps,
   refreshToken: string,
   { databaseTime, correlationId }: { databaseTime: DatabaseTime; correlationId: string },
 ): Promise<LoginReply> {
+  assertMayIssue(deps.clock);
   const token = parseRefreshToken(refreshToken);
   if (token === undefined) throw refused();
   // Before the transaction, which then waits for nothing but its own statements.

@@ -1,5 +1,6 @@
 /** Puts the parts of sign-in together, once for a process; each route takes what it needs of them. */
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { ClockWatch } from '../platform/db/clock-watch.ts';
 import type { Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
 import type { Log } from '../platform/log/log.ts';
@@ -17,6 +18,7 @@ export interface SignIn {
   passwords: Passwords;
   lockout: Lockout;
   signingKeys: SigningKeys;
+  clock: ClockWatch;
   audit: Audit;
   decoyKey: Buffer;
   verifyAccessToken: VerifyAccessToken;
@@ -25,6 +27,7 @@ export interface SignIn {
 export interface SignInOptions {
   db: Pool;
   keys: KeyRing;
+  clock: ClockWatch;
   /** Names another time than the clock of the database. */
   databaseTime?: (() => DatabaseTime) | undefined;
   log: Pick<Log, 'info'>;
@@ -32,7 +35,8 @@ export interface SignInOptions {
   settings?: Partial<SignInSettings>;
 }
 
-export function createSignIn({ db, keys, databaseTime, log, settings: changed }: SignInOptions): SignIn {
+export function createSignIn(options: SignInOptions): SignIn {
+  const { db, keys, clock, databaseTime, log, settings: changed } = options;
   const settings = { ...DEFAULT_SIGN_IN_SETTINGS, ...changed };
   const signingKeys = createSigningKeys({
     db,
@@ -46,6 +50,7 @@ export function createSignIn({ db, keys, databaseTime, log, settings: changed }:
     passwords: createPasswords(settings),
     lockout: createLockout(db, keys, settings),
     signingKeys,
+    clock,
     audit: createAudit(log),
     decoyKey: keys.derive(DECOY_PURPOSE),
     verifyAccessToken: createAuthenticator(signingKeys),
