@@ -15,6 +15,7 @@ import {
   resetPasswordCommand,
 } from './manage-accounts.command.ts';
 import { listKeysCommand, rotateKeyCommand } from './signing-key.command.ts';
+import { unlockAccountCommand } from './unlock-account.command.ts';
 
 type Printed = Record<string, string> & { items: Record<string, unknown>[] };
 
@@ -202,6 +203,7 @@ test('every command shows an example in its help', () => {
     enableAccountCommand,
     resetPasswordCommand,
     listAccountsCommand,
+    unlockAccountCommand,
     rotateKeyCommand,
     listKeysCommand,
   ]) {

@@ -174,6 +174,27 @@ export async function recordSuccess(
   });
 }
 
+/** The network counts as one that signed in, and its own counter starts anew. */
+export async function insertNetwork(
+  db: Queryable,
+  { identityHash, network, now }: CounterKey & { now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'sign-in-network',
+    text: `
+      with counter as (
+        delete from sign_in_counter
+        where identity_hash = $1
+          and network = $2
+      )
+      insert into sign_in_network (identity_hash, network, last_sign_in_at)
+      values ($1, $2, $3)
+      on conflict (identity_hash, network) do update
+      set last_sign_in_at = excluded.last_sign_in_at`,
+    values: [identityHash, network, now],
+  });
+}
+
 /** Forget the failures and locks of an identity. */
 export async function clearCounters(db: Queryable, identityHash: Buffer): Promise<void> {
   await db.query({

@@ -14,6 +14,7 @@ import { createInFlight } from './in-flight.ts';
 import {
   type CounterKey,
   clearCounters,
+  insertNetwork,
   readLock,
   recordFailure,
   recordSuccess,
@@ -46,6 +47,8 @@ export interface Lockout {
   succeed(db: Queryable, attempt: Attempt): Promise<void>;
   /** The password was not looked at. */
   release(attempt: Attempt): Promise<void>;
+  /** Whoever is at this network proved to be the owner by other means; takes part in the caller's transaction. */
+  vouch(db: Queryable, identity: string, from: Pick<Attempt, 'from' | 'now'>): Promise<void>;
 }
 
 const IDENTITY_PURPOSE = 'sign-in/identity';
@@ -115,10 +118,24 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
       }),
     succeed: (client, attempt) => recordSuccess(client, attempt),
     release: (attempt) => releaseAttempt(db, attempt, attempt.attemptId),
+    vouch: (client, identity, network) => vouchFor(client, keys, identity, network),
   };
 }
 
-/** Forget the failures and locks of an identity, after an operator gave it a new password. */
+/**
+ * From now on failures elsewhere do not lock this identity for the network: it has a counter of its own, as if it had
+ * signed in.
+ */
+export async function vouchFor(
+  db: Queryable,
+  keys: Pick<KeyRing, 'derive'>,
+  identity: string,
+  { from, now }: Pick<Attempt, 'from' | 'now'>,
+): Promise<void> {
+  await insertNetwork(db, { identityHash: hashIdentity(keys, identity), network: from, now });
+}
+
+/** Forget the failures and locks of an identity. */
 export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, identity: string): Promise<void> {
   await clearCounters(db, hashIdentity(keys, identity));
 }
