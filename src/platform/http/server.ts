@@ -12,6 +12,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
+import { headerFault } from './header-faults.ts';
 import { answerBrokenRequest, answerProtocolFaults } from './protocol-faults.ts';
 import { validationMessage } from './validation-message.ts';
 
@@ -41,6 +42,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     requestTimeout: 120_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
+    // headerFault refuses a missing Host; Node.js would answer it in another shape.
     http: { headersTimeout: 15_000, maxHeaderSize: 16_384, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // What still arrives on open connections while the server closes is answered like anything else.
@@ -57,9 +59,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    // RFC 9112 section 3.2; Node.js would answer this itself, in another shape.
-    const hostMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
-    done(hostMissing ? hostRequired() : undefined);
+    done(headerFault(request.raw));
   });
   server.addHook('onResponse', (request, reply, done) => {
     observe(request, reply);
@@ -140,11 +140,6 @@ function toHttpError(error: unknown): HttpError | undefined {
       cause: error,
     });
   return undefined;
-}
-
-function hostRequired(): HttpError {
-  const headers = { connection: 'close' };
-  return new HttpError(400, 'host_missing', 'The header Host is missing.', { headers });
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {
