@@ -104,6 +104,11 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     onError,
   );
   const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
+  // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
+  const accessLogDb = createPool(
+    { url: serviceUrl, max: 1, applicationName: 'interchange access log', role },
+    onError,
+  );
   const callers = createCallerDirectory(db);
   const live = await openLiveConnection({
     config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
@@ -114,7 +119,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   });
   const hearing = createHearing(live, () => callers.forget());
   const accessLog = createAccessLogWriter({
-    pool: db,
+    pool: accessLogDb,
     connection: () => hearing.connection(),
     key: keys.derive('access-log'),
     now,
@@ -143,7 +148,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();
-      await Promise.all([db.end(), owner.end()]);
+      await Promise.all([db.end(), owner.end(), accessLogDb.end()]);
     },
   };
 }

@@ -25,7 +25,7 @@ export interface VerifiedToken {
 
 /** Sign a token for a session; it ends with the session where that is earlier. */
 export async function issueAccessToken(
-  signingKeys: SigningKeys,
+  signingKeys: Pick<SigningKeys, 'signer'>,
   token: TokenIdentity & { now: Date; ttlSeconds: number; sessionExpiresAt: Date },
 ): Promise<string> {
   const { kid, privateKey } = await signingKeys.signer(token.now);

@@ -25,7 +25,7 @@ import type { SigningKeys } from './signing-keys.ts';
 
 export interface RefreshDeps {
   db: Pool;
-  signingKeys: SigningKeys;
+  signingKeys: Pick<SigningKeys, 'signer'>;
   audit: Audit;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
 }
@@ -46,10 +46,11 @@ export async function refresh(
 ): Promise<LoginReply> {
   const token = parseRefreshToken(refreshToken);
   if (token === undefined) throw refused();
-  // Before the transaction, which then waits for nothing but its own statements.
-  await deps.signingKeys.signer(now);
+  // Read before the transaction, which would otherwise hold one connection while it waits for another.
+  const signer = await deps.signingKeys.signer(now);
+  const ready = { ...deps, signingKeys: { signer: async () => signer } };
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
-  const outcome = await transaction(deps.db, (client) => exchange(deps, client, token, now));
+  const outcome = await transaction(deps.db, (client) => exchange(ready, client, token, now));
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const accountId = outcome.stored.account.id;
