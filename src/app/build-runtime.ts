@@ -7,6 +7,7 @@ import { clientConfig, createPool, type Pool } from '../platform/db/database.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
+import { createWriteWatch, type WriteWatch } from '../platform/db/write-watch.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
@@ -76,6 +77,8 @@ export interface Runtime {
   db: Pool;
   /** Acts as the owner of the schema: partitions only. */
   owner: Pool;
+  /** Whether the database takes writes. */
+  writes: WriteWatch;
   live: LiveConnection;
   callers: CallerDirectory;
   accessLog: AccessLogWriter;
@@ -98,20 +101,20 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { config, log, now, url, serviceUrl = url, keys } = options;
   const metrics = createMetrics();
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
-  const role = SERVICE_ROLE;
+  const writes = createWriteWatch();
+  const onFailure = (error: unknown) => writes.note(error);
+  const service = { url: serviceUrl, role: SERVICE_ROLE, onFailure };
   const db = createPool(
-    { url: serviceUrl, max: config.databaseConnections, applicationName: 'interchange', role },
+    { ...service, max: config.databaseConnections, applicationName: 'interchange' },
     onError,
   );
-  const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
+  const owner = createPool({ url, max: 2, applicationName: 'interchange owner', onFailure }, onError);
   // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
-  const accessLogDb = createPool(
-    { url: serviceUrl, max: 1, applicationName: 'interchange access log', role },
-    onError,
-  );
+  const accessLogDb = createPool({ ...service, max: 1, applicationName: 'interchange access log' }, onError);
   const callers = createCallerDirectory(db);
   const live = await openLiveConnection({
-    config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
+    config: clientConfig({ ...service, applicationName: 'interchange live' }),
+    onFailure,
     channels: [LIVE_CHANNEL],
     onNotification: (_channel, payload) => callers.onNotification(payload),
     onStateChange: (up) => callers.setListening(up),
@@ -139,6 +142,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     keys,
     db,
     owner,
+    writes,
     live,
     callers,
     accessLog,

@@ -17,7 +17,7 @@ export interface Health {
   drain(): void;
 }
 
-export function createHealth({ db, live, metrics, config }: Runtime): Health {
+export function createHealth({ db, live, metrics, config, writes }: Runtime): Health {
   let draining = false;
 
   let asking: Promise<boolean> | undefined;
@@ -32,7 +32,8 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
 
   async function askDatabase(): Promise<boolean> {
     const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
-    const answer = db.query('select 1').then(
+    const asked = writes.refused ? writes.probe(db) : db.query('select 1');
+    const answer = asked.then(
       () => true,
       () => false,
     );
@@ -44,8 +45,7 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
       server.get('/healthz', PROBE, async () => ({ status: 'ok' }));
       server.get('/readyz', PROBE, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
-        if (!(await databaseAnswers()))
-          throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
+        if (!(await databaseAnswers())) throw writes.refused ? noWrites() : noDatabase();
         return { status: 'ready', checks: { database: true, notifications: live.up } };
       });
       server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
@@ -59,6 +59,10 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
     },
   };
 }
+
+const noDatabase = () => unavailable('Not ready: the database cannot be reached.', 2, 'database');
+const noWrites = () =>
+  unavailable('Not ready: the database takes no writes. Is its disk full?', 5, 'database_refuses');
 
 /** A peer on this machine that no proxy speaks for. */
 function isLocal(request: FastifyRequest): boolean {

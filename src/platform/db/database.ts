@@ -1,5 +1,6 @@
 /** PostgreSQL access: pools, transactions and how values are read. No business words here. */
 import pg from 'pg';
+import { watched } from './unavailable.ts';
 
 /** Anything that runs SQL: a pool or a client inside a transaction. */
 export interface Queryable {
@@ -22,6 +23,8 @@ export interface PoolOptions {
   role?: string;
   /** Server settings of the connections, such as `enable_seqscan`. */
   settings?: Readonly<Record<string, string>>;
+  /** Told of every statement and connection that fails. */
+  onFailure?: (error: unknown) => void;
 }
 
 const types = new pg.TypeOverrides();
@@ -59,7 +62,11 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   const pool = new pg.Pool({ ...clientConfig(options), max: options.max, connectionTimeoutMillis: 10_000 });
   pool.on('error', onError);
   // A pool stops listening to a connection that it gives up, and the server's last words would end the process.
-  pool.on('connect', (client) => void client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    client.query = watched(client.query, options.onFailure);
+  });
+  pool.connect = watched(pool.connect, options.onFailure);
   return pool;
 }
 

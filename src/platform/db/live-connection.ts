@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { watched } from './unavailable.ts';
 
 export interface LiveConnectionOptions {
   config: pg.ClientConfig;
@@ -18,6 +19,8 @@ export interface LiveConnectionOptions {
   /** Called after every change between listening and not listening. */
   onStateChange?: (up: boolean) => void;
   onError: (error: Error) => void;
+  /** Told of every statement that fails. */
+  onFailure?: (error: unknown) => void;
 }
 
 export interface LiveConnection {
@@ -47,6 +50,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
       query_timeout: 15_000,
       connectionTimeoutMillis: 10_000,
     });
+    client.query = watched(client.query, options.onFailure);
     client.on('notification', (message) => options.onNotification(message.channel, message.payload ?? ''));
     client.on('error', (error) => {
       options.onError(error);
