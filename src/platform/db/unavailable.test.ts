@@ -55,13 +55,18 @@ test('a connection that is refused or lost is an outage where it was one to the 
 });
 
 test('a statement whose connection is lost tells of an outage', async () => {
-  const client = await database.pool.connect();
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const waiting = failureOf(client.query('select pg_sleep(60)'));
-  await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
-  assert.equal(outageOf(await waiting), 'unreachable');
-  assert.equal(outageOf(await failureOf(client.query('select 1'))), 'unreachable');
-  client.release(true);
+  const pool = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const waiting = failureOf(client.query('select pg_sleep(60)'));
+    await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    assert.equal(outageOf(await waiting), 'unreachable');
+    assert.equal(outageOf(await failureOf(client.query('select 1'))), 'unreachable');
+  } finally {
+    client.release(true);
+    await pool.end();
+  }
 });
 
 test('a statement that is wrong is none', async () => {
