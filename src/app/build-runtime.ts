@@ -3,7 +3,7 @@
 import { CommandError } from '../platform/command/command.ts';
 import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
 import { openDataFolder } from '../platform/db/data-folder.ts';
-import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
+import { createPool, type Pool } from '../platform/db/database.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
@@ -75,6 +75,8 @@ export interface Runtime {
   keys: KeyRing;
   /** Acts as the service's role. */
   db: Pool;
+  /** As `db`, for what takes long: imports and housekeeping. */
+  background: Pool;
   /** Acts as the owner of the schema: partitions only. */
   owner: Pool;
   /** Whether the database takes writes. */
@@ -103,17 +105,27 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
   const writes = createWriteWatch();
   const onFailure = (error: unknown) => writes.note(error);
-  const service = { url: serviceUrl, role: SERVICE_ROLE, onFailure };
+  const { requests, background: long } = config.timeLimits;
+  const service = { url: serviceUrl, role: SERVICE_ROLE, limits: requests, onFailure };
   const db = createPool(
     { ...service, max: config.databaseConnections, applicationName: 'interchange' },
     onError,
   );
-  const owner = createPool({ url, max: 2, applicationName: 'interchange owner', onFailure }, onError);
+  const background = createPool(
+    { ...service, max: BACKGROUND_CONNECTIONS, applicationName: 'interchange background', limits: long },
+    onError,
+  );
+  // A short wait for locks: whoever writes the access log queues behind it.
+  const ownerLimits = { ...long, lockMs: requests.lockMs };
+  const owner = createPool(
+    { url, max: 2, applicationName: 'interchange owner', limits: ownerLimits, onFailure },
+    onError,
+  );
   // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
   const accessLogDb = createPool({ ...service, max: 1, applicationName: 'interchange access log' }, onError);
   const callers = createCallerDirectory(db);
   const live = await openLiveConnection({
-    config: clientConfig({ ...service, applicationName: 'interchange live' }),
+    connection: { ...service, applicationName: 'interchange live' },
     onFailure,
     channels: [LIVE_CHANNEL],
     onNotification: (_channel, payload) => callers.onNotification(payload),
@@ -141,6 +153,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     metrics,
     keys,
     db,
+    background,
     owner,
     writes,
     live,
@@ -152,11 +165,13 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();
-      await Promise.all([db.end(), owner.end(), accessLogDb.end()]);
+      await Promise.all([db, background, owner, accessLogDb].map((pool) => pool.end()));
     },
   };
 }
 
+/** Four imports at once (src/records/import), housekeeping, and one to spare. */
+const BACKGROUND_CONNECTIONS = 6;
 const HEAD_NOTES_MS = 60_000;
 
 /** Says in the log how far this writer's chain has come: what is kept outside the database shows a rollback. */

@@ -8,10 +8,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { type ConnectionOptions, clientConfig, setUpConnection } from './database.ts';
 import { watched } from './unavailable.ts';
 
 export interface LiveConnectionOptions {
-  config: pg.ClientConfig;
+  connection: ConnectionOptions;
   channels: readonly string[];
   /** Milliseconds between checks that the connection still answers. */
   heartbeatMs?: number;
@@ -46,7 +47,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
 
   async function connect(): Promise<void> {
     const client = new pg.Client({
-      ...options.config,
+      ...clientConfig(options.connection),
       query_timeout: 15_000,
       connectionTimeoutMillis: 10_000,
     });
@@ -59,6 +60,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
     client.on('end', () => drop(client));
     try {
       await client.connect();
+      await setUpConnection(client, options.connection);
       for (const channel of options.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       void client.end().catch(() => undefined);
