@@ -351,6 +351,39 @@ describe('publishing over HTTP', () => {
     );
   });
 
+  test('privacy of another patient that the order names: logged before, not sent, and the answer says so', async () => {
+    await addTarget({ referencePolicy: 'send' });
+    const scope = { ...tenant, timeZone: 'UTC' };
+    const other = await createClinic(api.database.pool, { results: 1, scope });
+    await clinic.change({ observation: { focus: [{ reference: `Patient/${other.patientId}` }] } });
+    await api.database.pool.query(
+      "update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2",
+      [tenant.organisationId, other.patientId],
+    );
+    const { status, json } = await post();
+    assert.equal(status, 200);
+    assert.deepEqual(json.notSent, [
+      {
+        element: 'Observation.focus',
+        resourceType: 'Patient',
+        localId: other.patientId,
+        reason: 'refused',
+      },
+    ]);
+    assert.ok(!(await server.state()).resources.some(({ id }) => id === other.patientId));
+    const { rows } = await api.database.pool.query(
+      'select patient_id, action, outcome from access_log where organisation_id = $1 order by sequence',
+      [tenant.organisationId],
+    );
+    assert.deepEqual(
+      rows.map(({ patient_id, action, outcome }) => [patient_id, action, outcome]),
+      [
+        [clinic.patientId, 'lab-order.publish', 'allowed'],
+        [other.patientId, 'lab-order.publish', 'refused'],
+      ],
+    );
+  });
+
   test('a refusal is logged and answered before a secret that cannot be opened, or an address that is refused', async () => {
     const { id } = await addTarget({}, SECRET);
     const refuse = (purposes: string) =>

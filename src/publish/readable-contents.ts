@@ -32,7 +32,7 @@ export function readableContents(ready: ReadyToSend): { own: FhirResource[]; ref
   const { subject, resources, referenced } = ready;
   return {
     own: mayRead(ready, FETCH[subject.kind]) ? [...resources] : [],
-    referred: referenced.filter(
+    referred: referenced.records.filter(
       (resource) => isOfPatient(resource, ready.patientId) && mayRead(ready, READ[resource.resourceType]),
     ),
   };
@@ -45,7 +45,7 @@ function mayRead({ context: { caller, scope } }: ReadyToSend, access: ReadAccess
   return modules?.has(module) === true && permissions.some((one) => caller.permissions.has(one));
 }
 
-/** Another patient's privacy was not asked. */
+/** What is sent of other patients is not shown. */
 function isOfPatient(resource: FhirResource, patientId: string): boolean {
   const patient = `Patient/${patientId}`;
   return keyOf(resource) === patient || (resource.subject as Reference | undefined)?.reference === patient;

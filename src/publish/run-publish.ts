@@ -4,8 +4,10 @@ import { HttpError } from '../platform/http/errors.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { keyOf, type ResourceKey, splitKey } from './content.fhir.ts';
 import type { Lease, WantedLease } from './lease.ts';
+import { type SaysNotSent, saysNotSent } from './not-sent.ts';
 import type { Prepared, PublisherDependencies, ReadyToSend } from './prepare-publish.ts';
 import type { PublishSettings } from './publish-settings.ts';
+import { NOTHING_REFERENCED } from './referenced-records.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded, type RecordedResource, type StoredResource } from './resource.store.ts';
 import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
@@ -25,7 +27,11 @@ export interface NewPublish {
 }
 
 export function newPublish(prepared: Prepared): NewPublish {
-  return { id: randomUUID(), prepared, rendering: renderingOf({ ...prepared, referenced: [] }) };
+  return {
+    id: randomUUID(),
+    prepared,
+    rendering: renderingOf({ ...prepared, referenced: NOTHING_REFERENCED }),
+  };
 }
 
 /** Write down that it begins, and take its lease. Undefined: someone else has that. */
@@ -58,12 +64,12 @@ export interface PublishAlone extends Begun {
   ready: () => Promise<ReadyToSend>;
 }
 
-/** Resources as they stand at the target, in the order in which they were sent. Throws 502 with what failed. */
+/** Resources as they stand at the target, in the order in which they were sent; what was not sent. Throws 502. */
 export async function runPublish(
   deps: RunDependencies,
   begun: NewPublish,
   { lease, ready, chainId, recorded }: PublishAlone,
-): Promise<PublishedResource[]> {
+): Promise<{ published: PublishedResource[] } & SaysNotSent> {
   const { id } = begun;
   const { scope } = begun.prepared.context;
   const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
@@ -71,7 +77,8 @@ export async function runPublish(
   try {
     const current = await ready();
     const looked = await lookUp(deps, current, { ...begun, recorded });
-    return await send(deps, current, { ...looked, lease, chainId, id, end });
+    const published = await send(deps, current, { ...looked, lease, chainId, id, end });
+    return { published, ...saysNotSent(looked.rendering.levels.flat(), current.referenced) };
   } catch (error) {
     if (error instanceof Ended) throw error.answer;
     const failure = error instanceof HttpError ? error.message : 'The service failed.';
@@ -97,7 +104,8 @@ async function lookUp(
   ready: ReadyToSend,
   { prepared, rendering: first, recorded }: NewPublish & Pick<Begun, 'recorded'>,
 ): Promise<Looked> {
-  if (ready.resources === prepared.resources && ready.referenced.length === 0)
+  const { records, withheld } = ready.referenced;
+  if (ready.resources === prepared.resources && records.length === 0 && withheld.size === 0)
     return lookedUp(first, recorded);
   const rendering = renderingOf(ready);
   const asked = new Set(first.keys);
