@@ -18,6 +18,7 @@ import { PUBLISH } from './publish-settings.ts';
 import { recordStored } from './resource.store.ts';
 import { RETRY } from './retry.ts';
 import { beginRun } from './run.store.ts';
+import { createWaiting } from './waiting.ts';
 
 describe('around a publish', () => {
   let database: TestDatabase;
@@ -261,6 +262,7 @@ describe('around a publish', () => {
       clock: PUBLISH.clock,
       settings: { marginMs: 100, waitMs: 1_000 },
       timeoutMs: 100,
+      waiting: createWaiting(1),
     };
     const held = async (lease: Lease) => {
       lease.requireHeld();
@@ -308,7 +310,8 @@ describe('around a publish', () => {
   test('a lease is renewed for as long as the work goes on', async () => {
     const key = leaseKey(randomUUID());
     const settings = { marginMs: 120, waitMs: 1_000 };
-    const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50 };
+    const waiting = createWaiting(1);
+    const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50, waiting };
     const held = async (lease: Lease) => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       lease.requireHeld();

@@ -72,6 +72,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   target_unavailable: 'unavailable',
   target_down: 'circuit_open',
   publish_busy: 'busy',
+  too_many_waiting: 'busy',
   publish_overtaken: 'overtaken',
   unmapped_codes: 'unmapped',
 };

@@ -33,6 +33,7 @@ import { PUBLISH } from './publish-settings.ts';
 import { readableContents } from './readable-contents.ts';
 import type { PublishedResource } from './run.store.ts';
 import { beginPublish, type NewPublish, newPublish, runPublish } from './run-publish.ts';
+import { createWaiting } from './waiting.ts';
 
 export interface Publisher {
   /** 404, 403, 503 without a target, 422 for unmapped local codes, 502 when the target does not take it. */
@@ -55,7 +56,8 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     nowMs: () => clock.nowMs(),
     metrics,
   });
-  const using = { ...deps, settings, targets };
+  const waiting = createWaiting(settings.waitingPerAccount);
+  const using = { ...deps, settings, targets, waiting };
 
   /**
    * What was loaded before the lease may be older than what someone else has published since: the record is checked
@@ -93,7 +95,8 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     requireMapped(prepared);
     const waitMs = target.circuit.waitMs();
     if (waitMs > 0) throw circuitOpen(target.name, waitMs);
-    const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
+    const { timeoutMs } = target;
+    const options = { db: deps.db, clock, settings: settings.lease, timeoutMs, waiting };
     const { organisationId } = context.scope;
     const key: LeaseKey = {
       organisationId,
@@ -103,6 +106,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     };
     const begun = newPublish(prepared);
     return withLease(options, key, {
+      accountId: context.caller.accountId,
       take: (wanted) => beginPublish(using, begun, wanted),
       work: (lease, found) =>
         runPublish(using, begun, { ...found, lease, ready: () => underLease(begun, act, lease) }),

@@ -12,10 +12,12 @@ import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded, type RecordedResource, type StoredResource } from './resource.store.ts';
 import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
 import { type Sent, sendLevels } from './send-levels.ts';
+import type { Waiting } from './waiting.ts';
 import { WriteFailure } from './write-failure.ts';
 
 export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> & {
   settings: PublishSettings;
+  waiting: Waiting;
 };
 
 /** A publish that is about to begin. */

@@ -11,6 +11,7 @@ import type { RecordQueue } from './record-queue.ts';
 import type { Rendered, Rendering } from './rendering.ts';
 import { findRecorded, noteCreates, type RecordedResource, type StoredResource } from './resource.store.ts';
 import { isShared } from './resource-types.ts';
+import type { Waiting } from './waiting.ts';
 import { contentDigest, type WriteContext } from './write-request.ts';
 import { writeResource } from './write-resource.ts';
 
@@ -20,6 +21,7 @@ export interface StoreDependencies {
   target: LiveTarget;
   correlationId: string;
   settings: PublishSettings;
+  waiting: Waiting;
   now: () => Date;
   rendering: Rendering;
   /** What the target held of them before. */
@@ -63,7 +65,7 @@ async function storeAlone(
   resource: FhirResource,
   lostId: string | undefined,
 ): Promise<StoredResource> {
-  const { db, scope, target, settings, queue } = storing;
+  const { db, scope, target, settings, queue, waiting } = storing;
   const key = keyOf(resource);
   const leaseKey = { organisationId: scope.organisationId, targetId: target.id, record: key };
   const leaseOptions = {
@@ -71,6 +73,7 @@ async function storeAlone(
     clock: settings.clock,
     settings: settings.lease,
     timeoutMs: target.timeoutMs,
+    waiting,
   };
   const work = async (guard: Lease) => {
     const requireGoing = () => {
@@ -87,12 +90,9 @@ async function storeAlone(
     await queue.drained();
     return stored;
   };
-  const take = (wanted: WantedLease) => {
-    // Nobody waits on for a publish that has failed meanwhile.
-    storing.requireGoing();
-    return takeLease(db, wanted);
-  };
-  return withLease(leaseOptions, leaseKey, { take, work });
+  const take = (wanted: WantedLease) => takeLease(db, wanted);
+  // Nobody waits on for a publish that has failed meanwhile.
+  return withLease(leaseOptions, leaseKey, { take, work, requireWanted: storing.requireGoing });
 }
 
 async function noteCreate({ db, scope, target }: Storing, key: ResourceKey): Promise<void> {
