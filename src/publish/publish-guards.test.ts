@@ -66,11 +66,37 @@ describe('around a publish', () => {
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
     const target = await addTarget(clinic, { base: server.base });
     await server.script(
+      { kind: 'status', type: 'ServiceRequest', status: 503, headers: { 'retry-after': '14' } },
+      { kind: 'status', type: 'DiagnosticReport', status: 503, headers: { 'retry-after': '14' } },
+    );
+    assert.equal((await publish(clinic, { target: target.name })).length, 4);
+    assert.deepEqual(clock.sleptMs, [14_000, 14_000]);
+  });
+
+  test('all resources of a publish have 30 seconds together to be tried again', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script(
       { kind: 'status', type: 'ServiceRequest', status: 503, headers: { 'retry-after': '20' } },
       { kind: 'status', type: 'DiagnosticReport', status: 503, headers: { 'retry-after': '20' } },
     );
-    assert.equal((await publish(clinic, { target: target.name })).length, 4);
-    assert.deepEqual(clock.sleptMs, [20_000, 20_000]);
+    await assert.rejects(publish(clinic, { target: target.name }), /DiagnosticReport .* 503.* 3 of 4/);
+    assert.deepEqual(clock.sleptMs, [20_000]);
+  });
+
+  test('a target that hangs: the time of the request under way counts, and shortens the next one', async () => {
+    const [timeoutMs, budgetMs] = [200, 350];
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock: PUBLISH.clock,
+      retry: { ...RETRY, budgetMs, firstDelayMs: 10, random: () => 0 },
+    });
+    const target = await addTarget(clinic, { base: server.base, timeoutMs });
+    await server.script({ kind: 'hold', type: 'ServiceRequest', times: 100 });
+    await assert.rejects(publish(clinic, { target: target.name }), /not answered \(TIMEOUT\)\. 0 of 4/);
+    const { seen } = await server.state();
+    // 200 ms, a pause, and the rest: there is no time for a third.
+    assert.ok(seen.length <= 2, `${seen.length} requests`);
   });
 
   test('retry-after is waited for', async () => {

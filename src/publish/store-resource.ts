@@ -11,6 +11,7 @@ import type { RecordQueue } from './record-queue.ts';
 import type { Rendered, Rendering } from './rendering.ts';
 import { findRecorded, noteCreates, type RecordedResource, type StoredResource } from './resource.store.ts';
 import { isShared } from './resource-types.ts';
+import type { RetryBudget } from './retry.ts';
 import type { Waiting } from './waiting.ts';
 import { contentDigest, type WriteContext } from './write-request.ts';
 import { writeResource } from './write-resource.ts';
@@ -31,6 +32,8 @@ export interface StoreDependencies {
 
 export interface Storing extends StoreDependencies {
   queue: RecordQueue;
+  /** Of the whole publish. */
+  retryBudget: RetryBudget;
   /** Throws when no request may begin any more. */
   requireGoing: () => void;
   /** It was written by this try. */
@@ -115,13 +118,18 @@ async function store(
   const inDoubt = before !== undefined && before.serverId === null;
   const knownId = before?.serverId ?? (inDoubt ? undefined : ownId);
   const held = knownId === undefined ? undefined : { id: knownId, versionId: before?.versionId ?? null };
+  const tries = storing.retryBudget.tries();
   const context: WriteContext = {
     organisationId: scope.organisationId,
     targetId: target.id,
     correlationId: storing.correlationId,
-    send: (request) => target.send(request, storing.requireGoing),
+    send: (request) =>
+      target.send(request, () => {
+        storing.requireGoing();
+        return tries.begin();
+      }),
     clock: settings.clock,
-    retry: settings.retry,
+    tries,
     noteLost,
   };
   const { id, ...written } = await writeResource(context, { ...ready, held, inDoubt, ownId });

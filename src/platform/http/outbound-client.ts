@@ -7,6 +7,7 @@ import { parseRetryAfter } from './retry-after.ts';
 export interface OutboundLimits {
   reach: Reach;
   maxInFlight: number;
+  /** For one request: to connect, send it and read the whole answer. */
   timeoutMs: number;
   /** Of an answer at most so much is read. */
   maxResponseBytes: number;
@@ -18,6 +19,8 @@ export interface OutboundRequest {
   path: string;
   headers: Record<string, string | number>;
   body?: string | undefined;
+  /** Instead of that of the client. */
+  timeoutMs?: number | undefined;
 }
 
 export interface OutboundAnswer {
@@ -70,9 +73,9 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   const start = secure ? https.request : http.request;
   return {
     url,
-    send({ method, path, headers, body }) {
+    send({ method, path, headers, body, timeoutMs = limits.timeoutMs }) {
       const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-      return answerTo(sending, body, limits);
+      return answerTo(sending, body, { ...limits, timeoutMs });
     },
     close() {
       // Requests under way keep their connections until they are answered.
