@@ -170,7 +170,7 @@ function circuitOpen(target: string, waitMs: number): HttpError {
   const seconds = Math.ceil(waitMs / 1_000);
   return new HttpError(
     502,
-    'target_down',
+    'circuit_open',
     `The target ${target} did not answer lately and is left alone for ${seconds} seconds. Nothing was sent.`,
     { headers: { 'retry-after': String(seconds) } },
   );

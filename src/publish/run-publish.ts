@@ -173,7 +173,7 @@ function noteFailure(
   { sent, answer }: { sent: Sent; answer: unknown },
 ): void {
   const { failure } = sent;
-  if (failure instanceof WriteFailure) target.circuit.note(!isDown(failure, sent));
+  if (failure instanceof WriteFailure) target.circuit.note(!countsAgainst(failure, sent));
   const fields = {
     event: 'publish.failed',
     correlationId: context.correlationId,
@@ -202,10 +202,11 @@ function noteUnrecorded({ log }: RunDependencies, { target, context }: Prepared,
 }
 
 /**
- * The target, or what stands before it, does not work at all (RFC 9110, sections 15.6.3 to 15.6.5). A target that took
- * something is up, and one that fails on a resource (500) may take every other.
+ * Whether a publish counts against its target (docs/adr/0072): that, or what stands before it, does not work at all
+ * (RFC 9110, sections 15.6.3 to 15.6.5). A target that took something works, and one that fails on a resource (500) may
+ * take every other.
  */
-function isDown({ status }: WriteFailure, { fresh }: Sent): boolean {
+function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
   return fresh === 0 && (status === undefined || [502, 503, 504].includes(status));
 }
 
@@ -215,7 +216,7 @@ function answerOf({ failure, done }: Sent, { target, all }: { target: string; al
   const { type, id } = splitKey(failure.key);
   return new HttpError(
     502,
-    failure.targetDown ? 'target_unavailable' : 'target_refused',
+    failure.unavailable ? 'target_unavailable' : 'target_refused',
     `Publishing to ${target} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to go on.`,
     { cause: failure },
   );
