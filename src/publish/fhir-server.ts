@@ -7,7 +7,7 @@ import {
 import type { TargetSettings } from './target.ts';
 
 export interface FhirRequest {
-  method: 'GET' | 'PUT' | 'POST';
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** Below the base address: `Observation/8a…`. */
   path: string;
   headers?: Record<string, string>;
