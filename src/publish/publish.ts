@@ -1,6 +1,6 @@
 /**
  * Publish an order or a vital set to an external FHIR server (specification, "Publish to an external FHIR
- * server"; design 3.5).
+ * server").
  *
  * The records of one patient are published to one target by one publish at a time, and so is one order whoever its
  * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.

@@ -1,4 +1,4 @@
-/** What of a dry run its caller may read: what a read or fetch of the same record would give (design section 4). */
+/** What of a dry run its caller may read: what a read or fetch of the same record would give (docs/adr/0071). */
 import type { Reference } from '../fhir/coded.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { Module } from '../tenancy/modules.ts';

@@ -1,4 +1,4 @@
-/** One publish from its entry in the history to its end (design 3.5). */
+/** One publish from its entry in the history to its end (docs/publish.md). */
 import { randomUUID } from 'node:crypto';
 import { HttpError } from '../platform/http/errors.ts';
 import { errorFields } from '../platform/log/log.ts';

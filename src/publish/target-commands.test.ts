@@ -1,4 +1,4 @@
-/** `interchange target …`, as the operator types it (design section 5). */
+/** `interchange target …`, as the operator types it. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';

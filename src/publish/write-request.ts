@@ -69,7 +69,7 @@ export function sendRead(context: WriteContext, path: string): Promise<FhirAnswe
   return context.send({ method: 'GET', path, headers });
 }
 
-/** SHA-256 over target, type, local id and content (design 3.5), in hex. */
+/** SHA-256 over target, type, local id and content (docs/publish.md), in hex. */
 export function contentDigest(targetId: string, { resourceType, id }: FhirResource, body: string): string {
   return hash('sha256', `${targetId}\n${resourceType}\n${id}\n${body}`, 'hex');
 }

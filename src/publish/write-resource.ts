@@ -1,5 +1,5 @@
 /**
- * Writes one resource to a target until it is stored there, once (design 3.5; docs/adr/0050).
+ * Writes one resource to a target until it is stored there, once (docs/adr/0050).
  *
  * A resource whose id at the target is known goes as PUT, which may be repeated. One without goes as POST with
  * `If-None-Exist` on our identifier. When it is not known whether a POST was done (the answer was lost, or the
