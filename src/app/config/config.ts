@@ -2,12 +2,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
-<<<<<<< HEAD
 import { PUBLISH } from '../../publish/publish-settings.ts';
-import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
-=======
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
->>>>>>> main
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
 
