@@ -40,7 +40,12 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
     translator: createTranslator(runtime),
     unmapped,
-    publisher: createPublisher({ ...runtime, unmapped, loadReferenced: createLoadReferenced(runtime.db) }),
+    publisher: createPublisher({
+      ...runtime,
+      unmapped,
+      loadReferenced: createLoadReferenced(runtime.db),
+      settings: { waitingPerAccount: runtime.config.publishWaitingPerAccount },
+    }),
   };
 }
 

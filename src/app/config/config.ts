@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
+import { PUBLISH } from '../../publish/publish-settings.ts';
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
@@ -37,6 +38,8 @@ export interface Config {
   importMaxBytes: number;
   /** Days that every publish stays in the history. */
   publishHistoryDays: number;
+  /** Publishes of one account that may wait in one process for others to end. */
+  publishWaitingPerAccount: number;
   delivery: DeliverySettings;
 }
 
@@ -85,6 +88,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
     publishHistoryDays: reader.integer('PUBLISH_HISTORY_DAYS', { min: 1, max: 36_500, fallback: 400 }),
+    publishWaitingPerAccount: reader.integer('PUBLISH_WAITING_PER_ACCOUNT', {
+      min: 1,
+      max: 10_000,
+      fallback: PUBLISH.waitingPerAccount,
+    }),
     delivery: deliverySettings(reader),
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
