@@ -1,6 +1,7 @@
 /** One transaction for one unit: normal ones, and those of a dry run. */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { onOwnConnection } from '../../platform/db/own-connection.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { prepareDryRun } from './dry-run-tables.store.ts';
 import type { RecordTable } from './record-table.ts';
@@ -66,13 +67,10 @@ export function dataFault(error: unknown): string | undefined {
   return `could not be stored (SQLSTATE ${state}${constraint === undefined ? '' : `, ${constraint}`})`;
 }
 
-/** True when the database is out of reach (classes 08 and 57), so that nothing else can be done either. */
+/** True when the database is out of reach or takes no writes, so that nothing else can be done either. */
 export function isDatabaseGone(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return (
-    /^(?:08|57P|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)/.test(String(code)) ||
-    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(String(message))
-  );
+  const outage = outageOf(error);
+  return outage === 'unreachable' || outage === 'refusing';
 }
 
 /** What is safe to say about a failure that nobody foresaw: its code, never its message. */
