@@ -8,6 +8,7 @@ revoke delete, truncate on access_log_writer, access_log_registry from interchan
 revoke insert, update, delete, truncate on schema_migration from interchange_service;
 -- What may be missing from the log is told by its owner alone.
 revoke insert, update, delete, truncate on access_log_archive from interchange_service;
+grant truncate on write_probe to interchange_service;
 do $$
 declare part regclass;
 begin
