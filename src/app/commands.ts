@@ -15,6 +15,7 @@ import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { isUuid } from '../platform/uuid.ts';
+import { archiveAccessLogCommand } from '../privacy/archive/archive-access-log.command.ts';
 import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
 import { createTargetCommand } from '../publish/create-target.command.ts';
 import {
@@ -134,7 +135,12 @@ export function buildProgram(): Command {
   );
   program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(fhirSimulatorCommand(environment));
-  program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
+  program.addCommand(
+    group('access-log', 'The trace of every access', [
+      verifyAccessLogCommand(environment),
+      archiveAccessLogCommand(environment),
+    ]),
+  );
   program.addCommand(
     group('target', 'FHIR servers to publish to', [
       createTargetCommand(environment),

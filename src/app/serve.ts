@@ -19,6 +19,7 @@ import { housekeepingSteps } from './features.ts';
 import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
 import { listenMetrics } from './http/metrics-listener.ts';
 import { loosenTie, sayServing, startProcesses } from './processes.ts';
+import { recordServiceAddress } from './service-address.store.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
@@ -102,6 +103,7 @@ async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
   };
   try {
     await server.listen({ host, port });
+    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config));
     return close;
   } catch (error) {
     await close();
