@@ -7,7 +7,7 @@ import { createConnectionCommand } from '../exchange/create-connection.command.t
 import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
 import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/list-deliveries.command.ts';
 import { replayDeliveriesCommand, skipDeliveriesCommand } from '../exchange/review-deliveries.command.ts';
-import { rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
+import { activateSecretCommand, rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
 import { listConnectionsCommand, showConnectionCommand } from '../exchange/show-connections.command.ts';
 import { showDeliveryCommand } from '../exchange/show-delivery.command.ts';
 import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulator.command.ts';
@@ -114,6 +114,7 @@ export function buildProgram(): Command {
     group('connection', 'Connections to exchanges', [
       createConnectionCommand(environment),
       rotateSecretCommand(environment),
+      activateSecretCommand(environment),
       listConnectionsCommand(environment),
       showConnectionCommand(environment),
       updateConnectionCommand(environment),
