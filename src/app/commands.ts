@@ -54,6 +54,7 @@ import { createCommandEnvironment } from './command-environment.ts';
 import { demoCommand } from './demo/demo.command.ts';
 import { configureHelp } from './help.ts';
 import { migrateCommand } from './migrate.command.ts';
+import { runRetentionCommand } from './retention.command.ts';
 import { serveCommand, startCommand } from './serve.command.ts';
 
 export function buildProgram(): Command {
@@ -131,6 +132,7 @@ export function buildProgram(): Command {
       skipDeliveriesCommand(environment),
     ]),
   );
+  program.addCommand(group('retention', 'How long things are kept', [runRetentionCommand(environment)]));
   program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(fhirSimulatorCommand(environment));
   program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
