@@ -42,16 +42,21 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
     translator: createTranslator(runtime),
     unmapped,
-    publisher: createPublisher({ ...runtime, unmapped, loadReferenced: createLoadReferenced(runtime.db) }),
+    publisher: createPublisher({
+      ...runtime,
+      unmapped,
+      loadReferenced: createLoadReferenced(runtime.db),
+      settings: { waitingPerAccount: runtime.config.publishWaitingPerAccount },
+    }),
   };
 }
 
 /** What the worker does about once a minute. */
 export function housekeepingSteps({
-  db,
+  background: db,
   config,
   log,
-}: Pick<Runtime, 'db' | 'config' | 'log'>): HousekeepingStep[] {
+}: Pick<Runtime, 'background' | 'config' | 'log'>): HousekeepingStep[] {
   const sweepPublishes = createPublishSweep(db, { ...SWEEP, historyDays: config.publishHistoryDays });
   const sweepRetained = createRetentionSweep(db, retentionRules(config), RETENTION_LIMITS);
   return [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createOutboundClient, isUntrusted, NOT_WRITTEN, type OutboundClient } from './outbound-client.ts';
@@ -22,6 +23,22 @@ test('what is wrong with a certificate or with TLS is told from what may pass', 
   for (const code of untrusted) assert.ok(isUntrusted(code), code);
   for (const code of ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'TIMEOUT', 'TRUNCATED', 'ENOTFOUND', 'FAILED'])
     assert.ok(!isUntrusted(code), code);
+});
+
+test('a request may have less time than the client; connecting and the whole answer are in it', async () => {
+  const server = createHttpServer((_, response) => {
+    response.writeHead(200);
+    response.write('the answer begins, and never ends');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 600_000, maxResponseBytes: 1_000 } as const;
+  const client = createOutboundClient(address, limits);
+  const answer = await client.send({ method: 'GET', path: '/', headers: {}, timeoutMs: 100 });
+  assert.deepEqual(answer, { kind: 'unanswered', code: 'TIMEOUT', reached: true });
+  client.close();
+  server.closeAllConnections();
+  server.close();
 });
 
 describe('a request that is asked about before it is written', () => {

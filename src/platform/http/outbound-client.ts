@@ -7,6 +7,7 @@ import { parseRetryAfter } from './retry-after.ts';
 export interface OutboundLimits {
   reach: Reach;
   maxInFlight: number;
+  /** For one request: to connect, send it and read the whole answer. */
   timeoutMs: number;
   /** Of an answer at most so much is read. */
   maxResponseBytes: number;
@@ -18,6 +19,8 @@ export interface OutboundRequest {
   path: string;
   headers: Record<string, string | number>;
   body?: string | undefined;
+  /** Instead of that of the client. */
+  timeoutMs?: number | undefined;
   /** Asked once the connection stands, just before anything is written on it. False: nothing is. */
   mayWrite?: (() => Promise<boolean>) | undefined;
 }
@@ -75,9 +78,9 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   const start = secure ? https.request : http.request;
   return {
     url,
-    send({ method, path, headers, body, mayWrite }) {
+    send({ method, path, headers, body, timeoutMs = limits.timeoutMs, mayWrite }) {
       const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-      const answer = answerTo(sending, limits);
+      const answer = answerTo(sending, { ...limits, timeoutMs });
       if (mayWrite === undefined) sending.end(body);
       else writeIf(mayWrite, sending, { body, ready: secure ? 'secureConnect' : 'connect' });
       return answer;
