@@ -97,7 +97,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const config = loadConfig({ ...env, LOG_LEVEL: 'debug', PORT: '0', ...options.env });
   const shared = { config, keys, clock, url: database.url };
   const first = await startNode(shared);
-  const others: TestNode[] = [];
+  const others = new Set<TestNode>();
   return {
     ...first,
     env,
@@ -106,8 +106,13 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock,
     async addNode({ aheadSeconds = 0 } = {}) {
       const node = await startNode({ ...shared, aheadSeconds });
-      others.push(node);
-      return node;
+      others.add(node);
+      return {
+        ...node,
+        async close() {
+          if (others.delete(node)) await node.close();
+        },
+      };
     },
     async createTenant(tenantOptions = {}) {
       const organisation = await createOrganisation(database.pool, { name: 'Test Organisation' });

@@ -50,7 +50,10 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
 }
 
 /** What the worker does about once a minute. */
-export function housekeepingSteps({ db, config }: Pick<Runtime, 'db' | 'config'>): HousekeepingStep[] {
+export function housekeepingSteps({
+  background: db,
+  config,
+}: Pick<Runtime, 'background' | 'config'>): HousekeepingStep[] {
   const sweepPublishes = createPublishSweep(db, { ...SWEEP, historyDays: config.publishHistoryDays });
   return [
     {

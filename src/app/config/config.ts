@@ -6,6 +6,7 @@ import { PUBLISH } from '../../publish/publish-settings.ts';
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
+import { timeLimits, type WorkLimits } from './time-limits.ts';
 
 /** Seconds. */
 const DAY = 86_400;
@@ -17,6 +18,7 @@ export interface Config {
   database: { kind: 'url'; url: string; serviceUrl: string | undefined } | { kind: 'embedded' };
   /** Connections of one process at most. */
   databaseConnections: number;
+  timeLimits: WorkLimits;
   /** Absolute folder of the embedded database and of the master key made for it. */
   dataDir: string;
   host: string;
@@ -55,6 +57,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const config: Config = {
     database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url, serviceUrl },
     databaseConnections: reader.integer('DATABASE_CONNECTIONS', { min: 2, max: 200, fallback: 10 }),
+    timeLimits: timeLimits(reader),
     dataDir: resolve(reader.text('DATA_DIR') ?? './data'),
     host: reader.text('HOST') ?? '127.0.0.1',
     port: reader.integer('PORT', { min: 0, max: 65_535, fallback: 3000 }),
