@@ -7,7 +7,7 @@ import { createConnectionCommand } from '../exchange/create-connection.command.t
 import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
 import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/list-deliveries.command.ts';
 import { replayDeliveriesCommand, skipDeliveriesCommand } from '../exchange/review-deliveries.command.ts';
-import { rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
+import { activateSecretCommand, rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
 import { listConnectionsCommand, showConnectionCommand } from '../exchange/show-connections.command.ts';
 import { showDeliveryCommand } from '../exchange/show-delivery.command.ts';
 import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulator.command.ts';
@@ -56,6 +56,7 @@ import { createCommandEnvironment } from './command-environment.ts';
 import { demoCommand } from './demo/demo.command.ts';
 import { configureHelp } from './help.ts';
 import { migrateCommand } from './migrate.command.ts';
+import { runRetentionCommand } from './retention.command.ts';
 import { serveCommand, startCommand } from './serve.command.ts';
 
 export function buildProgram(): Command {
@@ -117,6 +118,7 @@ export function buildProgram(): Command {
     group('connection', 'Connections to exchanges', [
       createConnectionCommand(environment),
       rotateSecretCommand(environment),
+      activateSecretCommand(environment),
       listConnectionsCommand(environment),
       showConnectionCommand(environment),
       updateConnectionCommand(environment),
@@ -133,6 +135,7 @@ export function buildProgram(): Command {
       skipDeliveriesCommand(environment),
     ]),
   );
+  program.addCommand(group('retention', 'How long things are kept', [runRetentionCommand(environment)]));
   program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(fhirSimulatorCommand(environment));
   program.addCommand(

@@ -85,6 +85,7 @@ test('each fault is named after its variable, without its value', () => {
     ACCESS_TOKEN_SECONDS: ['59', '3601', '15m'],
     REFRESH_TOKEN_DAYS: ['0', '366'],
     SESSION_DAYS: ['0', '366'],
+    DRAIN_SECONDS: ['-1', '3601', '1.5'],
     IMPORT_MAX_BYTES: ['1', 'x'],
     EXCHANGE_ALLOW_PRIVATE_ADDRESSES: ['yes', '1'],
   };
