@@ -70,7 +70,7 @@ export async function verifyAccessLog(
   const noted = new Map(
     (options.noted ?? []).map((head) => [positionOf(head.writerId, head.sequence), head.hash]),
   );
-  const log = { db, key, archives: await loadArchives(db, key) };
+  const log = { db, key, archives: await loadArchives(db, [key]) };
   let entries = 0;
   for (const writer of writers) {
     const walked = await walkWriter(log, {
@@ -128,7 +128,7 @@ async function settleArchives(key: Uint8Array, check: ArchiveCheck): Promise<num
   for (const manifest of archives.broken) archiveFault(archiveName(manifest), 'its record was changed');
   if (folder !== undefined) {
     const onEntry = (entry: HashedEntry) => meet(noted, entry.writerId, entry);
-    for (const { archive, reason } of await checkFiles(key, folder, { archives, onEntry }))
+    for (const { archive, reason } of await checkFiles([key], folder, { archives, onEntry }))
       archiveFault(archive, reason);
     return 0;
   }
@@ -218,7 +218,7 @@ async function walkWriter(log: Log, walk: Omit<Walk, 'archives'>): Promise<Walke
     const { archives } = log;
     const walked = await walkChain(log.db, log.key, { ...walk, archives });
     if (walked.fault === undefined) return walked;
-    log.archives = await loadArchives(log.db, log.key);
+    log.archives = await loadArchives(log.db, [log.key]);
     if (log.archives.manifests.length === archives.manifests.length) return walked;
   }
 }

@@ -31,7 +31,7 @@ export function archiveAccessLogCommand(environment: CommandEnvironment): Comman
           () => undefined,
         );
         try {
-          return await archiveAccessLog(owner, keys.derive('access-log'), {
+          return await archiveAccessLog(owner, [keys.derive('access-log')], {
             before,
             folder,
             dryRun,

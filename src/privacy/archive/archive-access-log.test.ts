@@ -70,7 +70,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     const pool = createPool({ url: database.adminUrl, max: 3, applicationName: 'archive' }, () => undefined);
     const request = { before: '2026-03', folder: out, dryRun: false, keepDetached: false, ...changed };
     try {
-      return await archiveAccessLog(pool, key, { ...request, onProgress: () => undefined });
+      return await archiveAccessLog(pool, [key], { ...request, onProgress: () => undefined });
     } finally {
       await pool.end();
     }
