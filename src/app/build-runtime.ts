@@ -1,7 +1,7 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
 
 import { CommandError } from '../platform/command/command.ts';
-import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
+import type { MasterKeySource } from '../platform/crypto/master-key.ts';
 import { openDataFolder } from '../platform/db/data-folder.ts';
 import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
@@ -10,51 +10,59 @@ import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
+import { newestChainKey } from '../privacy/access-log-keys.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
 import type { Config } from './config/config.ts';
-import { loadMasterKey } from './config/master-key.ts';
+import { masterKeySource } from './config/master-key.ts';
 import { createHearing, type Hearing } from './hearing.ts';
+import { refuseWrongMasterKey } from './keys/first-data-key.ts';
+import { announceKey, KEYS_CHANNEL } from './keys/key-holders.ts';
+import { openServiceKeys, type ServiceKeys } from './keys/service-keys.ts';
 
 /** The database of a process: where it is, and how it is let go of. */
 export interface OpenDatabase {
   /** URL of the owner of the schema. */
   url: string;
-  /** URL of a user who is the service's role and nothing more, where there is one. */
-  serviceUrl: string | undefined;
-  keys: KeyRing;
+  masterKey: MasterKeySource;
   release(): Promise<void>;
 }
 
-/** Join or start the embedded database, or take the configured one; and load the master key. */
+/**
+ * Join or start the embedded database, or take the configured one. A master key that is not that of the database is
+ * refused here, before anything is written: every command and every process passes here.
+ */
 export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
-  // What is wrong with the folder is said before anything is kept in it.
+  // What is wrong with the folder or the key is said before anything is kept in the folder.
   if (config.database.kind === 'embedded') await openDataFolder(config.dataDir);
-  const keys = createKeyRing(await loadMasterKey(config));
-  if (config.database.kind === 'url') {
-    const { url, serviceUrl } = config.database;
-    return { url, serviceUrl, keys, release: async () => undefined };
+  const masterKey = masterKeySource(config);
+  await masterKey.load();
+  const { url, release } = await openServer(config, log);
+  const owner = createPool({ url, max: 1, applicationName: 'interchange keys' }, () => undefined);
+  try {
+    await refuseWrongMasterKey(owner, masterKey);
+    return { url, masterKey, release };
+  } catch (error) {
+    await release();
+    throw error;
+  } finally {
+    await owner.end();
   }
-  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir: config.dataDir, log });
-  const serviceUrl = new URL(embedded.url);
-  serviceUrl.username = SERVICE_ROLE;
-  serviceUrl.password = servicePassword(keys);
-  return { url: embedded.url, serviceUrl: serviceUrl.href, keys, release: () => embedded.release() };
 }
 
-/** Password of the service's role in the embedded database. */
-function servicePassword(keys: KeyRing): string {
-  return keys.derive('database-service-role').toString('hex');
+async function openServer({ database, dataDir }: Config, log: Log): Promise<Omit<OpenDatabase, 'masterKey'>> {
+  if (database.kind === 'url') return { url: database.url, release: async () => undefined };
+  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir, log });
+  return { url: embedded.url, release: () => embedded.release() };
 }
 
 /**
- * Make sure that the schema is that of this version. The embedded database is migrated as it is met, and its
- * service role may sign in; an operator's own is left to `interchange migrate`.
+ * Make sure that the schema is that of this version. The embedded database is migrated as it is met; an operator's
+ * own is left to `interchange migrate`.
  */
-export async function requireSchema({ url, keys }: OpenDatabase, config: Config): Promise<void> {
+export async function requireSchema({ url }: OpenDatabase, config: Config): Promise<void> {
   if (config.database.kind === 'embedded') {
     await migrate(url);
-    await letServiceRoleSignIn(url, servicePassword(keys));
     return;
   }
   const pending = await pendingMigrations(url);
@@ -64,6 +72,28 @@ export async function requireSchema({ url, keys }: OpenDatabase, config: Config)
     );
 }
 
+/** A database whose schema is current, with its keys. */
+export interface ReadyDatabase {
+  keys: ServiceKeys;
+  /** URL of a user who is the service's role and nothing more, where there is one. */
+  serviceUrl: string | undefined;
+}
+
+/** The keys of the database. The service's role may sign in to the embedded one. */
+export async function openKeys(
+  { url, masterKey }: OpenDatabase,
+  { database }: Config,
+): Promise<ReadyDatabase> {
+  const keys = await openServiceKeys(url, masterKey);
+  if (database.kind === 'url') return { keys, serviceUrl: database.serviceUrl };
+  const password = keys.derive('database-service-role').toString('hex');
+  await letServiceRoleSignIn(url, password);
+  const serviceUrl = new URL(url);
+  serviceUrl.username = SERVICE_ROLE;
+  serviceUrl.password = password;
+  return { keys, serviceUrl: serviceUrl.href };
+}
+
 export interface Runtime {
   config: Config;
   /** URL of the owner of the schema. */
@@ -71,7 +101,7 @@ export interface Runtime {
   log: Log;
   now: () => Date;
   metrics: Metrics;
-  keys: KeyRing;
+  keys: ServiceKeys;
   /** Acts as the service's role. */
   db: Pool;
   /** Acts as the owner of the schema: partitions only. */
@@ -89,9 +119,10 @@ export interface RuntimeOptions {
   now: () => Date;
   /** URL of the owner, from {@link openDatabase}. */
   url: string;
-  /** See {@link OpenDatabase}; without it, the owner acts as the service's role. */
+  /** See {@link ReadyDatabase}; without it, the owner acts as the service's role. */
   serviceUrl?: string | undefined;
-  keys: KeyRing;
+  /** Closed with the runtime. */
+  keys: ServiceKeys;
 }
 
 export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -107,16 +138,25 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const callers = createCallerDirectory(db);
   const live = await openLiveConnection({
     config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
-    channels: [LIVE_CHANNEL],
-    onNotification: (_channel, payload) => callers.onNotification(payload),
+    channels: [LIVE_CHANNEL, KEYS_CHANNEL],
+    prepare: (client) => announceKey(client, keys),
+    onNotification: (channel, payload) => {
+      if (channel === LIVE_CHANNEL) callers.onNotification(payload);
+      else void renewKey();
+    },
     onStateChange: (up) => callers.setListening(up),
     onError,
   });
+  /** A rotation of the master key asks every process to look for a new key. */
+  async function renewKey(): Promise<void> {
+    const client = live.client();
+    if (client !== undefined) await announceKey(client, keys).catch(onError);
+  }
   const hearing = createHearing(live, () => callers.forget());
   const accessLog = createAccessLogWriter({
     pool: db,
     connection: () => hearing.connection(),
-    key: keys.derive('access-log'),
+    chainKey: (on) => newestChainKey(keys, on),
     now,
     onError: (error) => log.error(errorFields(error), 'access log not written'),
     onGroup: (entries) => {
@@ -143,7 +183,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();
-      await Promise.all([db.end(), owner.end()]);
+      await Promise.all([db.end(), owner.end(), keys.close()]);
     },
   };
 }

@@ -43,7 +43,7 @@ export async function loadTarget(
     ...target,
     version,
     sender: createSender(target.address, { ...target, reach: reachOf(target.operatorAddress, settings) }),
-    secret: openSecret(keys, key, stored),
+    secret: await openSecret(keys, key, stored),
     async noteUse(deliveryId, at) {
       if (performance.now() - writtenMs < USE_WRITTEN_EVERY_MS) return;
       writtenMs = performance.now();

@@ -44,7 +44,7 @@ export async function rotateSecret(
     // Also takes the lock under which rotations of one connection follow each other.
     if (!(await updateConnection(client, key, {}))) return undefined;
     for (const one of direction === undefined ? SECRET_DIRECTIONS : [direction]) {
-      const { text, stored } = makeSecret(keys, key, one);
+      const { text, stored } = await makeSecret({ db: client, keys }, key, one);
       await endSecrets(client, key, { direction: one, goodUntil });
       await insertSecret(client, key, stored, now);
       rotated[`${one}Secret`] = text;

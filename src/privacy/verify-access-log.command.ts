@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
 import { HEAD_EVENT } from './access-log.writer.ts';
+import { allChainKeys } from './access-log-keys.ts';
 import {
   type NotedHead,
   REGISTRATION_CHANGED,
@@ -24,7 +25,10 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
     .action(async ({ heads }: { heads?: string }) => {
       const noted = heads === undefined ? [] : await readHeads(heads);
       const result = await environment.withSession(({ db, keys }) =>
-        verifyAccessLog(db, keys.derive('access-log'), { noted, onProgress: progress(environment) }),
+        verifyAccessLog(db, (on) => allChainKeys(keys, on), {
+          noted,
+          onProgress: progress(environment),
+        }),
       );
       environment.print(result, summary(result));
       if (!result.ok) process.exitCode = 1;

@@ -15,6 +15,7 @@ import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts
 
 const MASTER_KEY = randomBytes(32);
 const KEY = createKeyRing(MASTER_KEY).derive('access-log');
+const readKeys = async () => [KEY] as const;
 const ENTRIES = 8;
 
 describe('access-log verify', () => {
@@ -45,7 +46,7 @@ describe('access-log verify', () => {
     try {
       if (typeof tamper !== 'string') await tamper((text, ...values) => owner.query(text, values));
       else await owner.query(tamper, tamper.includes('$1') ? [writers[1]] : []);
-      return await verifyAccessLog(owner, KEY, options);
+      return await verifyAccessLog(owner, readKeys, options);
     } finally {
       await owner.query('rollback');
     }
@@ -59,7 +60,7 @@ describe('access-log verify', () => {
   }
 
   it('finds nothing where nothing was done', async () => {
-    const result = await verifyAccessLog(database.pool, KEY);
+    const result = await verifyAccessLog(database.pool, readKeys);
     assert.deepEqual(result.faults, []);
     assert.deepEqual([result.ok, result.writers, result.entries], [true, 3, 3 * ENTRIES]);
     assert.deepEqual(
@@ -151,13 +152,13 @@ describe('access-log verify', () => {
       await writeChain(own, 5_001);
       const client = new pg.Client({ connectionString: own.adminUrl });
       await client.connect();
-      assert.equal((await verifyAccessLog(own.pool, KEY)).entries, 5_001);
+      assert.equal((await verifyAccessLog(own.pool, readKeys)).entries, 5_001);
       await client.query(`
         insert into access_log
         select organisation_id, occurred_at + interval '1 second', writer_id, sequence, facility_id, patient_id,
           account_id, action, resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
         from access_log where sequence = 5000`);
-      assert.equal((await verifyAccessLog(own.pool, KEY)).ok, false);
+      assert.equal((await verifyAccessLog(own.pool, readKeys)).ok, false);
       await client.end();
     } finally {
       await own.drop();
@@ -225,7 +226,7 @@ describe('access-log verify', () => {
   });
 
   it('finds everything changed when the key is another', async () => {
-    const { ok, faults } = await verifyAccessLog(database.pool, randomBytes(32));
+    const { ok, faults } = await verifyAccessLog(database.pool, async () => [randomBytes(32)]);
     assert.equal(ok, false);
     assert.deepEqual(
       faults.map(({ reason }) => reason),
@@ -235,7 +236,7 @@ describe('access-log verify', () => {
   });
 
   it('finds the writer registered last removed, with its entries or without', async () => {
-    const { heads } = await verifyAccessLog(database.pool, KEY);
+    const { heads } = await verifyAccessLog(database.pool, readKeys);
     const newest = heads.at(-1)?.writerId;
     for (const tables of [['access_log_writer'], ['access_log', 'access_log_writer']]) {
       const { ok } = await afterTampering(async (run) => {
@@ -252,12 +253,12 @@ describe('access-log verify', () => {
   });
 
   it('tells a database that was put back to an older state, by heads noted before', async () => {
-    const older = await verifyAccessLog(database.pool, KEY);
+    const older = await verifyAccessLog(database.pool, readKeys);
     const { rows } = await database.pool.query('select last_number, seal from access_log_registry');
     await writeChain(database, 2);
-    const noted = (await verifyAccessLog(database.pool, KEY)).heads;
-    assert.equal((await verifyAccessLog(database.pool, KEY, { noted })).ok, true);
-    assert.equal((await verifyAccessLog(database.pool, KEY, { noted: older.heads })).ok, true);
+    const noted = (await verifyAccessLog(database.pool, readKeys)).heads;
+    assert.equal((await verifyAccessLog(database.pool, readKeys, { noted })).ok, true);
+    assert.equal((await verifyAccessLog(database.pool, readKeys, { noted: older.heads })).ok, true);
     const last = noted.at(-1)?.writerId;
     const putBack = async (run: (text: string, ...values: unknown[]) => Promise<unknown>) => {
       await run('delete from access_log where writer_id = $1', last);
@@ -271,7 +272,7 @@ describe('access-log verify', () => {
     assert.equal((await afterTampering(putBack)).ok, true, 'without the heads it cannot be told');
     blames(await afterTampering(putBack, { noted }), last, 2);
     const other = [{ writerId: String(writers[0]), sequence: 3, hash: '00'.repeat(32) }];
-    blames(await verifyAccessLog(database.pool, KEY, { noted: other }), writers[0], 3);
+    blames(await verifyAccessLog(database.pool, readKeys, { noted: other }), writers[0], 3);
   });
 
   it('is not misled by entries that are written while it reads', async () => {
@@ -280,7 +281,7 @@ describe('access-log verify', () => {
       while (verifying) await writeChain(database, 5);
     })();
     for (let round = 0; round < 10; round += 1)
-      assert.deepEqual((await verifyAccessLog(database.pool, KEY)).faults, []);
+      assert.deepEqual((await verifyAccessLog(database.pool, readKeys)).faults, []);
     verifying = false;
     await writing;
   });
@@ -358,7 +359,7 @@ describe('access-log verify', () => {
 async function writeChain({ pool }: TestDatabase, entries: number): Promise<void> {
   const writer = createAccessLogWriter({
     pool,
-    key: KEY,
+    chainKey: async () => KEY,
     now: () => new Date(),
     onError: (error) => assert.fail(error),
   });

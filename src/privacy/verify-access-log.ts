@@ -37,19 +37,20 @@ export interface NotedHead {
   hash: string;
 }
 
+/** Keys of the access log, newest first: a chain has any of them, its head and the register have the newest. */
+export type ChainKeys = readonly [newest: Uint8Array, ...older: Uint8Array[]];
+
 /**
  * Walk every chain in pages. `noted` heads, from an earlier run, must still be part of the chains.
  * `onProgress` is told how many entries were checked so far.
  */
 export async function verifyAccessLog(
   db: Queryable,
-  key: Uint8Array,
+  readKeys: (db: Queryable) => Promise<ChainKeys>,
   options: { noted?: readonly NotedHead[]; onProgress?: (entries: number) => void } = {},
 ): Promise<VerificationResult> {
-  // Before the writers: one that registers meanwhile is then not missed.
-  const registry = await readRegistry(db);
-  const writers = await listWriters(db);
-  const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(key, registry, writers)];
+  const { keys, registry, writers } = await readRegister(db, readKeys);
+  const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(keys[0], registry, writers)];
   for (const writerId of await unregisteredWriters(db))
     faults.push({ writerId, sequence: null, reason: 'entries of a writer that is not registered' });
   const noted = new Map(
@@ -57,7 +58,7 @@ export async function verifyAccessLog(
   );
   let entries = 0;
   for (const writer of writers) {
-    const walked = await walkChain(db, key, {
+    const walked = await walkChain(db, keys, {
       writer,
       noted,
       onEntries: (n) => options.onProgress?.(entries + n),
@@ -74,6 +75,25 @@ export async function verifyAccessLog(
     });
   }
   return { ok: faults.length === 0, writers: writers.length, entries, faults, heads: writers.map(toHead) };
+}
+
+interface Register {
+  keys: ChainKeys;
+  registry: { lastNumber: number; seal: Buffer } | undefined;
+  writers: WriterRow[];
+}
+
+/** A rotation of the master key renews the keys and every seal at once: what was read is of before it or of after it. */
+async function readRegister(
+  db: Queryable,
+  readKeys: (db: Queryable) => Promise<ChainKeys>,
+): Promise<Register> {
+  const keys = await readKeys(db);
+  // Before the writers: one that registers meanwhile is then not missed.
+  const registry = await readRegistry(db);
+  const writers = await listWriters(db);
+  const isSame = (await readKeys(db)).length === keys.length;
+  return isSame ? { keys, registry, writers } : readRegister(db, readKeys);
 }
 
 function toHead(writer: WriterRow) {
@@ -123,13 +143,14 @@ class BrokenChain extends Error {
 
 async function walkChain(
   db: Queryable,
-  key: Uint8Array,
+  keys: ChainKeys,
   walk: Walk,
 ): Promise<{ entries: number; fault?: ChainFault }> {
   const { writer, onEntries } = walk;
   let entries = 0;
   try {
-    let link = startOf(key, walk);
+    const { key, start } = startOf(keys, walk);
+    let link = start;
     while (link.sequence < writer.lastSequence) {
       const page = await readChain(db, writer.id, { sequence: link.sequence, limit: PAGE });
       const known = page.filter(({ sequence }) => sequence <= writer.lastSequence);
@@ -138,7 +159,7 @@ async function walkChain(
       entries = link.sequence;
       onEntries(entries);
     }
-    checkHead(key, link, writer);
+    checkHead(keys[0], link, writer);
     checkTotals(await readTotals(db, writer.id));
     return { entries };
   } catch (error) {
@@ -153,11 +174,12 @@ interface Link {
   hash: Buffer;
 }
 
-function startOf(key: Uint8Array, walk: Walk): Link {
-  const { writer } = walk;
-  const hash = genesisHash(key, writer.id, writer.number, writer.startedAt);
-  if (!hash.equals(writer.genesisHash)) throw new BrokenChain(null, REGISTRATION_CHANGED);
-  return meet(walk, { sequence: 0, hash });
+/** The first hash shows which key the chain has. */
+function startOf(keys: ChainKeys, walk: Walk): { key: Uint8Array; start: Link } {
+  const { id, number, startedAt, genesisHash: hash } = walk.writer;
+  const key = keys.find((candidate) => genesisHash(candidate, id, number, startedAt).equals(hash));
+  if (key === undefined) throw new BrokenChain(null, REGISTRATION_CHANGED);
+  return { key, start: meet(walk, { sequence: 0, hash }) };
 }
 
 function nextLink(key: Uint8Array, link: Link, { entry, walk }: { entry: HashedEntry; walk: Walk }): Link {

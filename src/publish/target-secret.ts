@@ -1,20 +1,47 @@
 /** The secret of a target: sealed at rest for one row and one secret id (design/threats: database theft). */
 import { randomUUID } from 'node:crypto';
-import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { KeyRing, SealedFor } from '../platform/crypto/key-ring.ts';
+import type { SealedTable } from '../platform/crypto/sealed-table.ts';
+import type { Queryable } from '../platform/db/database.ts';
+import { listTargetSecrets, replaceTargetSecrets } from './target.store.ts';
 
 export interface SealedSecret {
   id: string;
   sealed: Buffer;
 }
 
-const SEAL_PURPOSE = 'publish-secret';
-
-export function sealSecret(keys: KeyRing, targetId: string, text: string): SealedSecret {
+/** Call it in the transaction that stores the secret. */
+export async function sealSecret(
+  { db, keys }: { db: Queryable; keys: KeyRing },
+  targetId: string,
+  text: string,
+): Promise<SealedSecret> {
   const id = randomUUID();
-  return { id, sealed: keys.seal(SEAL_PURPOSE, Buffer.from(text), `${targetId}/${id}`) };
+  return { id, sealed: await keys.seal(db, sealedFor(targetId, id), Buffer.from(text)) };
 }
 
-/** Throws when the row was changed or moved, or the master key is another. */
-export function openSecret(keys: KeyRing, targetId: string, { id, sealed }: SealedSecret): string {
-  return keys.open(SEAL_PURPOSE, sealed, `${targetId}/${id}`).toString();
+/** Rejects when the row was changed or moved. */
+export async function openSecret(
+  keys: KeyRing,
+  targetId: string,
+  { id, sealed }: SealedSecret,
+): Promise<string> {
+  return (await keys.open(sealedFor(targetId, id), sealed)).toString();
 }
+
+function sealedFor(targetId: string, id: string): SealedFor {
+  return { purpose: 'publish-secret', context: `${targetId}/${id}` };
+}
+
+/** The secrets of all targets at rest. */
+export const SEALED_TARGET_SECRETS: SealedTable = {
+  name: 'secrets of targets',
+  table: 'publish_target',
+  list: async (db) =>
+    (await listTargetSecrets(db)).map(({ targetId, id, sealed }) => ({
+      id: [targetId, id],
+      sealedFor: sealedFor(targetId, id),
+      sealed,
+    })),
+  replace: replaceTargetSecrets,
+};

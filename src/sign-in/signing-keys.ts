@@ -77,7 +77,9 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
       key = signingAt(await reread(), now);
     }
     if (key === undefined) throw new Error('no signing key after one was made');
-    return { kid: key.kid, privateKey: remember(privateKeys, key, (it) => openSigningKey(keys, it)) };
+    const privateKey = privateKeys.get(key.kid) ?? (await openSigningKey(keys, key));
+    privateKeys.set(key.kid, privateKey);
+    return { kid: key.kid, privateKey };
   }
 
   async function verifier(kid: string, now: Date): Promise<KeyObject | undefined> {
@@ -85,7 +87,9 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     if (key === undefined && monotonicSeconds() - readAt >= UNKNOWN_KID_SECONDS)
       key = find(await reread(), kid);
     if (key === undefined || !isNeeded(key, now, options.accessTokenSeconds)) return undefined;
-    return remember(publicKeys, key, ({ publicJwk }) => createPublicKey({ key: publicJwk, format: 'jwk' }));
+    const publicKey = publicKeys.get(kid) ?? createPublicKey({ key: key.publicJwk, format: 'jwk' });
+    publicKeys.set(kid, publicKey);
+    return publicKey;
   }
 
   async function published(now: Date): Promise<JWK[]> {
@@ -110,16 +114,6 @@ function signingAt({ keys }: KeySet, now: Date): StoredSigningKey | undefined {
 
 function find({ keys }: KeySet, kid: string): StoredSigningKey | undefined {
   return keys.find((key) => key.kid === kid);
-}
-
-function remember(
-  known: Map<string, KeyObject>,
-  key: StoredSigningKey,
-  make: (key: StoredSigningKey) => KeyObject,
-): KeyObject {
-  const made = known.get(key.kid) ?? make(key);
-  known.set(key.kid, made);
-  return made;
 }
 
 function fingerprint(keys: readonly StoredSigningKey[]): string {

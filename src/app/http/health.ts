@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
 
@@ -17,24 +18,30 @@ export interface Health {
   drain(): void;
 }
 
-export function createHealth({ db, live, metrics, config }: Runtime): Health {
+type DatabaseState = 'usable' | 'silent' | 'foreign';
+
+export function createHealth({ db, keys, live, log, metrics, config }: Runtime): Health {
   let draining = false;
 
-  let asking: Promise<boolean> | undefined;
+  let asking: Promise<DatabaseState> | undefined;
 
   /** Callers that ask together share one answer, so that a flood of them takes one connection. */
-  function databaseAnswers(): Promise<boolean> {
+  function databaseState(): Promise<DatabaseState> {
     asking ??= askDatabase().finally(() => {
       asking = undefined;
     });
     return asking;
   }
 
-  async function askDatabase(): Promise<boolean> {
-    const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
-    const answer = db.query('select 1').then(
-      () => true,
-      () => false,
+  async function askDatabase(): Promise<DatabaseState> {
+    const late = sleep(DATABASE_TIMEOUT_MS, 'silent' as const, { ref: false });
+    const answer = keys.check(db).then(
+      () => 'usable' as const,
+      (error: Error) => {
+        if (!(error instanceof WrongMasterKeyError)) return 'silent' as const;
+        log.error({ event: 'master-key' }, error.message);
+        return 'foreign' as const;
+      },
     );
     return Promise.race([answer, late]);
   }
@@ -44,8 +51,15 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
       server.get('/healthz', PROBE, async () => ({ status: 'ok' }));
       server.get('/readyz', PROBE, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
-        if (!(await databaseAnswers()))
+        const state = await databaseState();
+        if (state === 'silent')
           throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
+        if (state === 'foreign')
+          throw unavailable(
+            'Not ready: the database belongs to another master key, as the log says.',
+            60,
+            'master_key',
+          );
         return { status: 'ready', checks: { database: true, notifications: live.up } };
       });
       server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
