@@ -13,6 +13,8 @@ import {
 import { headSeal, registrySeal } from './hash-chain.ts';
 
 const PURPOSE = 'access-log';
+/** What is sealed, as an operator calls it. */
+export const CHAINS_NAME = 'chains of the access log';
 
 /** The key that a new chain has. */
 export async function newestChainKey(keys: KeyRing, db: Queryable): Promise<Uint8Array> {
@@ -49,7 +51,7 @@ export async function resealAccessLog(db: Queryable, dataKeys: DataKeys): Promis
     })),
   );
   return {
-    name: 'chains of the access log',
+    name: CHAINS_NAME,
     resealed: intact.length,
     unreadable: writers.length - intact.length,
   };

@@ -7,10 +7,12 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { runCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
-import { createKeyRing } from '../platform/crypto/key-ring.ts';
+import { createKeyRing, deriveKey } from '../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../platform/db/database.ts';
 import { createAccessLogWriter } from './access-log.writer.ts';
+import { resealAccessLog } from './access-log-keys.ts';
 import { makePartitions } from './access-log-partition.store.ts';
+import { entryHash, headSeal } from './hash-chain.ts';
 import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
 
 const MASTER_KEY = randomBytes(32);
@@ -222,6 +224,54 @@ describe('access-log verify', () => {
       );
       assert.equal(ok, false);
       assert.ok(faults.some(({ writerId }) => writerId === id));
+    }
+  });
+
+  it('takes seals of the newest key only: who has an older one cannot change a chain', async () => {
+    const newest = randomBytes(32);
+    const own = await createTestDatabase();
+    try {
+      await writeChain(own, 2);
+      const client = createPool({ url: own.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+      const verified = () => verifyAccessLog(client, async () => [deriveKey(newest, 'access-log'), KEY]);
+      assert.equal((await verified()).ok, false, 'not sealed by the newest yet');
+      assert.deepEqual(await resealAccessLog(client, [newest, MASTER_KEY]), {
+        name: 'chains of the access log',
+        resealed: 1,
+        unreadable: 0,
+      });
+      assert.deepEqual((await verified()).faults, []);
+      // All that the older key can do: the last entry anew, with its hash, and the head over it.
+      const { rows } = await client.query('select * from access_log order by sequence desc limit 1');
+      const [row] = rows;
+      const hash = entryHash(KEY, row.previous_hash, {
+        organisationId: row.organisation_id,
+        facilityId: row.facility_id,
+        patientId: row.patient_id,
+        accountId: row.account_id,
+        action: row.action,
+        resourceType: row.resource_type,
+        resourceId: row.resource_id,
+        purposeOfUse: row.purpose_of_use,
+        outcome: 'refused',
+        correlationId: row.correlation_id,
+        occurredAt: row.occurred_at,
+        writerId: row.writer_id,
+        sequence: row.sequence,
+      });
+      await client.query(`update access_log set outcome = 'refused', hash = $1 where sequence = 2`, [hash]);
+      const { rows: heads } = await client.query('select head_seal from access_log_writer');
+      for (const seal of [heads[0].head_seal, headSeal(KEY, row.writer_id, 2, hash)]) {
+        await client.query('update access_log_writer set last_hash = $1, head_seal = $2', [hash, seal]);
+        assert.deepEqual(
+          (await verified()).faults.map(({ reason }) => reason),
+          ['the head of the chain was changed'],
+        );
+      }
+      assert.equal((await resealAccessLog(client, [newest])).unreadable, 1, 'what is broken stays broken');
+      await client.end();
+    } finally {
+      await own.drop();
     }
   });
 

@@ -95,7 +95,7 @@ export async function secretOf(keys: KeyRing, { id, secret }: StoredTarget): Pro
     return await openSecret(keys, id, secret);
   } catch (cause) {
     const error = unavailable(
-      'The secret of the target cannot be opened with this master key. Set it anew: interchange target rotate-secret.',
+      'The secret of the target cannot be opened. Set it anew: interchange target rotate-secret.',
       60,
       'target_secret',
     );

@@ -21,11 +21,7 @@ export async function refuseWrongMasterKey(db: Queryable, source: MasterKeySourc
  * The data keys of a database whose schema is current; the first is made when there is none. A database that was used
  * before there were data keys sealed under the master key itself, which so becomes its first data key.
  */
-export async function openOrMakeDataKeys(
-  owner: Pool,
-  source: MasterKeySource,
-  now: Date,
-): Promise<OpenedDataKeys> {
+export async function openOrMakeDataKeys(owner: Pool, source: MasterKeySource): Promise<OpenedDataKeys> {
   const opened = await openDataKeys(owner, source);
   if (opened !== undefined) return opened;
   return transaction(owner, async (client) => {
@@ -36,7 +32,7 @@ export async function openOrMakeDataKeys(
     const masterKey = await source.load();
     const dataKey = (await isInUse(client)) ? masterKey.bytes : randomBytes(32);
     const wrapped = wrapDataKey(masterKey, 1, dataKey);
-    await insertDataKey(client, { number: 1, masterKeyId: masterKey.id, wrapped, addedAt: now });
+    await insertDataKey(client, { number: 1, masterKeyId: masterKey.id, wrapped });
     return { masterKey, dataKeys: [dataKey] };
   });
 }

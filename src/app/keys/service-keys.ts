@@ -19,7 +19,7 @@ export async function openServiceKeys(url: string, source: MasterKeySource): Pro
   // One connection, which is let go of when it is idle: keys are read seldom.
   const pool = createPool({ url, max: 1, applicationName: 'interchange keys' }, () => undefined);
   try {
-    const held = holdDataKeys(pool, source, await openOrMakeDataKeys(pool, source, new Date()));
+    const held = holdDataKeys(pool, source, await openOrMakeDataKeys(pool, source));
     return {
       ...createKeyRing(held),
       get masterKeyId() {

@@ -30,10 +30,11 @@ export async function hasTable(db: Queryable, name: string): Promise<boolean> {
   return rows[0]?.present === true;
 }
 
-export async function insertDataKey(db: Queryable, key: WrappedDataKey): Promise<void> {
+/** The database's own clock says when, so that of two master keys the newer is known. */
+export async function insertDataKey(db: Queryable, key: Omit<WrappedDataKey, 'addedAt'>): Promise<void> {
   await db.query({
-    text: 'insert into data_key (number, master_key_id, wrapped, added_at) values ($1, $2, $3, $4)',
-    values: [key.number, key.masterKeyId, key.wrapped, key.addedAt],
+    text: 'insert into data_key (number, master_key_id, wrapped, added_at) values ($1, $2, $3, now())',
+    values: [key.number, key.masterKeyId, key.wrapped],
   });
 }
 

@@ -25,9 +25,7 @@ export async function openDataKeys(
   const rows = await listDataKeys(db);
   if (rows.length === 0) return undefined;
   const masterKey = await source.load();
-  const dataKeys = unwrapAll(rows, masterKey);
-  if (dataKeys === undefined) throw wrongMasterKey(source, masterKey, rows);
-  return { masterKey, dataKeys };
+  return openRows(rows, masterKey) ?? refuse(source, masterKey, rows);
 }
 
 export interface HeldDataKeys extends DataKeySource {
@@ -37,8 +35,8 @@ export interface HeldDataKeys extends DataKeySource {
 }
 
 /**
- * Reads the data keys again whenever it is asked, so that a rotation is noticed where it matters. A master key whose
- * file was replaced is taken over. Reading rejects when the database has come to be another one.
+ * Reads the data keys again whenever it is asked, so that a rotation is noticed where it matters. Reading rejects when
+ * the database has come to be another one.
  */
 export function holdDataKeys(pool: Queryable, source: MasterKeySource, opened: OpenedDataKeys): HeldDataKeys {
   let held = opened;
@@ -46,11 +44,26 @@ export function holdDataKeys(pool: Queryable, source: MasterKeySource, opened: O
 
   async function readOn(db: Queryable): Promise<DataKeys> {
     const rows = await listDataKeys(db);
-    const dataKeys = unwrapAll(rows, held.masterKey);
-    const found = dataKeys === undefined ? await openDataKeys(db, source) : { ...held, dataKeys };
+    const kept = openRows(rows, held.masterKey);
+    const isAlone = rows.every(({ masterKeyId }) => masterKeyId === held.masterKey.id);
+    const found = isAlone ? kept : ((await openFromFile(rows, kept)) ?? kept);
     if (found === undefined || !oldest(found).equals(oldest(held))) throw anotherDatabase();
     held = found;
     return held.dataKeys;
+  }
+
+  /** A key file that was replaced is taken over as soon as its key opens the database. */
+  async function openFromFile(
+    rows: readonly WrappedDataKey[],
+    kept: OpenedDataKeys | undefined,
+  ): Promise<OpenedDataKeys | undefined> {
+    try {
+      const masterKey = await source.load();
+      return openRows(rows, masterKey) ?? refuse(source, masterKey, rows);
+    } catch (error) {
+      if (kept === undefined) throw error;
+      return undefined;
+    }
   }
 
   return {
@@ -79,7 +92,7 @@ function oldest({ dataKeys }: OpenedDataKeys): Buffer {
 }
 
 /** Undefined when the master key fits none of the rows. */
-function unwrapAll(rows: readonly WrappedDataKey[], masterKey: MasterKey): DataKeys | undefined {
+function openRows(rows: readonly WrappedDataKey[], masterKey: MasterKey): OpenedDataKeys | undefined {
   const own = rows.filter(({ masterKeyId }) => masterKeyId === masterKey.id);
   const [newest, ...older] = own.map(({ number, wrapped }) => {
     const dataKey = unwrapDataKey(masterKey, number, wrapped);
@@ -89,16 +102,12 @@ function unwrapAll(rows: readonly WrappedDataKey[], masterKey: MasterKey): DataK
       );
     return dataKey;
   });
-  return newest && [newest, ...older];
+  return newest && { masterKey, dataKeys: [newest, ...older] };
 }
 
-function wrongMasterKey(
-  { name }: MasterKeySource,
-  { id }: MasterKey,
-  rows: readonly WrappedDataKey[],
-): WrongMasterKeyError {
+function refuse({ name }: MasterKeySource, { id }: MasterKey, rows: readonly WrappedDataKey[]): never {
   const expected = [...new Set(rows.map(({ masterKeyId }) => masterKeyId))].join(' or ');
-  return new WrongMasterKeyError(
+  throw new WrongMasterKeyError(
     `${name} is key ${id}, but the database expects master key ${expected}. Nothing was changed. Give the master key that this database was set up with or, after a rotation, the new one; or point DATABASE_URL at the database that belongs to this key. See docs/operations.md, "The master key".`,
   );
 }
