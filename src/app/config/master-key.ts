@@ -46,7 +46,9 @@ export async function readKeyFile(name: string, path: string): Promise<Buffer> {
 
 /** A database that is there already had a key: a new one would not open it. */
 async function makeFirstKey(dataDir: string, path: string): Promise<void> {
-  if (!existsSync(path) && existsSync(join(dataDir, 'postgresql')) && !existsSync(path))
+  if (existsSync(path)) return;
+  // Looked at once more: another process may have made both meanwhile, the key first.
+  if (existsSync(join(dataDir, 'postgresql')) && !existsSync(path))
     throw new ConfigError([
       `${path} is missing, but the database beside it is sealed under that key: put the file back, or set MASTER_KEY to the key`,
     ]);

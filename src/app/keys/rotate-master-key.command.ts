@@ -67,9 +67,8 @@ async function withSite(
   options: Options,
   work: (site: Site) => Promise<void>,
 ): Promise<void> {
-  if (options.finish === true && options.cancel === true)
-    throw new UsageError('--finish and --cancel exclude each other.');
   const config = loadConfig(process.env);
+  refuseContradictions(options, config.masterKey.kind === 'made');
   const opened = await openDatabase(config, createLog('silent'));
   try {
     await requireSchema(opened, config);
@@ -88,6 +87,20 @@ async function withSite(
   } finally {
     await opened.release();
   }
+}
+
+function refuseContradictions(
+  { finish, cancel, newKeyFile, newKeyStdin, writeNewKey }: Options,
+  isOwnFile: boolean,
+): void {
+  if (finish === true && cancel === true) throw new UsageError('--finish and --cancel exclude each other.');
+  if (newKeyFile === undefined && newKeyStdin === undefined && writeNewKey === undefined) return;
+  if (finish === true || cancel === true)
+    throw new UsageError('--finish and --cancel take no new key: they work with the one that is configured.');
+  if (isOwnFile)
+    throw new UsageError(
+      'The key of the embedded database is made by this command. Leave out the options of a new key.',
+    );
 }
 
 async function rotate(site: Site): Promise<void> {
