@@ -38,16 +38,13 @@ export async function openDatabase(config: Config, log: Log): Promise<OpenDataba
   const masterKey = masterKeySource(config);
   await masterKey.load();
   const { url, release } = await openServer(config, log);
-  const owner = createPool({ url, max: 1, applicationName: 'interchange keys' }, () => undefined);
   try {
-    await refuseWrongMasterKey(owner, masterKey);
-    return { url, masterKey, release };
+    await refuseWrongMasterKey(url, masterKey);
   } catch (error) {
     await release();
     throw error;
-  } finally {
-    await owner.end();
   }
+  return { url, masterKey, release };
 }
 
 async function openServer({ database, dataDir }: Config, log: Log): Promise<Omit<OpenDatabase, 'masterKey'>> {

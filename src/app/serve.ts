@@ -62,7 +62,12 @@ async function startParts(options: PartOptions): Promise<{ stop(): Promise<void>
   const { role, config, log, opened } = options;
   const { url } = opened;
   const ready = await openKeys(opened, config);
-  const runtime = await buildRuntime({ ...ready, url, config, log, now: () => new Date() });
+  const runtime = await buildRuntime({ ...ready, url, config, log, now: () => new Date() }).catch(
+    async (error: unknown) => {
+      await ready.keys.close();
+      throw error;
+    },
+  );
   const stops: (() => Promise<unknown>)[] = [() => runtime.close()];
   const stop = async () => {
     for (const step of stops.toReversed()) await step();

@@ -39,12 +39,12 @@ describe('the first data key', () => {
   const rows = async () => (await owner.query('select number, master_key_id from data_key')).rows;
 
   it('of a new database is random, and binds it to the key', async () => {
-    await refuseWrongMasterKey(owner, source);
+    await refuseWrongMasterKey(database.adminUrl, source);
     assert.deepEqual(await rows(), [], 'looking writes nothing');
     const { dataKeys } = await openOrMakeDataKeys(owner, source);
     assert.notDeepEqual(dataKeys, [key]);
     assert.deepEqual((await openOrMakeDataKeys(owner, source)).dataKeys, dataKeys);
-    await assert.rejects(refuseWrongMasterKey(owner, others), WrongMasterKeyError);
+    await assert.rejects(refuseWrongMasterKey(database.adminUrl, others), WrongMasterKeyError);
     await assert.rejects(openOrMakeDataKeys(owner, others), WrongMasterKeyError);
     assert.equal((await rows()).length, 1);
   });
@@ -102,7 +102,7 @@ describe('the first data key', () => {
 
   it('is asked for before the schema is there', async () => {
     await owner.query('drop schema public cascade');
-    await refuseWrongMasterKey(owner, source);
+    await refuseWrongMasterKey(database.adminUrl, source);
   });
 
   async function logSomething(chainKey: Buffer): Promise<void> {

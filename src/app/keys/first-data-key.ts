@@ -4,17 +4,22 @@ import { hasTable, insertDataKey, lockDataKeys } from '../../platform/crypto/dat
 import { type OpenedDataKeys, openDataKeys, WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { openUnderAny } from '../../platform/crypto/key-ring.ts';
 import { type MasterKeySource, wrapDataKey } from '../../platform/crypto/master-key.ts';
-import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import { createPool, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { countSeals } from '../../privacy/access-log-keys.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
 
 /**
- * Refuse a master key that is not the one of the database, whatever its schema is. Writes nothing. Throws
- * WrongMasterKeyError.
+ * Refuse a master key that is not the one of the database, whatever its schema is. Writes nothing. `url` is of the
+ * owner of the schema. Throws WrongMasterKeyError.
  */
-export async function refuseWrongMasterKey(db: Queryable, source: MasterKeySource): Promise<void> {
-  const opened = (await hasTable(db, 'data_key')) ? await openDataKeys(db, source) : undefined;
-  if (opened === undefined) await refuseOtherSeals(db, source);
+export async function refuseWrongMasterKey(url: string, source: MasterKeySource): Promise<void> {
+  const owner = createPool({ url, max: 1, applicationName: 'interchange keys' }, () => undefined);
+  try {
+    const opened = (await hasTable(owner, 'data_key')) ? await openDataKeys(owner, source) : undefined;
+    if (opened === undefined) await refuseOtherSeals(owner, source);
+  } finally {
+    await owner.end();
+  }
 }
 
 /**
