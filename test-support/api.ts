@@ -64,10 +64,10 @@ export interface TestApi extends TestNode {
   env: Record<string, string>;
   database: TestDatabase;
   keys: KeyRing;
-  /** The clock of every node; set it to move time. */
+  /** The clock of the database and of every node; set it to move time. */
   clock: { now: Date };
-  /** Another process's worth of the service on the same database. */
-  addNode(): Promise<TestNode>;
+  /** Another process's worth of the service on the same database; its own clock may be ahead, or behind. */
+  addNode(options?: { aheadSeconds?: number }): Promise<TestNode>;
   createTenant(options?: { timeZone?: string; modules?: string[] }): Promise<Tenant>;
   createFacility(
     organisationId: string,
@@ -100,17 +100,22 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const config = loadConfig({ ...env, LOG_LEVEL: 'debug', PORT: '0', ...options.env });
   const shared = { config, source, clock, url: database.url };
   const first = await startNode(shared);
-  const others: TestNode[] = [];
+  const others = new Set<TestNode>();
   return {
     ...first,
     env,
     database,
     keys,
     clock,
-    async addNode() {
-      const node = await startNode(shared);
-      others.push(node);
-      return node;
+    async addNode({ aheadSeconds = 0 } = {}) {
+      const node = await startNode({ ...shared, aheadSeconds });
+      others.add(node);
+      return {
+        ...node,
+        async close() {
+          if (others.delete(node)) await node.close();
+        },
+      };
     },
     async createTenant(tenantOptions = {}) {
       const organisation = await createOrganisation(database.pool, { name: 'Test Organisation' });
@@ -140,11 +145,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 interface NodeOptions {
   config: Config;
   source: MasterKeySource;
+  /** The clock of the database. */
   clock: { now: Date };
   url: string;
+  /** By which the clock of the node is ahead of it. */
+  aheadSeconds?: number;
 }
 
-async function startNode({ config, source, clock, url }: NodeOptions): Promise<TestNode> {
+async function startNode({ config, source, clock, url, aheadSeconds = 0 }: NodeOptions): Promise<TestNode> {
   const logged: string[] = [];
   const sink = new PassThrough();
   sink.on('data', (chunk: Buffer) => logged.push(chunk.toString()));
@@ -153,7 +161,8 @@ async function startNode({ config, source, clock, url }: NodeOptions): Promise<T
     keys: await openServiceKeys(url, source),
     url,
     log: createLog('debug', sink),
-    now: () => clock.now,
+    now: () => new Date(clock.now.getTime() + aheadSeconds * 1_000),
+    databaseTime: () => clock.now,
   });
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;

@@ -2,17 +2,21 @@
 
 import { CommandError } from '../platform/command/command.ts';
 import type { MasterKeySource } from '../platform/crypto/master-key.ts';
+import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
 import { openDataFolder } from '../platform/db/data-folder.ts';
-import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
+import { createPool, type Pool } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
+import { createWriteWatch, type WriteWatch } from '../platform/db/write-watch.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
 import { newestChainKey } from '../privacy/access-log-keys.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
+import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { masterKeySource } from './config/master-key.ts';
 import { createHearing, type Hearing } from './hearing.ts';
@@ -96,13 +100,20 @@ export interface Runtime {
   /** URL of the owner of the schema. */
   url: string;
   log: Log;
+  /** The clock of this machine. */
   now: () => Date;
+  databaseTime: () => DatabaseTime;
+  clock: ClockWatch;
   metrics: Metrics;
   keys: ServiceKeys;
   /** Acts as the service's role. */
   db: Pool;
+  /** As `db`, for what takes long: imports and housekeeping. */
+  background: Pool;
   /** Acts as the owner of the schema: partitions only. */
   owner: Pool;
+  /** Whether the database takes writes. */
+  writes: WriteWatch;
   live: LiveConnection;
   callers: CallerDirectory;
   accessLog: AccessLogWriter;
@@ -114,6 +125,8 @@ export interface RuntimeOptions {
   config: Config;
   log: Log;
   now: () => Date;
+  /** Names another time than the clock of the database; for tests. */
+  databaseTime?: () => DatabaseTime;
   /** URL of the owner, from {@link openDatabase}. */
   url: string;
   /** See {@link ReadyDatabase}; without it, the owner acts as the service's role. */
@@ -123,18 +136,41 @@ export interface RuntimeOptions {
 }
 
 export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { config, log, now, url, serviceUrl = url, keys } = options;
+  const { config, log, now, databaseTime = () => null, url, serviceUrl = url, keys } = options;
   const metrics = createMetrics();
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
-  const role = SERVICE_ROLE;
+  const writes = createWriteWatch();
+  const onFailure = (error: unknown) => writes.note(error);
+  const { requests, background: long } = config.timeLimits;
+  const service = { url: serviceUrl, role: SERVICE_ROLE, limits: requests, onFailure };
   const db = createPool(
-    { url: serviceUrl, max: config.databaseConnections, applicationName: 'interchange', role },
+    { ...service, max: config.databaseConnections, applicationName: 'interchange' },
     onError,
   );
-  const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
-  const callers = createCallerDirectory(db);
+  const background = createPool(
+    { ...service, max: BACKGROUND_CONNECTIONS, applicationName: 'interchange background', limits: long },
+    onError,
+  );
+  // A short wait for locks: whoever writes the access log queues behind it.
+  const ownerLimits = { ...long, lockMs: requests.lockMs };
+  const owner = createPool(
+    { url, max: 2, applicationName: 'interchange owner', limits: ownerLimits, onFailure },
+    onError,
+  );
+  // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
+  const accessLogDb = createPool({ ...service, max: 1, applicationName: 'interchange access log' }, onError);
+  const clock = await watchClock({
+    db,
+    now,
+    databaseTime,
+    maxSkewSeconds: config.clockMaxSkewSeconds,
+    onChange: (watch) => logClock(log, watch),
+  });
+  registerClockGauge(metrics.registry, clock);
+  const callers = createCallerDirectory(db, databaseTime);
   const live = await openLiveConnection({
-    config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
+    connection: { ...service, applicationName: 'interchange live' },
+    onFailure,
     channels: [LIVE_CHANNEL, KEYS_CHANNEL],
     prepare: (client) => announceKey(client, keys),
     onNotification: (channel, payload) => {
@@ -151,7 +187,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
   const hearing = createHearing(live, () => callers.forget());
   const accessLog = createAccessLogWriter({
-    pool: db,
+    pool: accessLogDb,
     connection: () => hearing.connection(),
     chainKey: (on) => newestChainKey(keys, on),
     now,
@@ -167,24 +203,32 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     url,
     log,
     now,
+    databaseTime,
+    clock,
     metrics,
     keys,
     db,
+    background,
     owner,
+    writes,
     live,
     callers,
     accessLog,
     hearing,
     async close() {
       clearInterval(heads);
+      clock.close();
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();
-      await Promise.all([db.end(), owner.end(), keys.close()]);
+      const pools = [db, background, owner, accessLogDb].map((pool) => pool.end());
+      await Promise.all([...pools, keys.close()]);
     },
   };
 }
 
+/** Four imports at once (src/records/import), housekeeping, and one to spare. */
+const BACKGROUND_CONNECTIONS = 6;
 const HEAD_NOTES_MS = 60_000;
 
 /** Says in the log how far this writer's chain has come: what is kept outside the database shows a rollback. */

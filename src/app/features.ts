@@ -40,12 +40,20 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
     translator: createTranslator(runtime),
     unmapped,
-    publisher: createPublisher({ ...runtime, unmapped, loadReferenced: createLoadReferenced(runtime.db) }),
+    publisher: createPublisher({
+      ...runtime,
+      unmapped,
+      loadReferenced: createLoadReferenced(runtime.db),
+      settings: { waitingPerAccount: runtime.config.publishWaitingPerAccount },
+    }),
   };
 }
 
 /** What the worker does about once a minute. */
-export function housekeepingSteps({ db, config }: Pick<Runtime, 'db' | 'config'>): HousekeepingStep[] {
+export function housekeepingSteps({
+  background: db,
+  config,
+}: Pick<Runtime, 'background' | 'config'>): HousekeepingStep[] {
   const sweepPublishes = createPublishSweep(db, { ...SWEEP, historyDays: config.publishHistoryDays });
   return [
     {

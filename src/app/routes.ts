@@ -124,7 +124,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/exchange/deliveries/:deliveryId', readDeliveryRoute(features)),
     at('GET', '/exchange/deliveries/:deliveryId/payload', readDeliveryPayloadRoute(features)),
     at('GET', '/exchange/callbacks', listCallbacksRoute(features)),
-    at('POST', '/imports/fhir', importRecordsRoute(features)),
+    at('POST', '/imports/fhir', importRecordsRoute({ ...features, db: features.background })),
     at('GET', '/terminology/maps', listMapsRoute(features)),
     at('PUT', '/terminology/maps', putMapRoute(features)),
     at('DELETE', '/terminology/maps', deleteMapRoute(features)),

@@ -1,4 +1,4 @@
-/** The secret of a target: sealed at rest for one row and one secret id (design/threats: database theft). */
+/** The secret of a target: sealed at rest for one row and one secret id. */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing, SealedFor } from '../platform/crypto/key-ring.ts';
 import type { SealedTable } from '../platform/crypto/sealed-table.ts';

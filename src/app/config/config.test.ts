@@ -43,7 +43,9 @@ test('the numbers of sign-in are those of the design, and may be others', () => 
 });
 
 test('docs/environment.md has every variable that is read, and no other', async () => {
-  const files = ['config.ts', 'delivery.ts'].map((name) => readFile(new URL(name, import.meta.url), 'utf8'));
+  const files = ['config.ts', 'delivery.ts', 'time-limits.ts'].map((name) =>
+    readFile(new URL(name, import.meta.url), 'utf8'),
+  );
   const code = (await Promise.all(files)).join('\n');
   const page = await readFile(new URL('../../../docs/environment.md', import.meta.url), 'utf8');
   const readInCode = [...code.matchAll(/'([A-Z][A-Z_]+)'(?=[,)])/g)].map(([, name]) => name);
@@ -59,6 +61,9 @@ test('each fault is named after its variable, without its value', () => {
   const wrong: Record<string, string[]> = {
     DATABASE_URL: ['mysql://x', 'localhost', 'postgres://user:secret@[host'],
     DATABASE_CONNECTIONS: ['1', '201', '1.5', 'x', '-5'],
+    DATABASE_STATEMENT_SECONDS: ['-1', '86401', '0.5'],
+    DATABASE_LOCK_SECONDS: ['-1', 'x'],
+    DATABASE_LONG_STATEMENT_SECONDS: ['-1', 'x'],
     PORT: ['-1', '65536', '3000x', '0x10'],
     PUBLIC_BASE_URL: [
       'x',

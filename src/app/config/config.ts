@@ -2,9 +2,11 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
-import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
+import { PUBLISH } from '../../publish/publish-settings.ts';
+import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
+import { timeLimits, type WorkLimits } from './time-limits.ts';
 
 /** Seconds. */
 const DAY = 86_400;
@@ -16,6 +18,7 @@ export interface Config {
   database: { kind: 'url'; url: string; serviceUrl: string | undefined } | { kind: 'embedded' };
   /** Connections of one process at most. */
   databaseConnections: number;
+  timeLimits: WorkLimits;
   /** Absolute folder of the embedded database and of the master key made for it. */
   dataDir: string;
   host: string;
@@ -28,11 +31,15 @@ export interface Config {
   metricsPort: number | undefined;
   /** Proxies (addresses or CIDR ranges) whose `x-forwarded-for` is believed. */
   trustProxy: string[];
+  /** The clock of a process may differ from the database's by this much. */
+  clockMaxSkewSeconds: number;
   /** Numbers of the sign-in rules (design 3.2). */
   signIn: SignInSettings;
   importMaxBytes: number;
   /** Days that every publish stays in the history. */
   publishHistoryDays: number;
+  /** Publishes of one account that may wait in one process for others to end. */
+  publishWaitingPerAccount: number;
   delivery: DeliverySettings;
 }
 
@@ -50,6 +57,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const config: Config = {
     database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url, serviceUrl },
     databaseConnections: reader.integer('DATABASE_CONNECTIONS', { min: 2, max: 200, fallback: 10 }),
+    timeLimits: timeLimits(reader),
     dataDir: resolve(reader.text('DATA_DIR') ?? './data'),
     host: reader.text('HOST') ?? '127.0.0.1',
     port: reader.integer('PORT', { min: 0, max: 65_535, fallback: 3000 }),
@@ -58,6 +66,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
     trustProxy: trustedProxies(reader),
+    clockMaxSkewSeconds: reader.integer('CLOCK_MAX_SKEW_SECONDS', {
+      min: 1,
+      max: CLOCK_SKEW_SECONDS,
+      fallback: 30,
+    }),
     signIn: {
       ...DEFAULT_SIGN_IN_SETTINGS,
       accessTokenSeconds: reader.integer('ACCESS_TOKEN_SECONDS', { min: 60, max: 3_600, fallback: 900 }),
@@ -75,6 +88,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
     publishHistoryDays: reader.integer('PUBLISH_HISTORY_DAYS', { min: 1, max: 36_500, fallback: 400 }),
+    publishWaitingPerAccount: reader.integer('PUBLISH_WAITING_PER_ACCOUNT', {
+      min: 1,
+      max: 10_000,
+      fallback: PUBLISH.waitingPerAccount,
+    }),
     delivery: deliverySettings(reader),
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);

@@ -3,8 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
+import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
+import { skewText } from '../clock.ts';
 
 /** A database that takes longer to answer nothing cannot serve. */
 const DATABASE_TIMEOUT_MS = 3_000;
@@ -20,7 +22,7 @@ export interface Health {
 
 type DatabaseState = 'usable' | 'silent' | 'foreign';
 
-export function createHealth({ db, keys, live, log, metrics, config }: Runtime): Health {
+export function createHealth({ clock, db, keys, live, log, metrics, config, writes }: Runtime): Health {
   let draining = false;
 
   let asking: Promise<DatabaseState> | undefined;
@@ -35,7 +37,8 @@ export function createHealth({ db, keys, live, log, metrics, config }: Runtime):
 
   async function askDatabase(): Promise<DatabaseState> {
     const late = sleep(DATABASE_TIMEOUT_MS, 'silent' as const, { ref: false });
-    const answer = keys.check(db).then(
+    const asked = writes.refused ? writes.probe(db) : clock.compare();
+    const answer = Promise.all([asked, keys.check(db)]).then(
       () => 'usable' as const,
       (error: Error) => {
         if (!(error instanceof WrongMasterKeyError)) return 'silent' as const;
@@ -52,15 +55,10 @@ export function createHealth({ db, keys, live, log, metrics, config }: Runtime):
       server.get('/readyz', PROBE, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
         const state = await databaseState();
-        if (state === 'silent')
-          throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
-        if (state === 'foreign')
-          throw unavailable(
-            'Not ready: the database belongs to another master key, as the log says.',
-            60,
-            'master_key',
-          );
-        return { status: 'ready', checks: { database: true, notifications: live.up } };
+        if (state === 'silent') throw writes.refused ? noWrites() : noDatabase();
+        if (state === 'foreign') throw otherMasterKey();
+        if (clock.isOff()) throw clockIsOff(clock);
+        return { status: 'ready', checks: { database: true, clock: true, notifications: live.up } };
       });
       server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
@@ -73,6 +71,19 @@ export function createHealth({ db, keys, live, log, metrics, config }: Runtime):
     },
   };
 }
+
+const noDatabase = () => unavailable('Not ready: the database cannot be reached.', 2, 'database');
+const noWrites = () =>
+  unavailable('Not ready: the database takes no writes. Is its disk full?', 5, 'database_refuses');
+const otherMasterKey = () =>
+  unavailable('Not ready: the database belongs to another master key, as the log says.', 60, 'master_key');
+
+const clockIsOff = (clock: ClockWatch) =>
+  unavailable(
+    `Not ready: the clock of this machine is ${skewText(clock)}. Set it right; the service then goes on by itself.`,
+    30,
+    'clock',
+  );
 
 /** A peer on this machine that no proxy speaks for. */
 function isLocal(request: FastifyRequest): boolean {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { createPool, type Pool, transaction } from './database.ts';
+import { clientConfig, createPool, type Pool, transaction } from './database.ts';
+import { outageOf } from './unavailable.ts';
 
 describe('a pool of the service', () => {
   let database: TestDatabase;
@@ -32,6 +34,39 @@ describe('a pool of the service', () => {
                 current_setting('TimeZone') as zone, current_setting('application_name') as name`,
       );
       assert.deepEqual(rows, [{ role: 'interchange_service', memory: '5MB', zone: 'UTC', name: 'named' }]);
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('asks for nothing in its start-up message that a pooler refuses', async () => {
+    const { options, statement_timeout, lock_timeout } = clientConfig({
+      url: database.url,
+      applicationName: 'test',
+      role: 'interchange_service',
+      settings: { enable_seqscan: 'off' },
+      limits: { statementMs: 1, lockMs: 1, idleInTransactionMs: 1 },
+    });
+    assert.deepEqual([options, statement_timeout, lock_timeout], [undefined, undefined, undefined]);
+  });
+
+  it('lets PostgreSQL cut off what takes too long', async () => {
+    const limits = { statementMs: 1_000, lockMs: 100, idleInTransactionMs: 200 };
+    const pool = createPool(
+      { url: database.url, max: 2, applicationName: 'limited', limits },
+      () => undefined,
+    );
+    try {
+      await assert.rejects(pool.query('select pg_sleep(30)'), { code: '57014' });
+      await transaction(owner, async (client) => {
+        await client.query('lock table counter');
+        await assert.rejects(pool.query('select n from counter'), { code: '55P03' });
+      });
+      const idle = transaction(pool, async (client) => {
+        await once(client, 'end');
+        await client.query('select 1');
+      });
+      await assert.rejects(idle, (error) => outageOf(error) === 'slow');
     } finally {
       await pool.end();
     }

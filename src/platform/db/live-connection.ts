@@ -8,9 +8,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from './database.ts';
+import { watched } from './unavailable.ts';
 
 export interface LiveConnectionOptions {
-  config: pg.ClientConfig;
+  connection: ConnectionOptions;
   channels: readonly string[];
   /** Milliseconds between checks that the connection still answers. */
   heartbeatMs?: number;
@@ -20,23 +22,25 @@ export interface LiveConnectionOptions {
   /** Called after every change between listening and not listening. */
   onStateChange?: (up: boolean) => void;
   onError: (error: Error) => void;
+  /** Told of every statement that fails. */
+  onFailure?: (error: unknown) => void;
 }
 
 export interface LiveConnection {
   /** True while every channel is listened to. */
   readonly up: boolean;
-  /** The connection, while it is up. */
-  client(): pg.Client | undefined;
+  /** The connection, while it is up. Statements that come together take turns. */
+  client(): Queryable | undefined;
   close(): Promise<void>;
 }
 
 export async function openLiveConnection(options: LiveConnectionOptions): Promise<LiveConnection> {
   const heartbeatMs = options.heartbeatMs ?? 5_000;
-  let current: pg.Client | undefined;
+  let current: Connection | undefined;
   let closed = false;
 
   function drop(client: pg.Client): void {
-    if (current !== client) return;
+    if (current?.client !== client) return;
     current = undefined;
     options.onStateChange?.(false);
     void client.end().catch(() => undefined);
@@ -45,10 +49,11 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
 
   async function connect(): Promise<void> {
     const client = new pg.Client({
-      ...options.config,
+      ...clientConfig(options.connection),
       query_timeout: 15_000,
       connectionTimeoutMillis: 10_000,
     });
+    client.query = watched(client.query, options.onFailure);
     client.on('notification', (message) => options.onNotification(message.channel, message.payload ?? ''));
     client.on('error', (error) => {
       options.onError(error);
@@ -57,6 +62,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
     client.on('end', () => drop(client));
     try {
       await client.connect();
+      await setUpConnection(client, options.connection);
       await options.prepare?.(client);
       for (const channel of options.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
@@ -64,7 +70,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
       throw error;
     }
     if (closed) return client.end();
-    current = client;
+    current = { client, statements: inTurn(client) };
     options.onStateChange?.(true);
   }
 
@@ -82,21 +88,38 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
 
   await connect();
   const heartbeat = setInterval(() => {
-    const client = current;
-    client?.query('select 1').catch(() => drop(client));
+    const connection = current;
+    connection?.statements.query({ text: 'select 1' }).catch(() => drop(connection.client));
   }, heartbeatMs);
   heartbeat.unref();
   return {
     get up() {
       return current !== undefined;
     },
-    client: () => current,
+    client: () => current?.statements,
     async close() {
       closed = true;
       clearInterval(heartbeat);
-      const client = current;
+      const connection = current;
       current = undefined;
-      await client?.end().catch(() => undefined);
+      await connection?.client.end().catch(() => undefined);
+    },
+  };
+}
+
+interface Connection {
+  client: pg.Client;
+  statements: Queryable;
+}
+
+/** A connection runs one statement at a time, and from version 9 on pg leaves it to its caller to wait for that. */
+function inTurn(client: pg.Client): Queryable {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig) {
+      const result = last.then(() => client.query<Row>(statement));
+      last = result.catch(() => undefined);
+      return result;
     },
   };
 }

@@ -8,10 +8,11 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { type Outage, outageOf } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
+import { headerFault } from './header-faults.ts';
 import { answerBrokenRequest, answerProtocolFaults } from './protocol-faults.ts';
 import { validationMessage } from './validation-message.ts';
 
@@ -41,6 +42,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     requestTimeout: 120_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
+    // headerFault refuses a missing Host; Node.js would answer it in another shape.
     http: { headersTimeout: 15_000, maxHeaderSize: 16_384, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // What still arrives on open connections while the server closes is answered like anything else.
@@ -57,9 +59,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    // RFC 9112 section 3.2; Node.js would answer this itself, in another shape.
-    const hostMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
-    done(hostMissing ? hostRequired() : undefined);
+    done(headerFault(request.raw));
   });
   server.addHook('onResponse', (request, reply, done) => {
     observe(request, reply);
@@ -68,6 +68,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.setNotFoundHandler((_request, reply) => reply.code(404).send(errorBody(404, NO_SUCH_PATH)));
   answerProtocolFaults(server.server);
   server.setErrorHandler(answerError);
+  const codes = new WeakMap<FastifyRequest, string>();
 
   function observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown';
@@ -79,16 +80,19 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
       route,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      code: codes.get(request),
     };
     if (reply.statusCode >= 400) log.info(fields, 'request refused');
     else log.debug(fields, 'request answered');
   }
 
   function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const known = toHttpError(error);
+    const known = toHttpError(error) ?? hungUp(error, request);
     const answer =
       known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
-    if (known === undefined)
+    codes.set(request, answer.code);
+    if (answer.code === HUNG_UP) log.info({ correlationId: request.id, code: HUNG_UP }, 'the caller hung up');
+    else if (known === undefined)
       log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
     else if (answer.statusCode >= 500)
       log.warn(
@@ -132,16 +136,29 @@ function toHttpError(error: unknown): HttpError | undefined {
       code ?? 'bad_request',
       CLIENT_FAULTS[statusCode] ?? 'The request is not valid.',
     );
-  if (isDatabaseUnavailable(error))
-    return Object.assign(unavailable('The database cannot be reached. Try again shortly.', 2, 'database'), {
-      cause: error,
-    });
-  return undefined;
+  const outage = outageOf(error);
+  return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
 }
 
-function hostRequired(): HttpError {
-  const headers = { connection: 'close' };
-  return new HttpError(400, 'host_missing', 'The header Host is missing.', { headers });
+const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
+  unreachable: () => unavailable('The database cannot be reached. Try again shortly.', 2, 'database'),
+  refusing: () =>
+    unavailable(
+      'The database has no room or memory left, or takes no writes. Try again in a minute, and tell the operator.',
+      30,
+      'database_refuses',
+    ),
+  slow: () => unavailable('The database took too long for this. Try again shortly.', 5, 'database_slow'),
+};
+
+const HUNG_UP = 'caller_hung_up';
+
+/** The connection ended before all of the request was there. Nobody is left to read the answer. */
+function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined {
+  const { code } = error as { code?: unknown };
+  const broken = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (!broken || raw.complete || !raw.destroyed) return undefined;
+  return new HttpError(400, HUNG_UP, 'The connection ended before the request was complete.');
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {

@@ -1,8 +1,19 @@
 /** One transaction for one unit: normal ones, and those of a dry run, which leave nothing behind. */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
 
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+
+/** Another import has just added what this one held for new. The same work meets it when repeated. */
+export class MetAnotherImport extends Error {
+  override name = 'MetAnotherImport';
+  readonly code = '40001';
+
+  constructor() {
+    super('Another import added the same record');
+  }
+}
 
 /** A serialization failure or a deadlock (PostgreSQL, appendix A): the same work may succeed when repeated. */
 const REPEATABLE = new Set(['40001', '40P01']);
@@ -64,13 +75,10 @@ export function dataFault(error: unknown): string | undefined {
   return `could not be stored (SQLSTATE ${state}${constraint === undefined ? '' : `, ${constraint}`})`;
 }
 
-/** True when the database is out of reach (classes 08 and 57), so that nothing else can be done either. */
+/** True when the database is out of reach or takes no writes, so that nothing else can be done either. */
 export function isDatabaseGone(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return (
-    /^(?:08|57P|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)/.test(String(code)) ||
-    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(String(message))
-  );
+  const outage = outageOf(error);
+  return outage === 'unreachable' || outage === 'refusing';
 }
 
 /** What is safe to say about a failure that nobody foresaw: its code, never its message. */
