@@ -1,9 +1,7 @@
 /** Secrets of a connection: made here, shown once, sealed at rest, good together while they are rotated. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyRing, SealedFor } from '../platform/crypto/key-ring.ts';
-import type { SealedTable } from '../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import { listSecrets, replaceSecrets } from './connection-secret.store.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
 export type SecretDirection = 'outbound' | 'callback';
@@ -39,23 +37,10 @@ export async function openSecret(
   return (await keys.open(sealedFor(key, id, direction), sealed)).toString();
 }
 
-function sealedFor(
+export function sealedFor(
   { organisationId, connectionId }: ConnectionKey,
   id: string,
   direction: string,
 ): SealedFor {
   return { purpose: 'exchange-secret', context: `${organisationId}/${connectionId}/${id}/${direction}` };
 }
-
-/** The secrets of all connections at rest. */
-export const SEALED_CONNECTION_SECRETS: SealedTable = {
-  name: 'secrets of connections',
-  table: 'exchange_secret',
-  list: async (db) =>
-    (await listSecrets(db)).map(({ id, direction, sealed, ...key }) => ({
-      id: [key.organisationId, key.connectionId, id],
-      sealedFor: sealedFor(key, id, direction),
-      sealed,
-    })),
-  replace: replaceSecrets,
-};

@@ -1,9 +1,7 @@
 /** The secret of a target: sealed at rest for one row and one secret id. */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing, SealedFor } from '../platform/crypto/key-ring.ts';
-import type { SealedTable } from '../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import { listTargetSecrets, replaceTargetSecrets } from './target.store.ts';
 
 export interface SealedSecret {
   id: string;
@@ -29,19 +27,6 @@ export async function openSecret(
   return (await keys.open(sealedFor(targetId, id), sealed)).toString();
 }
 
-function sealedFor(targetId: string, id: string): SealedFor {
+export function sealedFor(targetId: string, id: string): SealedFor {
   return { purpose: 'publish-secret', context: `${targetId}/${id}` };
 }
-
-/** The secrets of all targets at rest. */
-export const SEALED_TARGET_SECRETS: SealedTable = {
-  name: 'secrets of targets',
-  table: 'publish_target',
-  list: async (db) =>
-    (await listTargetSecrets(db)).map(({ targetId, id, sealed }) => ({
-      id: [targetId, id],
-      sealedFor: sealedFor(targetId, id),
-      sealed,
-    })),
-  replace: replaceTargetSecrets,
-};
