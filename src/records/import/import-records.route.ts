@@ -141,13 +141,11 @@ function requirePlace(active: ReadonlySet<string>, organisationId: string): void
     throw unavailable(
       'Another import of this organisation is running. Send this one again when it has ended.',
       RETRY_AFTER_SECONDS,
-      'import_running',
     );
   if (active.size >= CONCURRENT)
     throw unavailable(
       `${CONCURRENT} other imports are running. Send this one again later.`,
       RETRY_AFTER_SECONDS,
-      'imports_running',
     );
 }
 
