@@ -135,7 +135,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
 
 type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun: boolean };
 
-/** 503 when the import has to wait for others, which are named by their organisation. */
+/** 503 while another import of this organisation works, or as many others as may. */
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
     throw unavailable(
