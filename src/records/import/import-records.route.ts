@@ -135,19 +135,17 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
 
 type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun: boolean };
 
-/** 503 when the import has to wait for others, which are named by their organisation. */
+/** 503 while another import of this organisation works, or as many others as may. */
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
     throw unavailable(
       'Another import of this organisation is running. Send this one again when it has ended.',
       RETRY_AFTER_SECONDS,
-      'import_running',
     );
   if (active.size >= CONCURRENT)
     throw unavailable(
       `${CONCURRENT} other imports are running. Send this one again later.`,
       RETRY_AFTER_SECONDS,
-      'imports_running',
     );
 }
 
