@@ -12,7 +12,8 @@ export interface RawRequest {
   method: string;
   /** Sent as Latin-1: each character is one byte. */
   target: string;
-  headers: Record<string, string>;
+  /** A list is sent as one line for each value. */
+  headers: Record<string, string | readonly string[]>;
   body?: Uint8Array;
 }
 
@@ -23,7 +24,9 @@ export function requestBytes({ method, target, headers, body }: RawRequest): Buf
   const fields = { host: 'localhost', connection: 'close', ...headers };
   const length =
     body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': body.length };
-  const lines = Object.entries({ ...fields, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries({ ...fields, ...length }).flatMap(([name, value]) =>
+    [value].flat().map((one) => `${name}: ${one}\r\n`),
+  );
   const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1');
   return body === undefined ? head : Buffer.concat([head, body]);
 }

@@ -2,8 +2,10 @@
 
 import { CommandError } from '../platform/command/command.ts';
 import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
+import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
 import { openDataFolder } from '../platform/db/data-folder.ts';
 import { createPool, type Pool } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
@@ -13,6 +15,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
+import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { loadMasterKey } from './config/master-key.ts';
 import { createHearing, type Hearing } from './hearing.ts';
@@ -70,7 +73,10 @@ export interface Runtime {
   /** URL of the owner of the schema. */
   url: string;
   log: Log;
+  /** The clock of this machine. */
   now: () => Date;
+  databaseTime: () => DatabaseTime;
+  clock: ClockWatch;
   metrics: Metrics;
   keys: KeyRing;
   /** Acts as the service's role. */
@@ -92,6 +98,8 @@ export interface RuntimeOptions {
   config: Config;
   log: Log;
   now: () => Date;
+  /** Names another time than the clock of the database; for tests. */
+  databaseTime?: () => DatabaseTime;
   /** URL of the owner, from {@link openDatabase}. */
   url: string;
   /** See {@link OpenDatabase}; without it, the owner acts as the service's role. */
@@ -100,7 +108,7 @@ export interface RuntimeOptions {
 }
 
 export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { config, log, now, url, serviceUrl = url, keys } = options;
+  const { config, log, now, databaseTime = () => null, url, serviceUrl = url, keys } = options;
   const metrics = createMetrics();
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
   const writes = createWriteWatch();
@@ -123,7 +131,15 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   );
   // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
   const accessLogDb = createPool({ ...service, max: 1, applicationName: 'interchange access log' }, onError);
-  const callers = createCallerDirectory(db);
+  const clock = await watchClock({
+    db,
+    now,
+    databaseTime,
+    maxSkewSeconds: config.clockMaxSkewSeconds,
+    onChange: (watch) => logClock(log, watch),
+  });
+  registerClockGauge(metrics.registry, clock);
+  const callers = createCallerDirectory(db, databaseTime);
   const live = await openLiveConnection({
     connection: { ...service, applicationName: 'interchange live' },
     onFailure,
@@ -150,6 +166,8 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     url,
     log,
     now,
+    databaseTime,
+    clock,
     metrics,
     keys,
     db,
@@ -162,6 +180,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     hearing,
     async close() {
       clearInterval(heads);
+      clock.close();
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();

@@ -26,6 +26,7 @@ import {
   sharedAddress,
   startProcesses,
 } from './processes.ts';
+import { recordServiceAddress } from './service-address.store.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
@@ -131,6 +132,7 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
   };
   try {
     await server.listen(sharedAddress({ host, port }));
+    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config));
     return { health, close };
   } catch (error) {
     await close();

@@ -4,7 +4,6 @@ import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
 export type SecretDirection = 'outbound' | 'callback';
-export const SECRET_DIRECTIONS: readonly SecretDirection[] = ['outbound', 'callback'];
 
 /** A secret as it is stored. */
 export interface SealedSecret {

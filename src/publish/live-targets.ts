@@ -11,10 +11,11 @@ import { openSecret } from './target-secret.ts';
 
 export interface LiveTarget extends StoredTarget {
   /**
-   * At most `maxInFlight` at once; the others wait their turn. `requireGoing` is asked when the turn has come, and
-   * keeps the request from beginning by throwing.
+   * At most `maxInFlight` at once; the others wait their turn. `begin` is asked when the turn has come: it answers how
+   * many milliseconds are left for the request, beside the time-out of the target, or keeps it from beginning by
+   * throwing.
    */
-  send(request: FhirRequest, requireGoing: () => void): Promise<FhirAnswer>;
+  send(request: FhirRequest, begin: () => number): Promise<FhirAnswer>;
   circuit: Circuit;
 }
 
@@ -23,6 +24,9 @@ export interface LiveTargets {
   /** Let go of all kept connections. */
   close(): void;
 }
+
+/** Nothing was sent. */
+const NO_TIME_LEFT: FhirAnswer = { kind: 'unanswered', code: 'TIMEOUT', reached: false };
 
 export function createLiveTargets(
   keys: KeyRing,
@@ -37,11 +41,12 @@ export function createLiveTargets(
     return {
       ...target,
       server,
-      send: (request, requireGoing) =>
+      send: (request, begin) =>
         limit(async () => {
-          requireGoing();
+          const timeoutMs = Math.min(target.timeoutMs, begin());
+          if (timeoutMs <= 0) return NO_TIME_LEFT;
           const startedMs = performance.now();
-          const answer = await server.send(request);
+          const answer = await server.send(request, timeoutMs);
           metrics.request(target, answer, performance.now() - startedMs);
           return answer;
         }),

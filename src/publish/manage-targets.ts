@@ -1,4 +1,4 @@
-/** What the operator does with targets: make, change, switch, remove (design 3.5). */
+/** What the operator does with targets: make, change, switch, remove (docs/publish.md). */
 import { randomUUID } from 'node:crypto';
 import { CommandError } from '../platform/command/command.ts';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';

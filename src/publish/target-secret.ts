@@ -1,4 +1,4 @@
-/** The secret of a target: sealed at rest for one row and one secret id (design/threats: database theft). */
+/** The secret of a target: sealed at rest for one row and one secret id. */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 

@@ -2,7 +2,9 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
-import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
+import type { DeliveryRetention } from '../../exchange/retention.store.ts';
+import { PUBLISH } from '../../publish/publish-settings.ts';
+import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
 import { timeLimits, type WorkLimits } from './time-limits.ts';
@@ -30,6 +32,8 @@ export interface Config {
   metricsPort: number | undefined;
   /** Proxies (addresses or CIDR ranges) whose `x-forwarded-for` is believed. */
   trustProxy: string[];
+  /** The clock of a process may differ from the database's by this much. */
+  clockMaxSkewSeconds: number;
   /** Numbers of the sign-in rules (design 3.2). */
   signIn: SignInSettings;
   importMaxBytes: number;
@@ -37,6 +41,10 @@ export interface Config {
   drainSeconds: number;
   /** Days that every publish stays in the history. */
   publishHistoryDays: number;
+  /** Days that things are kept; 0: for ever. */
+  retention: DeliveryRetention & { unmappedCodeDays: number };
+  /** Publishes of one account that may wait in one process for others to end. */
+  publishWaitingPerAccount: number;
   delivery: DeliverySettings;
 }
 
@@ -63,6 +71,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
     trustProxy: trustedProxies(reader),
+    clockMaxSkewSeconds: reader.integer('CLOCK_MAX_SKEW_SECONDS', {
+      min: 1,
+      max: CLOCK_SKEW_SECONDS,
+      fallback: 30,
+    }),
     signIn: {
       ...DEFAULT_SIGN_IN_SETTINGS,
       accessTokenSeconds: reader.integer('ACCESS_TOKEN_SECONDS', { min: 60, max: 3_600, fallback: 900 }),
@@ -81,6 +94,16 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
     drainSeconds: reader.integer('DRAIN_SECONDS', { min: 0, max: 3_600, fallback: 5 }),
     publishHistoryDays: reader.integer('PUBLISH_HISTORY_DAYS', { min: 1, max: 36_500, fallback: 400 }),
+    retention: {
+      payloadDays: keptDays(reader, 'DELIVERY_PAYLOAD_DAYS', 400),
+      historyDays: keptDays(reader, 'DELIVERY_HISTORY_DAYS', 800),
+      unmappedCodeDays: keptDays(reader, 'UNMAPPED_CODE_DAYS', 400),
+    },
+    publishWaitingPerAccount: reader.integer('PUBLISH_WAITING_PER_ACCOUNT', {
+      min: 1,
+      max: 10_000,
+      fallback: PUBLISH.waitingPerAccount,
+    }),
     delivery: deliverySettings(reader),
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
@@ -92,6 +115,10 @@ export function baseUrlOf(config: Config, port = config.port): string {
   if (config.publicBaseUrl !== undefined) return config.publicBaseUrl;
   const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/api/v1`;
+}
+
+function keptDays(reader: EnvironmentReader, name: string, fallback: number): number {
+  return reader.integer(name, { min: 0, max: 36_500, fallback });
 }
 
 function publicBaseUrl(reader: EnvironmentReader): string | undefined {

@@ -2,8 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
+import { skewText } from '../clock.ts';
 
 /** A database that takes longer to answer nothing cannot serve. */
 const DATABASE_TIMEOUT_MS = 3_000;
@@ -17,7 +19,7 @@ export interface Health {
   drain(): void;
 }
 
-export function createHealth({ db, live, metrics, config, writes }: Runtime): Health {
+export function createHealth({ clock, db, live, metrics, config, writes }: Runtime): Health {
   let draining = false;
 
   let asking: Promise<boolean> | undefined;
@@ -32,7 +34,7 @@ export function createHealth({ db, live, metrics, config, writes }: Runtime): He
 
   async function askDatabase(): Promise<boolean> {
     const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
-    const asked = writes.refused ? writes.probe(db) : db.query('select 1');
+    const asked = writes.refused ? writes.probe(db) : clock.compare();
     const answer = asked.then(
       () => true,
       () => false,
@@ -49,7 +51,8 @@ export function createHealth({ db, live, metrics, config, writes }: Runtime): He
       server.get('/readyz', PROBE, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
         if (!(await databaseAnswers())) throw writes.refused ? noWrites() : noDatabase();
-        return { status: 'ready', checks: { database: true, notifications: live.up } };
+        if (clock.isOff()) throw clockIsOff(clock);
+        return { status: 'ready', checks: { database: true, clock: true, notifications: live.up } };
       });
       server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
@@ -66,6 +69,13 @@ export function createHealth({ db, live, metrics, config, writes }: Runtime): He
 const noDatabase = () => unavailable('Not ready: the database cannot be reached.', 2, 'database');
 const noWrites = () =>
   unavailable('Not ready: the database takes no writes. Is its disk full?', 5, 'database_refuses');
+
+const clockIsOff = (clock: ClockWatch) =>
+  unavailable(
+    `Not ready: the clock of this machine is ${skewText(clock)}. Set it right; the service then goes on by itself.`,
+    30,
+    'clock',
+  );
 
 /** A peer on this machine that no proxy speaks for. */
 function isLocal(request: FastifyRequest): boolean {

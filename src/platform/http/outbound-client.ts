@@ -1,12 +1,14 @@
 /** Requests to one server of somebody else, over kept connections. Follows no redirect. */
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 export interface OutboundLimits {
   reach: Reach;
   maxInFlight: number;
+  /** For one request: to connect, send it and read the whole answer. */
   timeoutMs: number;
   /** Of an answer at most so much is read. */
   maxResponseBytes: number;
@@ -18,6 +20,10 @@ export interface OutboundRequest {
   path: string;
   headers: Record<string, string | number>;
   body?: string | undefined;
+  /** Instead of that of the client. */
+  timeoutMs?: number | undefined;
+  /** Asked once the connection stands, just before anything is written on it. False: nothing is. */
+  mayWrite?: (() => Promise<boolean>) | undefined;
 }
 
 export interface OutboundAnswer {
@@ -45,6 +51,9 @@ export interface OutboundClient {
   close(): void;
 }
 
+/** `code` of a request that `mayWrite` stopped. */
+export const NOT_WRITTEN = 'NOT_WRITTEN';
+
 type Finish = (answer: OutboundAnswer | Unanswered) => void;
 
 /** Idle connections are closed before most servers and firewalls do so, which would look like a failed try. */
@@ -68,11 +77,15 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
   };
   const start = secure ? https.request : http.request;
+  const connecting: Connecting = { event: secure ? 'secureConnect' : 'connect', standing: new WeakSet() };
   return {
     url,
-    send({ method, path, headers, body }) {
+    send({ method, path, headers, body, timeoutMs = limits.timeoutMs, mayWrite }) {
       const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-      return answerTo(sending, body, limits);
+      const answer = answerTo(sending, { ...limits, timeoutMs });
+      whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
+      if (mayWrite === undefined) sending.end(body);
+      return answer;
     },
     close() {
       // Requests under way keep their connections until they are answered.
@@ -83,9 +96,44 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   };
 }
 
+/**
+ * Calls back once a request has a connection that stands. Node.js tells of a new one (`connect`, `secureConnect`) and,
+ * for one handed on by a request that ended, tells nothing: so those that stand are remembered.
+ */
+function whenConnected(
+  sending: http.ClientRequest,
+  { event, standing }: Connecting,
+  then: () => void = () => undefined,
+): void {
+  sending.once('socket', (socket) => {
+    if (standing.has(socket)) return then();
+    socket.once(event, () => {
+      standing.add(socket);
+      then();
+    });
+  });
+}
+
+interface Connecting {
+  event: 'connect' | 'secureConnect';
+  standing: WeakSet<Socket>;
+}
+
+/** Nothing of a request, its head included, is written before its body is given. */
+function writeIf(mayWrite: () => Promise<boolean>, sending: http.ClientRequest, body?: string): void {
+  mayWrite().then(
+    (may) => (may ? sending.end(body) : sending.destroy(new NotWrittenError())),
+    (error: Error) => sending.destroy(error),
+  );
+}
+
+/** The request may not be written after all. */
+class NotWrittenError extends Error {
+  code = NOT_WRITTEN;
+}
+
 function answerTo(
   sending: http.ClientRequest,
-  body: string | undefined,
   { timeoutMs, maxResponseBytes }: OutboundLimits,
 ): Promise<OutboundAnswer | Unanswered> {
   return new Promise((resolve) => {
@@ -102,7 +150,6 @@ function answerTo(
       finish({ kind: 'unanswered', code: codeOf(error), reached });
     });
     sending.on('response', (response) => read(response, maxResponseBytes, finish));
-    sending.end(body);
   });
 }
 
@@ -146,6 +193,7 @@ const NEVER_CONNECTED = [
   'EHOSTUNREACH',
   'ENETUNREACH',
   'address_refused',
+  NOT_WRITTEN,
 ];
 
 /** A connection that never came about, or was not trusted: the server cannot have seen the request. */

@@ -12,6 +12,7 @@ import { type Outage, outageOf } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
+import { headerFault } from './header-faults.ts';
 import { answerBrokenRequest, answerProtocolFaults } from './protocol-faults.ts';
 import { validationMessage } from './validation-message.ts';
 
@@ -41,6 +42,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     requestTimeout: 120_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
+    // headerFault refuses a missing Host; Node.js would answer it in another shape.
     http: { headersTimeout: 15_000, maxHeaderSize: 16_384, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // What still arrives on open connections while the server closes is answered like anything else.
@@ -57,9 +59,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    // RFC 9112 section 3.2; Node.js would answer this itself, in another shape.
-    const hostMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
-    done(hostMissing ? hostRequired() : undefined);
+    done(headerFault(request.raw));
   });
   server.addHook('onResponse', (request, reply, done) => {
     observe(request, reply);
@@ -68,6 +68,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.setNotFoundHandler((_request, reply) => reply.code(404).send(errorBody(404, NO_SUCH_PATH)));
   answerProtocolFaults(server.server);
   server.setErrorHandler(answerError);
+  const codes = new WeakMap<FastifyRequest, string>();
 
   function observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown';
@@ -79,6 +80,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
       route,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      code: codes.get(request),
     };
     if (reply.statusCode >= 400) log.info(fields, 'request refused');
     else log.debug(fields, 'request answered');
@@ -88,6 +90,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     const known = toHttpError(error) ?? hungUp(error, request);
     const answer =
       known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
+    codes.set(request, answer.code);
     if (answer.code === HUNG_UP) log.info({ correlationId: request.id, code: HUNG_UP }, 'the caller hung up');
     else if (known === undefined)
       log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
@@ -156,11 +159,6 @@ function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined 
   const broken = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   if (!broken || raw.complete || !raw.destroyed) return undefined;
   return new HttpError(400, HUNG_UP, 'The connection ended before the request was complete.');
-}
-
-function hostRequired(): HttpError {
-  const headers = { connection: 'close' };
-  return new HttpError(400, 'host_missing', 'The header Host is missing.', { headers });
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {

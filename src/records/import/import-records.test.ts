@@ -15,7 +15,7 @@ import {
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { Client } from '../../platform/db/database.ts';
 import { dataFault } from './import-transaction.ts';
-import { recordId } from './record-id.ts';
+import { facilityRecordId, recordId } from './record-id.ts';
 import type { PatientChange } from './run-unit.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 
@@ -189,7 +189,10 @@ describe('references', () => {
     const document = await t.run([later]);
     assert.deepEqual(document.rejected, []);
     for (const visit of [inBundle, later])
-      assert.equal((await encounterRow(visit))?.patient_id, recordId('Patient', 'f001'));
+      assert.equal(
+        (await encounterRow(visit))?.patient_id,
+        facilityRecordId(t.scope.facilityId, recordId('Patient', 'f001')),
+      );
   });
 
   test('files may refer to files that come after them', async () => {

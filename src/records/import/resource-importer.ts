@@ -18,6 +18,7 @@ import type { Client, Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ElementReader } from './element-reader.ts';
 import type { JsonObject } from './json-resource.ts';
+import type { RecordTable } from './record-table.ts';
 
 /** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
 export interface Target {
@@ -85,6 +86,8 @@ export interface WriteContext {
   readonly scope: FacilityScope;
   /** Of records that the facilities of an organisation share. */
   readonly reach: Reach;
+  /** True when nothing is kept: rows go to other tables (`dry-run-tables.store.ts`), and nothing is locked. */
+  readonly dryRun: boolean;
   readonly unit: UnitContext;
   /** Tell which patients the written records are about, for the access log and the exchange. */
   patientsTouched(patientIds: Iterable<string>): void;
@@ -113,7 +116,7 @@ export interface IdentifierMatch extends IdentifierKey {
 
 /** How references find records of a type that are stored already. Set-based: one query a call. */
 export interface RecordLookup {
-  /** Those of `ids` that the organisation has and this facility may not see; none where all are shared. */
+  /** For records that facilities share: those of `ids` that the organisation has and this facility has not. */
   elsewhere?(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
   /** Those of `ids` that a record of this facility may refer to. */
   existing(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
@@ -136,8 +139,12 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly order: number;
   /** True where many files carry the same records: they are written by id, so that imports do not deadlock. */
   readonly shared?: boolean;
+  /** True for the organisation's directory: ids are the organisation's, whatever the facility (docs/adr/0080). */
+  readonly directory?: boolean;
   /** How references find stored records of this type; without it, only those of the same Bundle are found. */
   readonly lookup?: RecordLookup;
+  /** Where its records are written. */
+  readonly tables: readonly RecordTable[];
   index?(resource: JsonObject, context: IndexContext): void;
   /**
    * The rows of one resource. Throws `ResourceRejected` (usually through the reader) with a reason that

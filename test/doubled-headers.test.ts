@@ -1,0 +1,138 @@
+/** A header that can have one value only is refused when it comes twice: nobody knows which one a proxy believed. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { exchangeBytes, type RawAnswer, type RawRequest, requestBytes } from '../test-support/raw-http.ts';
+import { addressOf, sampleRequest } from '../test-support/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+
+describe('a header that comes twice', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let seeds: SeededRecords;
+  let account: TestAccount;
+  let port: number;
+
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant();
+    seeds = await seedRecords(api.database.pool, tenant);
+    account = await api.createAccount(tenant);
+    port = Number(new URL(api.origin).port);
+  });
+  after(async () => api?.close());
+
+  async function send(request: RawRequest): Promise<RawAnswer> {
+    const answers = await exchangeBytes(port, requestBytes(request));
+    assert.equal(answers.length, 1, 'one answer');
+    return answers[0] as RawAnswer;
+  }
+
+  /** A good request of each route, and of paths that are no route of the API. */
+  function* requests(): Generator<RawRequest> {
+    for (const entry of api.api.routes) {
+      const { body, headers, ...sample } = sampleRequest(entry, seeds);
+      yield {
+        method: sample.method,
+        target: addressOf(sample),
+        headers: { authorization: `Bearer ${account.token}`, ...headers },
+        ...(body === undefined ? {} : { body: Buffer.from(body) }),
+      };
+    }
+    for (const target of [
+      '/nope',
+      '/api/v1/nope',
+      '/healthz',
+      '/readyz',
+      '/api/v1/docs',
+      '/api/v1/docs/json',
+    ])
+      yield { method: 'GET', target, headers: { authorization: `Bearer ${account.token}` } };
+  }
+
+  function isRefused({ status, headers, body }: RawAnswer, name: string, where: string): void {
+    assert.equal(status, 400, `${where}: ${status} ${body}`);
+    const document = JSON.parse(body.toString());
+    assert.deepEqual(Object.keys(document), ['statusCode', 'message', 'error']);
+    assert.match(document.message, new RegExp(`header ${name} `, 'i'));
+    assert.match(headers['content-type'] ?? '', /^application\/json/);
+    assert.ok(headers['x-correlation-id']);
+  }
+
+  it('is 400 on every route, known or not, when it is Authorization, whichever comes first', async () => {
+    const good = `Bearer ${account.token}`;
+    for (const request of requests())
+      for (const authorization of [
+        [good, 'Bearer other'],
+        ['Bearer other', good],
+        [good, good],
+      ]) {
+        const answer = await send({ ...request, headers: { ...request.headers, authorization } });
+        isRefused(answer, 'Authorization', `${request.method} ${request.target}`);
+      }
+  });
+
+  it('is 400 on every route when it is Host or Content-Type, the same value twice too', async () => {
+    for (const request of requests()) {
+      const where = `${request.method} ${request.target}`;
+      for (const host of [
+        ['localhost', 'other'],
+        ['localhost', 'localhost'],
+      ])
+        isRefused(await send({ ...request, headers: { ...request.headers, host } }), 'Host', where);
+      const types = ['application/json', 'text/csv'];
+      const answer = await send({ ...request, headers: { ...request.headers, 'content-type': types } });
+      isRefused(answer, 'Content-Type', where);
+    }
+  });
+
+  it('is 400 when it frames the body', async () => {
+    const post = { method: 'POST', target: '/api/v1/auth/verify' };
+    for (const headers of [
+      { 'transfer-encoding': ['chunked', 'chunked'] },
+      { 'transfer-encoding': ['gzip', 'chunked', 'gzip'] },
+      { 'transfer-encoding': 'chunked', 'content-length': ['2', '2'] },
+    ])
+      assert.equal((await send({ ...post, headers, body: Buffer.from('{}') })).status, 400);
+    const lengths =
+      'POST /api/v1/auth/verify HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{} ';
+    const [answer] = await exchangeBytes(port, Buffer.from(lengths));
+    assert.equal(answer?.status, 400);
+  });
+
+  it('is 400 after the token when it names the organisation or the facility', async () => {
+    const target = '/api/v1/patients/base';
+    const authorization = `Bearer ${account.token}`;
+    const ids = { 'x-org-id': tenant.organisationId, 'x-facility-id': tenant.facilityId };
+    for (const [name, id] of Object.entries(ids)) {
+      const doubled = { [name]: [id, id] };
+      const answer = await send({ method: 'GET', target, headers: { authorization, ...doubled } });
+      assert.equal(answer.status, 400);
+      assert.match(JSON.parse(answer.body.toString()).message, new RegExp(name));
+      assert.equal((await send({ method: 'GET', target, headers: doubled })).status, 401);
+    }
+  });
+
+  it('is 401 when it is the signature of a callback', async () => {
+    const target = `/api/v1/exchange/connections/${seeds.connectionId}/callback`;
+    const headers = { 'content-type': 'application/json', 'x-signature': ['a'.repeat(64), 'a'.repeat(64)] };
+    assert.equal((await send({ method: 'POST', target, headers, body: Buffer.from('{}') })).status, 401);
+  });
+
+  it('counts as one list where HTTP says so, and as none where it is a correlation id', async () => {
+    const read = await api.call(`/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`, {
+      token: account.token,
+    });
+    const answer = await send({
+      method: 'GET',
+      target: `/api/v1/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`,
+      headers: {
+        authorization: `Bearer ${account.token}`,
+        'if-none-match': ['"other"', read.headers.get('etag') ?? ''],
+        'x-correlation-id': ['first', 'second'],
+      },
+    });
+    assert.equal(answer.status, 304);
+    assert.match(answer.headers['x-correlation-id'] ?? '', /^[0-9a-f-]{36}$/);
+  });
+});
