@@ -89,3 +89,18 @@ test('once a service ran, commands know its address, wherever they run', async (
   const { callbackUrl } = JSON.parse((await run([...connect('third'), '--json'])).stdout);
   assert.match(callbackUrl, /^https:\/\/records\.example\.org\/clinic\/api\/v1\/exchange\/connections\//);
 });
+
+test('a service starts also where its address cannot be kept, and says so', async () => {
+  await database.pool.query('drop table service_address');
+  const service = startCommand(['serve', '--role', 'api'], { env: { ...env, PORT: '0' } });
+  try {
+    await Promise.race([
+      service.printed(/.*"event":"listening".*/),
+      service.ended.then(({ stderr }) => assert.fail(stderr)),
+    ]);
+    await service.printed(/"event":"service-address"/);
+  } finally {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  }
+});
