@@ -24,7 +24,7 @@ import {
 } from './refresh-token.ts';
 import { revokeSession } from './session.store.ts';
 import { earlier, replacementsUntil, type SignInSettings, secondsAfter } from './settings.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import type { Signer, SigningKeys } from './signing-keys.ts';
 
 export interface RefreshDeps {
   db: Pool;
@@ -51,10 +51,10 @@ export async function refresh(
   assertMayIssue(deps.clock);
   const token = parseRefreshToken(refreshToken);
   if (token === undefined) throw refused();
-  // Before the transaction, which then waits for nothing but its own statements.
-  await deps.signingKeys.prepare();
+  // Read before the transaction, which would otherwise hold one connection while it waits for another.
+  const prepared = { ...deps, signingKeys: await deps.signingKeys.prepare() };
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
-  const outcome = await transaction(deps.db, (client) => exchange(deps, client, token, databaseTime));
+  const outcome = await transaction(deps.db, (client) => exchange(prepared, client, token, databaseTime));
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const accountId = outcome.stored.account.id;
@@ -65,8 +65,11 @@ export async function refresh(
   return { ...outcome.pair, userType, mustChangePassword };
 }
 
+/** In the transaction, where the signing keys are at hand. */
+type PreparedDeps = Omit<RefreshDeps, 'signingKeys'> & { signingKeys: Signer };
+
 async function exchange(
-  deps: RefreshDeps,
+  deps: PreparedDeps,
   client: Client,
   token: RefreshToken,
   databaseTime: DatabaseTime,
@@ -96,7 +99,7 @@ function isLive({ session, account, now }: StoredRefreshToken): boolean {
  * pair that is gone inside the window was erased when that clock was wrong: that is no theft, so the session stays.
  */
 async function repeat(
-  deps: RefreshDeps,
+  deps: PreparedDeps,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken & { exchangedAt: Date },
@@ -112,7 +115,7 @@ async function repeat(
 }
 
 async function issuePair(
-  { signingKeys, settings }: RefreshDeps,
+  { signingKeys, settings }: PreparedDeps,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken,

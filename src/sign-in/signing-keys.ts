@@ -17,13 +17,21 @@ export interface KeySet {
   readonly keys: readonly StoredSigningKey[];
 }
 
-export interface SigningKeys {
+/** The key that signs at `now`, by the clock of the database. */
+export interface Signer {
+  signer(now: Date): Promise<SignerKey>;
+}
+
+export interface SignerKey {
+  kid: string;
+  privateKey: KeyObject;
+}
+
+export interface SigningKeys extends Signer {
   /** The set, at most 30 s old. A promise only when it has to be read. */
   current(): KeySet | Promise<KeySet>;
-  /** Reads the set when it is due, and makes the first key when there is none. */
-  prepare(): Promise<void>;
-  /** The key that signs at `now`, by the clock of the database; the first is made when there is none. */
-  signer(now: Date): Promise<{ kid: string; privateKey: KeyObject }>;
+  /** Reads the set when it is due, and makes the first key when there is none. What it gives reads nothing more. */
+  prepare(): Promise<Signer>;
   /** The public key by its id, while a token that it signed can be good. */
   verifier(kid: string, now: Date): Promise<KeyObject | undefined>;
   /** Every key that `verifier` knows at `now`. */
@@ -74,15 +82,21 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     return set;
   }
 
-  async function prepare(): Promise<void> {
-    if ((await current()).keys.length > 0) return;
-    await makeFirstSigningKey({ db, keys }, databaseTime());
-    await reread();
+  async function prepare(): Promise<Signer> {
+    let prepared = await current();
+    if (prepared.keys.length === 0) {
+      await makeFirstSigningKey({ db, keys }, databaseTime());
+      prepared = await reread();
+    }
+    return { signer: async (now) => keyToSign(prepared, now) };
   }
 
-  async function signer(now: Date) {
-    await prepare();
-    const key = signingAt(await current(), now);
+  async function signer(now: Date): Promise<SignerKey> {
+    return (await prepare()).signer(now);
+  }
+
+  function keyToSign(prepared: KeySet, now: Date): SignerKey {
+    const key = signingAt(prepared, now);
     if (key === undefined) throw new Error('no signing key after one was made');
     return { kid: key.kid, privateKey: remember(privateKeys, key, (it) => openSigningKey(keys, it)) };
   }
