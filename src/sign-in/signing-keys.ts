@@ -81,13 +81,18 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     return reread();
   }
 
+  /** Opens the keys, too: whoever signs in a transaction then waits for no other connection. */
   async function prepare(): Promise<Pick<SigningKeys, 'signer'>> {
     const filled = await filledSet();
+    for (const key of filled.keys)
+      if (!privateKeys.has(key.kid)) privateKeys.set(key.kid, await openSigningKey(keys, key));
     return {
       async signer(now) {
         const key = signingAt(filled, now);
-        if (key === undefined) throw new Error('no signing key after one was made');
-        return { kid: key.kid, privateKey: remember(privateKeys, key, (it) => openSigningKey(keys, it)) };
+        const privateKey = key && privateKeys.get(key.kid);
+        if (key === undefined || privateKey === undefined)
+          throw new Error('no signing key after one was made');
+        return { kid: key.kid, privateKey };
       },
     };
   }
@@ -99,7 +104,9 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     if (key === undefined && monotonicSeconds() - readAt >= UNKNOWN_KID_SECONDS)
       key = find(await reread(), kid);
     if (key === undefined || !isNeeded(key, now, options.accessTokenSeconds)) return undefined;
-    return remember(publicKeys, key, ({ publicJwk }) => createPublicKey({ key: publicJwk, format: 'jwk' }));
+    const publicKey = publicKeys.get(kid) ?? createPublicKey({ key: key.publicJwk, format: 'jwk' });
+    publicKeys.set(kid, publicKey);
+    return publicKey;
   }
 
   async function published(now: Date): Promise<JWK[]> {
@@ -123,16 +130,6 @@ function signingAt({ keys }: KeySet, now: Date): StoredSigningKey | undefined {
 
 function find({ keys }: KeySet, kid: string): StoredSigningKey | undefined {
   return keys.find((key) => key.kid === kid);
-}
-
-function remember(
-  known: Map<string, KeyObject>,
-  key: StoredSigningKey,
-  make: (key: StoredSigningKey) => KeyObject,
-): KeyObject {
-  const made = known.get(key.kid) ?? make(key);
-  known.set(key.kid, made);
-  return made;
 }
 
 function fingerprint(keys: readonly StoredSigningKey[]): string {
