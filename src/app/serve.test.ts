@@ -143,7 +143,7 @@ describe('serve', { timeout: 600_000 }, () => {
       const service = await serve(['--role', 'api'], { DRAIN_SECONDS: '1' });
       const { code, stdout } = await stop(service);
       assert.equal(code, 0);
-      assert.match(stdout, /"event":"stopping"[^]*"event":"draining"[^]*"event":"stopped"/);
+      assert.match(stdout, /"event":"stopping".*"event":"draining".*"event":"stopped"/s);
     });
 
     it('does not wait at SIGINT, nor as a worker', async () => {

@@ -1,7 +1,5 @@
 /** Runs a process of the service until it is told to stop (design section 2). */
 import cluster from 'node:cluster';
-import { once } from 'node:events';
-import { createServer as createNetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';
 import { buildApi } from './build-api.ts';
@@ -9,6 +7,7 @@ import {
   buildRuntime,
   type OpenDatabase,
   openDatabase,
+  openKeys,
   type Runtime,
   requireSchema,
 } from './build-runtime.ts';
@@ -20,7 +19,14 @@ import { housekeepingSteps } from './features.ts';
 import type { Health } from './http/health.ts';
 import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
 import { listenMetrics } from './http/metrics-listener.ts';
-import { loosenTie, sayServing, startProcesses } from './processes.ts';
+import {
+  claimAddress,
+  loosenTie,
+  probeAddress,
+  sayServing,
+  sharedAddress,
+  startProcesses,
+} from './processes.ts';
 import { recordServiceAddress } from './service-address.store.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -69,7 +75,14 @@ interface Running {
 async function startParts(options: PartOptions): Promise<Running> {
   const { role, config, log, opened } = options;
   let api: StartedApi | undefined;
-  const runtime = await buildRuntime({ ...opened, config, log, now: () => new Date() });
+  const { url } = opened;
+  const ready = await openKeys(opened, config);
+  const runtime = await buildRuntime({ ...ready, url, config, log, now: () => new Date() }).catch(
+    async (error: unknown) => {
+      await ready.keys.close();
+      throw error;
+    },
+  );
   const stops: (() => Promise<unknown>)[] = [() => runtime.close()];
   const stop = async () => {
     for (const step of stops.toReversed()) await step();
@@ -126,7 +139,7 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
     await server.close();
   };
   try {
-    await server.listen({ host, port });
+    await server.listen(sharedAddress({ host, port }));
     await recordServiceAddress(runtime.db, baseUrlOf(runtime.config));
     return { health, close };
   } catch (error) {
@@ -137,9 +150,12 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
 
 /** The primary holds the embedded database; children get its address and the key through their environment. */
 async function serveProcesses(options: ServeOptions, config: Config, log: Log): Promise<void> {
+  const address = options.role === 'worker' ? undefined : await claimAddress(config).catch(refused(config));
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
+    const { keys, serviceUrl } = await openKeys(opened, config);
+    await keys.close();
     const stop = stopSignal(log);
     const { metricsPort } = config;
     const metrics = metricsPort === undefined ? undefined : await listenMetrics(metricsOfAll(), metricsPort);
@@ -147,7 +163,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
       DATABASE_URL: opened.url,
       HOST: config.host,
       PORT: String(config.port),
-      ...(opened.serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: opened.serviceUrl }),
+      ...(serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: serviceUrl }),
       ...(config.masterKey.kind === 'made' ? { MASTER_KEY_FILE: masterKeyPath(config) } : {}),
     });
     let signal: StopSignal = 'SIGINT';
@@ -160,6 +176,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
       metrics?.close();
     }
   } finally {
+    address?.release();
     await opened.release();
   }
 }
@@ -191,13 +208,11 @@ function stopSignal(log: Log): Promise<StopSignal> {
 
 /** PORT=0 takes a free port, known before anything is built on the base address. */
 async function withFreePort(config: Config): Promise<Config> {
-  if (config.port !== 0) return config;
-  const probe = createNetServer().listen(0, config.host);
-  await once(probe, 'listening').catch((error: unknown) => {
+  return config.port === 0 ? { ...config, port: await probeAddress(config).catch(refused(config)) } : config;
+}
+
+function refused(config: Config): (error: unknown) => never {
+  return (error) => {
     throw listenFailure(error, config, SERVICE_ADDRESS);
-  });
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return { ...config, port: typeof address === 'object' && address !== null ? address.port : 0 };
+  };
 }

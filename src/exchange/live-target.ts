@@ -40,11 +40,13 @@ export async function loadTarget(
   version: number,
 ): Promise<LiveTarget | undefined> {
   const target = await deliveryTarget(db, key);
-  const secrets = (await signingSecrets(db, key)).map((stored) => ({
-    ...stored,
-    text: openSecret(keys, key, stored),
-    usedMs: Number.NEGATIVE_INFINITY,
-  }));
+  const secrets = await Promise.all(
+    (await signingSecrets(db, key)).map(async (stored) => ({
+      ...stored,
+      text: await openSecret(keys, key, stored),
+      usedMs: Number.NEGATIVE_INFINITY,
+    })),
+  );
   const current = secrets.find(({ activeFrom }) => activeFrom === null);
   if (target === undefined || current === undefined) return undefined;
   // One that is active by the clock of the database is, whatever ours says.

@@ -54,7 +54,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     let month = '';
     const writer = createAccessLogWriter({
       pool: database.pool,
-      key: KEY,
+      chainKey: async () => KEY,
       now: () => new Date(`${month}-20T12:00:00.123Z`),
       onError: (error) => assert.fail(error),
     });
@@ -70,14 +70,14 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     const pool = createPool({ url: database.adminUrl, max: 3, applicationName: 'archive' }, () => undefined);
     const request = { before: '2026-03', folder: out, dryRun: false, keepDetached: false, ...changed };
     try {
-      return await archiveAccessLog(pool, key, { ...request, onProgress: () => undefined });
+      return await archiveAccessLog(pool, [key], { ...request, onProgress: () => undefined });
     } finally {
       await pool.end();
     }
   }
 
   const verify = (options: Parameters<typeof verifyAccessLog>[2] = {}) =>
-    verifyAccessLog(database.pool, KEY, options);
+    verifyAccessLog(database.pool, async () => [KEY], options);
   const verifyFiles = () => verify({ archiveFolder: out });
 
   async function assertWhole(entries: number, archivedEntries: number): Promise<void> {

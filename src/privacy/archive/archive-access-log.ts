@@ -20,6 +20,7 @@ import {
   type ArchiveManifest,
   archiveName,
   BrokenArchive,
+  type ChainKeys,
   collectRuns,
   isSealed,
   sealManifest,
@@ -58,7 +59,7 @@ const TURN_MS = 1_000;
 /** Oldest month first, each on its own: what was done stays done when a later one fails. */
 export async function archiveAccessLog(
   owner: Pool,
-  key: Uint8Array,
+  keys: ChainKeys,
   request: ArchiveRequest,
 ): Promise<ArchivedMonth[]> {
   await checkMonth(owner, request.before);
@@ -70,7 +71,7 @@ export async function archiveAccessLog(
       archived.push(
         request.dryRun
           ? { month, entries: await countMonth(owner, month) }
-          : await archiveMonth(owner, key, { ...request, month }),
+          : await archiveMonth(owner, keys, { ...request, month }),
       );
     return archived;
   });
@@ -108,14 +109,14 @@ interface MonthRequest extends ArchiveRequest {
   month: string;
 }
 
-async function archiveMonth(owner: Pool, key: Uint8Array, request: MonthRequest): Promise<ArchivedMonth> {
+async function archiveMonth(owner: Pool, keys: ChainKeys, request: MonthRequest): Promise<ArchivedMonth> {
   const { month, folder } = request;
   const part = (await countParts(owner, month)) + 1;
-  await refuseForeignFile(key, folder, { month, part });
+  await refuseForeignFile(keys, folder, { month, part });
   for (let tries = 1; tries <= TRIES; tries += 1) {
     // Entries of a month that has no partition move from the default one into their own.
     await makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
-    const manifest = await exportMonth(owner, key, { ...request, part });
+    const manifest = await exportMonth(owner, keys, { ...request, part });
     if (await remove(owner, manifest, request))
       return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
   }
@@ -126,12 +127,12 @@ async function archiveMonth(owner: Pool, key: Uint8Array, request: MonthRequest)
 
 /** A file of an earlier run that was cut short is written anew; one of another log is left alone. */
 async function refuseForeignFile(
-  key: Uint8Array,
+  keys: ChainKeys,
   folder: string,
   archive: Pick<ArchiveManifest, 'month' | 'part'>,
 ): Promise<void> {
   const found = await readManifest(folder, archive);
-  if (found !== undefined && !isSealed(key, found))
+  if (found !== undefined && !isSealed(keys, found))
     throw new CommandError(
       `${archiveName(archive)}.json in ${folder} is of another access log. Name another folder with --out.`,
     );
@@ -140,10 +141,10 @@ async function refuseForeignFile(
 /** The files of a month, on the disk and read back. */
 async function exportMonth(
   owner: Pool,
-  key: Uint8Array,
+  keys: ChainKeys,
   { month, part, folder, onProgress }: MonthRequest & { part: number },
 ): Promise<ArchiveManifest> {
-  const collector = collectRuns(key);
+  const collector = collectRuns(keys);
   const file = `${archiveName({ month, part })}.ndjson.gz`;
   async function* checked(): AsyncIterable<HashedEntry> {
     for await (const entry of readPartition(owner, month)) {
@@ -155,12 +156,12 @@ async function exportMonth(
   try {
     const sha256 = await writeEntries(folder, file, checked());
     const { entries, runs } = collector;
-    const manifest = sealManifest(key, { month, part, file, sha256, entries, runs });
+    const manifest = sealManifest(keys, { month, part, file, sha256, entries, runs });
     const loose = await findLooseRun(owner, runs);
     if (loose !== undefined)
       throw new BrokenArchive(`chain ${loose.writerId} is broken at entry ${loose.sequence}`);
     await writeManifest(folder, manifest);
-    await checkFile(key, folder, { manifest });
+    await checkFile(keys, folder, { manifest });
     return manifest;
   } catch (error) {
     if (!(error instanceof BrokenArchive)) throw error;
