@@ -10,6 +10,7 @@ import {
 } from '../encounters/vitals/publish-vital-set.route.ts';
 import { callbackRoute } from '../exchange/callback.route.ts';
 import {
+  activateSecretRoute,
   changeConnectionRoute,
   createConnectionRoute,
   listConnectionsRoute,
@@ -115,6 +116,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/exchange/connections/:connectionId', readConnectionRoute(features)),
     at('PATCH', '/exchange/connections/:connectionId', changeConnectionRoute(features)),
     at('POST', '/exchange/connections/:connectionId/rotate-secret', rotateSecretRoute(features)),
+    at('POST', '/exchange/connections/:connectionId/activate-secret', activateSecretRoute(features)),
     at('POST', '/exchange/connections/:connectionId/enable', switchConnectionRoute(features, 'enable')),
     at('POST', '/exchange/connections/:connectionId/disable', switchConnectionRoute(features, 'disable')),
     at('POST', '/exchange/connections/:connectionId/callback', callbackRoute(features)),

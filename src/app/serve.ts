@@ -1,7 +1,6 @@
 /** Runs a process of the service until it is told to stop (design section 2). */
 import cluster from 'node:cluster';
-import { once } from 'node:events';
-import { createServer as createNetServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';
 import { buildApi } from './build-api.ts';
 import {
@@ -17,9 +16,18 @@ import { answerForMetrics, metricsOfAll } from './cluster-metrics.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
 import { masterKeyPath } from './config/master-key.ts';
 import { housekeepingSteps } from './features.ts';
+import type { Health } from './http/health.ts';
 import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
 import { listenMetrics } from './http/metrics-listener.ts';
-import { loosenTie, sayServing, startProcesses } from './processes.ts';
+import {
+  claimAddress,
+  loosenTie,
+  probeAddress,
+  sayServing,
+  sharedAddress,
+  startProcesses,
+} from './processes.ts';
+import { recordServiceAddress } from './service-address.store.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
@@ -31,7 +39,7 @@ export interface ServeOptions {
   onReady?: (publicBaseUrl: string) => Promise<void> | void;
 }
 
-/** Serve until SIGTERM or SIGINT; requests in flight are finished first. */
+/** Serve until SIGTERM or SIGINT; the API drains first, and requests in flight are finished. */
 export async function serve(options: ServeOptions): Promise<void> {
   loosenTie();
   const config = await withFreePort(loadConfig(options.env));
@@ -44,7 +52,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const running = await startParts({ ...options, config, log, opened });
     sayServing();
     await options.onReady?.(baseUrlOf(config));
-    await stop;
+    if ((await stop) === 'SIGTERM') await running.drain();
     await running.stop();
   } finally {
     await opened.release();
@@ -57,9 +65,16 @@ interface PartOptions extends ServeOptions {
   opened: OpenDatabase;
 }
 
+interface Running {
+  /** Says that it is not ready, and goes on for a time, in which load balancers find somebody else. */
+  drain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Starts the parts of a process. When one cannot start, those that did are stopped again. */
-async function startParts(options: PartOptions): Promise<{ stop(): Promise<void> }> {
+async function startParts(options: PartOptions): Promise<Running> {
   const { role, config, log, opened } = options;
+  let api: StartedApi | undefined;
   const { url } = opened;
   const ready = await openKeys(opened, config);
   const runtime = await buildRuntime({ ...ready, url, config, log, now: () => new Date() }).catch(
@@ -74,7 +89,10 @@ async function startParts(options: PartOptions): Promise<{ stop(): Promise<void>
   };
   try {
     if (role !== 'api') stops.push(startWorker(runtime));
-    if (role !== 'worker') stops.push(await startApi(runtime));
+    if (role !== 'worker') {
+      api = await startApi(runtime);
+      stops.push(api.close);
+    }
     if (cluster.isWorker) answerForMetrics(runtime.metrics.registry);
     else if (config.metricsPort !== undefined) {
       const metrics = await listenMetrics(runtime.metrics.registry, config.metricsPort);
@@ -88,6 +106,13 @@ async function startParts(options: PartOptions): Promise<{ stop(): Promise<void>
   if (role === 'worker') log.info({ event: 'working', ...fields }, 'working');
   else log.info({ event: 'listening', host: config.host, port: config.port, ...fields }, 'listening');
   return {
+    async drain() {
+      if (api === undefined || config.drainSeconds === 0) return;
+      api.health.drain();
+      const durationMs = config.drainSeconds * 1_000;
+      log.info({ event: 'draining', durationMs, pid: process.pid }, 'not ready any more, still answering');
+      await sleep(durationMs);
+    },
     async stop() {
       await stop();
       log.info({ event: 'stopped', pid: process.pid }, 'stopped');
@@ -101,7 +126,12 @@ function startWorker(runtime: Runtime): () => Promise<void> {
   return () => worker.stop();
 }
 
-async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
+interface StartedApi {
+  health: Health;
+  close(): Promise<void>;
+}
+
+async function startApi(runtime: Runtime): Promise<StartedApi> {
   const { host, port } = runtime.config;
   const { server, health } = await buildApi(runtime);
   const close = async () => {
@@ -109,8 +139,9 @@ async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
     await server.close();
   };
   try {
-    await server.listen({ host, port });
-    return close;
+    await server.listen(sharedAddress({ host, port }));
+    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config));
+    return { health, close };
   } catch (error) {
     await close();
     throw listenFailure(error, { host, port }, SERVICE_ADDRESS);
@@ -119,6 +150,7 @@ async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
 
 /** The primary holds the embedded database; children get its address and the key through their environment. */
 async function serveProcesses(options: ServeOptions, config: Config, log: Log): Promise<void> {
+  const address = options.role === 'worker' ? undefined : await claimAddress(config).catch(refused(config));
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
@@ -134,15 +166,17 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
       ...(serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: serviceUrl }),
       ...(config.masterKey.kind === 'made' ? { MASTER_KEY_FILE: masterKeyPath(config) } : {}),
     });
+    let signal: StopSignal = 'SIGINT';
     try {
       await Promise.race([processes.started, stop]);
       await options.onReady?.(baseUrlOf(config));
-      await stop;
+      signal = await stop;
     } finally {
+      await processes.stop(signal);
       metrics?.close();
-      await processes.stop();
     }
   } finally {
+    address?.release();
     await opened.release();
   }
 }
@@ -150,17 +184,23 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
 /** What npm and terminals pass on of one Ctrl-C arrives within this time and counts once. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-function stopSignal(log: Log): Promise<void> {
+export type StopSignal = 'SIGTERM' | 'SIGINT';
+
+/**
+ * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Of several processes the one that
+ * started the others decides that for all: they end with it, and may get each signal twice.
+ */
+function stopSignal(log: Log): Promise<StopSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.on(signal, () => {
-        if (firstAt !== undefined && performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
+        const again = firstAt !== undefined && performance.now() - firstAt > SAME_SIGNAL_MS;
+        if (again && !cluster.isWorker) process.exit(1);
         if (firstAt !== undefined) return;
         firstAt = performance.now();
         log.info({ event: 'stopping', signal }, 'finishing requests in flight');
-        resolve();
+        resolve(signal);
       });
     process.on('unhandledRejection', (error) => log.error(errorFields(error), 'unhandled rejection'));
   });
@@ -168,13 +208,11 @@ function stopSignal(log: Log): Promise<void> {
 
 /** PORT=0 takes a free port, known before anything is built on the base address. */
 async function withFreePort(config: Config): Promise<Config> {
-  if (config.port !== 0) return config;
-  const probe = createNetServer().listen(0, config.host);
-  await once(probe, 'listening').catch((error: unknown) => {
+  return config.port === 0 ? { ...config, port: await probeAddress(config).catch(refused(config)) } : config;
+}
+
+function refused(config: Config): (error: unknown) => never {
+  return (error) => {
     throw listenFailure(error, config, SERVICE_ADDRESS);
-  });
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return { ...config, port: typeof address === 'object' && address !== null ? address.port : 0 };
+  };
 }

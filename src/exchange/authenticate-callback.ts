@@ -7,7 +7,7 @@ import { isUuid } from '../platform/uuid.ts';
 import { type CallbackConnection, callbackConnection } from './callback.store.ts';
 import { matchingSecret } from './callback-signature.ts';
 import { organisationOfConnection } from './connection.store.ts';
-import { goodSecrets } from './connection-secret.store.ts';
+import { goodCallbackSecrets } from './connection-secret.store.ts';
 import { makeSecret, openSecret, type SealedSecret } from './connection-secret.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
@@ -46,7 +46,7 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
     const key = { organisationId: organisationId ?? decoy.organisationId, connectionId: asked };
     const [connection, good] = await Promise.all([
       callbackConnection(db, key),
-      goodSecrets(db, key, { direction: 'callback', now }),
+      goodCallbackSecrets(db, key, now),
     ]);
     const secrets = await Promise.all([
       ...good.map((secret) => openOrNone(keys, key, secret)),

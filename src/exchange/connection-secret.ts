@@ -5,7 +5,6 @@ import type { Queryable } from '../platform/db/database.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
 export type SecretDirection = 'outbound' | 'callback';
-export const SECRET_DIRECTIONS: readonly SecretDirection[] = ['outbound', 'callback'];
 
 /** A secret as it is stored. */
 export interface SealedSecret {

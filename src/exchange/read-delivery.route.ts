@@ -36,7 +36,10 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
         tag: 'Exchange',
       },
       params: DeliveryParams,
-      responses: { 200: { description: 'The envelope.' } },
+      responses: {
+        200: { description: 'The envelope.' },
+        410: { description: 'Removed: payloads are kept for a limited time after the delivery.' },
+      },
       handle: async ({ params }, context) => ({
         body: await readDeliveryPayload(deps, context, params.deliveryId),
       }),

@@ -33,29 +33,31 @@ export async function readRegistry(db: Queryable): Promise<{ lastNumber: number;
   return row && { lastNumber: row.last_number, seal: row.seal };
 }
 
+export interface EntryRow {
+  organisation_id: string;
+  occurred_at: Date;
+  writer_id: string;
+  sequence: number;
+  facility_id: string;
+  patient_id: string;
+  account_id: string;
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  purpose_of_use: HashedEntry['purposeOfUse'];
+  outcome: HashedEntry['outcome'];
+  correlation_id: string;
+  previous_hash: Buffer;
+  hash: Buffer;
+}
+
 /** Up to `limit` entries of one writer after a sequence number, in order. */
 export async function readChain(
   db: Queryable,
   writerId: string,
   after: { sequence: number; limit: number },
 ): Promise<HashedEntry[]> {
-  const { rows } = await db.query<{
-    organisation_id: string;
-    occurred_at: Date;
-    writer_id: string;
-    sequence: number;
-    facility_id: string;
-    patient_id: string;
-    account_id: string;
-    action: string;
-    resource_type: string;
-    resource_id: string | null;
-    purpose_of_use: HashedEntry['purposeOfUse'];
-    outcome: HashedEntry['outcome'];
-    correlation_id: string;
-    previous_hash: Buffer;
-    hash: Buffer;
-  }>({
+  const { rows } = await db.query<EntryRow>({
     name: 'access-log-chain',
     text: `
       select *
@@ -66,7 +68,11 @@ export async function readChain(
       limit $3`,
     values: [writerId, after.sequence, after.limit],
   });
-  return rows.map((row) => ({
+  return rows.map(toHashedEntry);
+}
+
+export function toHashedEntry(row: EntryRow): HashedEntry {
+  return {
     organisationId: row.organisation_id,
     occurredAt: row.occurred_at,
     writerId: row.writer_id,
@@ -82,7 +88,7 @@ export async function readChain(
     correlationId: row.correlation_id,
     previousHash: row.previous_hash,
     hash: row.hash,
-  }));
+  };
 }
 
 /** Writers whose entries exist but which are not registered: someone removed the registration. */

@@ -11,6 +11,7 @@ import {
   labOrderSource,
   type PublishClinic,
   type TestPublisher,
+  vitalSetSource,
 } from '../../test-support/publish-records.ts';
 import type { Resource } from './simulator/fhir-store.ts';
 import type { IdPolicy, ReferencePolicy } from './target.ts';
@@ -58,10 +59,10 @@ describe('patients that a record names beside its own', () => {
     ]);
   const addTarget = (referencePolicy: ReferencePolicy, idPolicy: IdPolicy = 'client') =>
     node.addTarget(clinic, { base: server.base, referencePolicy, idPolicy });
-  const call = (does: 'publish' | 'plan') =>
+  const call = (does: 'publish' | 'plan', source = labOrderSource(database.pool), id = clinic.orderId) =>
     node.publisher[does](
-      labOrderSource(database.pool),
-      { id: clinic.orderId, target: undefined },
+      source,
+      { id, target: undefined },
       contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: randomUUID() }),
     );
   const ofOther = () =>
@@ -173,6 +174,30 @@ describe('patients that a record names beside its own', () => {
     await call('publish');
     assert.deepEqual(await focusThere(), byOurs());
     assert.deepEqual(ofOther(), [entry('refused')]);
+  });
+
+  test('a vital set alike: the action in the log is its own', async () => {
+    await addTarget('send');
+    await refuse('{OPS}');
+    const category = {
+      system: 'http://terminology.hl7.org/CodeSystem/observation-category',
+      code: 'vital-signs',
+    };
+    await clinic.change({
+      observation: {
+        category: [{ coding: [category] }],
+        code: { coding: [{ system: 'http://loinc.org', code: '2708-6' }] },
+        valueQuantity: { value: 97, unit: '%', system: 'http://unitsofmeasure.org', code: '%' },
+        focus: [{ reference: `Patient/${other.patientId}`, display: NAME }],
+      },
+    });
+    const { rows } = await database.pool.query('select id from vital_set where patient_id = $1', [
+      clinic.patientId,
+    ]);
+    const answer = await call('publish', vitalSetSource(database.pool), rows[0].id);
+    await requireNothingOfOther();
+    assert.deepEqual('notSent' in answer && answer.notSent, notSent('refused').slice(0, 1));
+    assert.deepEqual(ofOther(), [entry('refused', 'vital-set.publish')]);
   });
 
   test('a dry run says what would not be sent, shows nothing of it, and is logged as one', async () => {

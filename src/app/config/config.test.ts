@@ -85,7 +85,9 @@ test('each fault is named after its variable, without its value', () => {
     ACCESS_TOKEN_SECONDS: ['59', '3601', '15m'],
     REFRESH_TOKEN_DAYS: ['0', '366'],
     SESSION_DAYS: ['0', '366'],
+    DRAIN_SECONDS: ['-1', '3601', '1.5'],
     IMPORT_MAX_BYTES: ['1', 'x'],
+    IMPORT_IDLE_SECONDS: ['0', '3601'],
     EXCHANGE_ALLOW_PRIVATE_ADDRESSES: ['yes', '1'],
   };
   for (const [name, values] of Object.entries(wrong))

@@ -16,7 +16,7 @@ const PROBE = { schema: { hide: true }, exposeHeadRoute: true };
 
 export interface Health {
   register(server: FastifyInstance): void;
-  /** From now on /readyz answers 503, so that a load balancer sends no more. */
+  /** From now on /readyz answers 503, so that a load balancer sends no more, and each answer ends its connection. */
   drain(): void;
 }
 
@@ -51,6 +51,9 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
 
   return {
     register(server) {
+      server.addHook('onRequest', async (_request, { raw }) => {
+        if (draining) raw.setHeader('connection', 'close');
+      });
       server.get('/healthz', PROBE, async () => ({ status: 'ok' }));
       server.get('/readyz', PROBE, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');

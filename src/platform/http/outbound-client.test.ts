@@ -83,6 +83,19 @@ describe('a request that is asked about before it is written', () => {
     assert.equal(connections, 1);
   });
 
+  test('is written when it waited for the connection of another request', async () => {
+    server.removeAllListeners('connection');
+    server.on('connection', (socket) => {
+      socket.on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+      socket.on('error', () => undefined);
+    });
+    const answers = await Promise.all([1, 2, 3].map(() => send(async () => true)));
+    assert.deepEqual(
+      answers.map((answer) => answer.kind === 'answered' && answer.status),
+      [204, 204, 204],
+    );
+  });
+
   test('leaves no byte on the connection when it may not be', async () => {
     const closed = Promise.withResolvers<void>();
     server.once('connection', (socket) => socket.once('close', () => closed.resolve()));
