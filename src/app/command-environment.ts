@@ -4,7 +4,7 @@ import type { CommandEnvironment, CommandSession } from '../platform/command/com
 import { createPool } from '../platform/db/database.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { createLog } from '../platform/log/log.ts';
-import { openDatabase, requireSchema } from './build-runtime.ts';
+import { openDatabase, openKeys, requireSchema } from './build-runtime.ts';
 import { baseUrlOf, loadConfig } from './config/config.ts';
 import { readServiceAddress } from './service-address.store.ts';
 
@@ -54,6 +54,7 @@ async function withSession<T>(work: Work<T>): Promise<T> {
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
+    const { keys } = await openKeys(opened, config);
     const ignored = () => undefined;
     const db = createPool(
       { url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE },
@@ -63,11 +64,11 @@ async function withSession<T>(work: Work<T>): Promise<T> {
       const known = config.publicBaseUrl ?? (await readServiceAddress(db));
       const publicBaseUrl = known ?? baseUrlOf(config);
       return await work(
-        { db, adminUrl: opened.url, keys: opened.keys, publicBaseUrl },
+        { db, adminUrl: opened.url, keys, publicBaseUrl },
         known === undefined ? publicBaseUrl : undefined,
       );
     } finally {
-      await db.end();
+      await Promise.all([db.end(), keys.close()]);
     }
   } finally {
     await opened.release();

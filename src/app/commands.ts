@@ -55,6 +55,7 @@ import { translateCodeCommand } from '../terminology/translate-code.command.ts';
 import { createCommandEnvironment } from './command-environment.ts';
 import { demoCommand } from './demo/demo.command.ts';
 import { configureHelp } from './help.ts';
+import { rotateMasterKeyCommand } from './keys/rotate-master-key.command.ts';
 import { migrateCommand } from './migrate.command.ts';
 import { runRetentionCommand } from './retention.command.ts';
 import { serveCommand, startCommand } from './serve.command.ts';
@@ -111,6 +112,9 @@ export function buildProgram(): Command {
       rotateKeyCommand(environment),
       listKeysCommand(environment),
     ]),
+  );
+  program.addCommand(
+    group('master-key', 'The key that everything is sealed under', [rotateMasterKeyCommand(environment)]),
   );
   program.addCommand(group('patient', 'Patients', [setPrivacyCommand(environment)]));
   program.addCommand(importCommand(environment, onPatientsChanged));

@@ -7,6 +7,7 @@ import {
   buildRuntime,
   type OpenDatabase,
   openDatabase,
+  openKeys,
   type Runtime,
   requireSchema,
 } from './build-runtime.ts';
@@ -74,7 +75,14 @@ interface Running {
 async function startParts(options: PartOptions): Promise<Running> {
   const { role, config, log, opened } = options;
   let api: StartedApi | undefined;
-  const runtime = await buildRuntime({ ...opened, config, log, now: () => new Date() });
+  const { url } = opened;
+  const ready = await openKeys(opened, config);
+  const runtime = await buildRuntime({ ...ready, url, config, log, now: () => new Date() }).catch(
+    async (error: unknown) => {
+      await ready.keys.close();
+      throw error;
+    },
+  );
   const stops: (() => Promise<unknown>)[] = [() => runtime.close()];
   const stop = async () => {
     for (const step of stops.toReversed()) await step();
@@ -146,6 +154,8 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
+    const { keys, serviceUrl } = await openKeys(opened, config);
+    await keys.close();
     const stop = stopSignal(log);
     const { metricsPort } = config;
     const metrics = metricsPort === undefined ? undefined : await listenMetrics(metricsOfAll(), metricsPort);
@@ -153,7 +163,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
       DATABASE_URL: opened.url,
       HOST: config.host,
       PORT: String(config.port),
-      ...(opened.serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: opened.serviceUrl }),
+      ...(serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: serviceUrl }),
       ...(config.masterKey.kind === 'made' ? { MASTER_KEY_FILE: masterKeyPath(config) } : {}),
     });
     let signal: StopSignal = 'SIGINT';

@@ -1,4 +1,5 @@
 /** SQL of the sealed secrets of connections. */
+import type { ResealedRow } from '../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { SealedSecret } from './connection-secret.ts';
 import type { ConnectionKey } from './lane.store.ts';
@@ -172,4 +173,38 @@ export async function noteSecretUse(
         and (last_used_at is null or last_used_at < $4::timestamptz - interval '10 seconds')`,
     values: [key.organisationId, key.connectionId, use.secretId, use.at, use.purpose],
   });
+}
+
+/** Of every connection of every organisation. */
+export async function listSecrets(db: Queryable): Promise<(ConnectionKey & SealedSecret)[]> {
+  const { rows } = await db.query<ConnectionKey & SealedSecret>({
+    text: `
+      select organisation_id as "organisationId", connection_id as "connectionId", id, direction, sealed
+      from exchange_secret
+      order by organisation_id`,
+  });
+  return rows;
+}
+
+/** The same secrets, sealed anew; a statement for each organisation. `id` is organisation, connection, secret. */
+export async function replaceSecrets(db: Queryable, rows: readonly ResealedRow[]): Promise<void> {
+  for (const [organisationId, ofOne] of Map.groupBy(rows, ({ id }) => id[0]))
+    await db.query({
+      name: 'exchange-secret-replace',
+      text: `
+        update exchange_secret s
+        set sealed = r.resealed
+        from unnest($2::uuid[], $3::uuid[], $4::bytea[], $5::bytea[]) r (connection_id, id, sealed, resealed)
+        where s.organisation_id = $1
+          and s.connection_id = r.connection_id
+          and s.id = r.id
+          and s.sealed = r.sealed`,
+      values: [
+        organisationId,
+        ofOne.map(({ id }) => id[1]),
+        ofOne.map(({ id }) => id[2]),
+        ofOne.map(({ sealed }) => sealed),
+        ofOne.map(({ resealed }) => resealed),
+      ],
+    });
 }

@@ -29,6 +29,8 @@ interface LoadDependencies {
 
 const USE_WRITTEN_EVERY_MS = 30_000;
 const PERMITS_AT_ONCE = 256;
+/** More than one, so that a request does not wait for a statement that began just before it. */
+const PERMIT_STATEMENTS = 3;
 
 /**
  * Undefined when the connection is disabled or has no secret. Throws AddressRefusedError when its address must
@@ -40,11 +42,13 @@ export async function loadTarget(
   version: number,
 ): Promise<LiveTarget | undefined> {
   const target = await deliveryTarget(db, key);
-  const secrets = (await signingSecrets(db, key)).map((stored) => ({
-    ...stored,
-    text: openSecret(keys, key, stored),
-    usedMs: Number.NEGATIVE_INFINITY,
-  }));
+  const secrets = await Promise.all(
+    (await signingSecrets(db, key)).map(async (stored) => ({
+      ...stored,
+      text: await openSecret(keys, key, stored),
+      usedMs: Number.NEGATIVE_INFINITY,
+    })),
+  );
   const current = secrets.find(({ activeFrom }) => activeFrom === null);
   if (target === undefined || current === undefined) return undefined;
   // One that is active by the clock of the database is, whatever ours says.
@@ -58,7 +62,7 @@ export async function loadTarget(
     permit: createBatcher({
       load: (requests: PermitRequest[]) => permits(db, key, { ...target, version }, requests),
       maxKeys: PERMITS_AT_ONCE,
-      maxInFlight: 1,
+      maxInFlight: PERMIT_STATEMENTS,
     }),
     async noteUse(deliveryId, at) {
       const secret = secretAt(at);

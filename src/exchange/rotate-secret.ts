@@ -84,7 +84,7 @@ async function rotateOutbound(
   { keys, now }: RotateDependencies,
   { key, activeFrom }: { key: ConnectionKey; activeFrom: ActiveFrom },
 ): Promise<Partial<RotatedSecrets>> {
-  const { text, stored } = makeSecret(keys, key, 'outbound');
+  const { text, stored } = await makeSecret({ db: client, keys }, key, 'outbound');
   const succeeded = await succeedOutboundSecret(client, key, { secret: stored, createdAt: now, activeFrom });
   return {
     outboundSecret: text,
@@ -98,7 +98,7 @@ async function rotateCallback(
   { keys, now }: RotateDependencies,
   { key, overlapSeconds }: { key: ConnectionKey; overlapSeconds: number },
 ): Promise<Partial<RotatedSecrets>> {
-  const { text, stored } = makeSecret(keys, key, 'callback');
+  const { text, stored } = await makeSecret({ db: client, keys }, key, 'callback');
   const goodUntil = new Date(now.getTime() + overlapSeconds * 1_000);
   await endCallbackSecrets(client, key, goodUntil);
   await insertSecret(client, key, stored, now);

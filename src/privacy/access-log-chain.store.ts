@@ -2,7 +2,8 @@
 import type { Queryable } from '../platform/db/database.ts';
 import type { HashedEntry, WriterRow } from './access-log.store.ts';
 
-export async function listWriters(db: Queryable): Promise<WriterRow[]> {
+/** In order of their numbers. With `lock`, no head moves before the transaction ends. */
+export async function listWriters(db: Queryable, { lock = false } = {}): Promise<WriterRow[]> {
   const { rows } = await db.query<{
     id: string;
     number: number;
@@ -11,7 +12,7 @@ export async function listWriters(db: Queryable): Promise<WriterRow[]> {
     last_sequence: number;
     last_hash: Buffer;
     head_seal: Buffer;
-  }>({ text: 'select * from access_log_writer order by number' });
+  }>({ text: `select * from access_log_writer order by number ${lock ? 'for update' : ''}` });
   return rows.map((row) => ({
     id: row.id,
     number: row.number,
@@ -127,4 +128,22 @@ export async function readTotals(db: Queryable, writerId: string): Promise<Write
   });
   const row = rows[0];
   return row && { entries: row.entries, lastSequence: row.last_sequence, finerTimes: row.finer_times };
+}
+
+export async function replaceRegistrySeal(db: Queryable, seal: Buffer): Promise<void> {
+  await db.query({ text: 'update access_log_registry set seal = $1', values: [seal] });
+}
+
+export async function replaceHeadSeals(
+  db: Queryable,
+  heads: readonly { id: string; seal: Buffer }[],
+): Promise<void> {
+  await db.query({
+    text: `
+      update access_log_writer w
+      set head_seal = h.seal
+      from unnest($1::uuid[], $2::bytea[]) h (id, seal)
+      where w.id = h.id`,
+    values: [heads.map(({ id }) => id), heads.map(({ seal }) => seal)],
+  });
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
 import { HEAD_EVENT } from './access-log.writer.ts';
+import { allChainKeys } from './access-log-keys.ts';
 import {
   type NotedHead,
   REGISTRATION_CHANGED,
@@ -29,7 +30,7 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
     .action(async ({ heads, archive }: { heads?: string; archive?: string }) => {
       const noted = heads === undefined ? [] : await readHeads(heads);
       const result = await environment.withSession(({ db, keys }) =>
-        verifyAccessLog(db, keys.derive('access-log'), {
+        verifyAccessLog(db, (on) => allChainKeys(keys, on), {
           noted,
           onProgress: progress(environment),
           ...(archive === undefined ? {} : { archiveFolder: resolve(archive) }),

@@ -9,7 +9,7 @@ import {
   unregisteredWriters,
   type WriterTotals,
 } from './access-log-chain.store.ts';
-import { type ArchivedRun, archiveName } from './archive/archive-manifest.ts';
+import { type ArchivedRun, archiveName, type ChainKeys } from './archive/archive-manifest.ts';
 import { type Archives, checkFiles, loadArchives } from './archive/check-archives.ts';
 import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts';
 
@@ -55,22 +55,20 @@ export interface VerificationOptions {
   onProgress?: (entries: number) => void;
 }
 
-/** Walk every chain in pages, through the archived parts of it too. */
+/** Walk every chain in pages, through the archived parts of it too. `readKeys`: newest first, the chains have any of them. */
 export async function verifyAccessLog(
   db: Queryable,
-  key: Uint8Array,
+  readKeys: (db: Queryable) => Promise<ChainKeys>,
   options: VerificationOptions = {},
 ): Promise<VerificationResult> {
-  // Before the writers: one that registers meanwhile is then not missed.
-  const registry = await readRegistry(db);
-  const writers = await listWriters(db);
-  const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(key, registry, writers)];
+  const { keys, registry, writers } = await readRegister(db, readKeys);
+  const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(keys[0], registry, writers)];
   for (const writerId of await unregisteredWriters(db))
     faults.push({ writerId, sequence: null, reason: 'entries of a writer that is not registered' });
   const noted = new Map(
     (options.noted ?? []).map((head) => [positionOf(head.writerId, head.sequence), head.hash]),
   );
-  const log = { db, key, archives: await loadArchives(db, key) };
+  const log = { db, keys, archives: await loadArchives(db, keys) };
   let entries = 0;
   for (const writer of writers) {
     const walked = await walkWriter(log, {
@@ -82,7 +80,7 @@ export async function verifyAccessLog(
     if (walked.fault !== undefined) faults.push(walked.fault);
   }
   const { archives } = log;
-  const headsInArchives = await settleArchives(key, {
+  const headsInArchives = await settleArchives(keys, {
     archives,
     noted,
     faults,
@@ -121,14 +119,14 @@ interface ArchiveCheck {
 }
 
 /** Reads the files where they are given. Resolves to how many noted heads lie in archives that were not read. */
-async function settleArchives(key: Uint8Array, check: ArchiveCheck): Promise<number> {
+async function settleArchives(keys: ChainKeys, check: ArchiveCheck): Promise<number> {
   const { archives, noted, faults, folder } = check;
   const archiveFault = (archive: string, reason: string) =>
     faults.push({ writerId: '', sequence: null, reason, archive });
   for (const manifest of archives.broken) archiveFault(archiveName(manifest), 'its record was changed');
   if (folder !== undefined) {
     const onEntry = (entry: HashedEntry) => meet(noted, entry.writerId, entry);
-    for (const { archive, reason } of await checkFiles(key, folder, { archives, onEntry }))
+    for (const { archive, reason } of await checkFiles(keys, folder, { archives, onEntry }))
       archiveFault(archive, reason);
     return 0;
   }
@@ -153,6 +151,25 @@ function positionsInside(noted: ReadonlyMap<string, string>, run: ArchivedRun): 
 
 function positionOf(writerId: string, sequence: number): string {
   return `${writerId}/${sequence}`;
+}
+
+interface Register {
+  keys: ChainKeys;
+  registry: { lastNumber: number; seal: Buffer } | undefined;
+  writers: WriterRow[];
+}
+
+/** A rotation of the master key renews the keys and every seal at once: what was read is of before it or of after it. */
+async function readRegister(
+  db: Queryable,
+  readKeys: (db: Queryable) => Promise<ChainKeys>,
+): Promise<Register> {
+  const keys = await readKeys(db);
+  // Before the writers: one that registers meanwhile is then not missed.
+  const registry = await readRegistry(db);
+  const writers = await listWriters(db);
+  const isSame = (await readKeys(db)).length === keys.length;
+  return isSame ? { keys, registry, writers } : readRegister(db, readKeys);
 }
 
 function toHead(writer: WriterRow) {
@@ -209,25 +226,26 @@ interface Walked {
 /** What is read; `archives` is read again when a month was archived meanwhile, and so taken from under a walk. */
 interface Log {
   db: Queryable;
-  key: Uint8Array;
+  keys: ChainKeys;
   archives: Archives;
 }
 
 async function walkWriter(log: Log, walk: Omit<Walk, 'archives'>): Promise<Walked> {
   for (;;) {
     const { archives } = log;
-    const walked = await walkChain(log.db, log.key, { ...walk, archives });
+    const walked = await walkChain(log.db, log.keys, { ...walk, archives });
     if (walked.fault === undefined) return walked;
-    log.archives = await loadArchives(log.db, log.key);
+    log.archives = await loadArchives(log.db, log.keys);
     if (log.archives.manifests.length === archives.manifests.length) return walked;
   }
 }
 
-async function walkChain(db: Queryable, key: Uint8Array, walk: Walk): Promise<Walked> {
+async function walkChain(db: Queryable, keys: ChainKeys, walk: Walk): Promise<Walked> {
   const { writer, archives, onEntries } = walk;
   let entries = 0;
   try {
-    let link = passArchives(walk, startOf(key, walk));
+    const { key, start } = startOf(keys, walk);
+    let link = passArchives(walk, start);
     while (link.sequence < writer.lastSequence) {
       const page = await readChain(db, writer.id, { sequence: link.sequence, limit: PAGE });
       const known = page.filter(({ sequence }) => sequence <= writer.lastSequence);
@@ -236,7 +254,7 @@ async function walkChain(db: Queryable, key: Uint8Array, walk: Walk): Promise<Wa
       entries += known.length;
       onEntries(entries);
     }
-    checkHead(key, link, writer);
+    checkHead(keys[0], link, writer);
     checkTotals(await readTotals(db, writer.id), archives.entriesOf(writer.id));
     return { entries };
   } catch (error) {
@@ -251,10 +269,12 @@ interface Link {
   hash: Buffer;
 }
 
-function startOf(key: Uint8Array, { writer, noted }: Walk): Link {
-  const hash = genesisHash(key, writer.id, writer.number, writer.startedAt);
-  if (!hash.equals(writer.genesisHash)) throw new BrokenChain(null, REGISTRATION_CHANGED);
-  return meet(noted, writer.id, { sequence: 0, hash });
+/** The first hash shows which key the chain has. */
+function startOf(keys: ChainKeys, { writer, noted }: Walk): { key: Uint8Array; start: Link } {
+  const { id, number, startedAt, genesisHash: hash } = writer;
+  const key = keys.find((candidate) => genesisHash(candidate, id, number, startedAt).equals(hash));
+  if (key === undefined) throw new BrokenChain(null, REGISTRATION_CHANGED);
+  return { key, start: meet(noted, id, { sequence: 0, hash }) };
 }
 
 function nextLink(key: Uint8Array, link: Link, { entry, walk }: { entry: HashedEntry; walk: Walk }): Link {

@@ -20,7 +20,7 @@ export interface LiveTarget extends StoredTarget {
 }
 
 export interface LiveTargets {
-  of(target: StoredTarget): LiveTarget;
+  of(target: StoredTarget): Promise<LiveTarget>;
   /** Let go of all kept connections. */
   close(): void;
 }
@@ -35,8 +35,8 @@ export function createLiveTargets(
   const live = new Map<string, LiveTarget & { server: FhirServer }>();
   metrics.circuits(() => [...live.values()].map((target) => ({ target, open: target.circuit.isOpen() })));
 
-  function open(target: StoredTarget): LiveTarget & { server: FhirServer } {
-    const server = serverOf(target, secretOf(keys, target));
+  function open(target: StoredTarget, secret: string | undefined): LiveTarget & { server: FhirServer } {
+    const server = serverOf(target, secret);
     const limit = createLimit(target.maxInFlight);
     return {
       ...target,
@@ -54,12 +54,20 @@ export function createLiveTargets(
     };
   }
 
+  function heldOf({ id, version }: StoredTarget): LiveTarget | undefined {
+    const held = live.get(id);
+    return held !== undefined && held.version >= version ? held : undefined;
+  }
+
   return {
-    of(target) {
-      const held = live.get(target.id);
-      if (held !== undefined && held.version >= target.version) return held;
-      const opened = open(target);
-      held?.server.close();
+    async of(target) {
+      const usable = heldOf(target);
+      if (usable !== undefined) return usable;
+      const secret = await secretOf(keys, target);
+      const meanwhile = heldOf(target);
+      if (meanwhile !== undefined) return meanwhile;
+      const opened = open(target, secret);
+      live.get(target.id)?.server.close();
       live.set(target.id, opened);
       return opened;
     },
@@ -86,13 +94,13 @@ function serverOf(target: StoredTarget, secret: string | undefined): FhirServer 
 }
 
 /** The secret in the clear, for the time of a process. */
-export function secretOf(keys: KeyRing, { id, secret }: StoredTarget): string | undefined {
+export async function secretOf(keys: KeyRing, { id, secret }: StoredTarget): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   try {
-    return openSecret(keys, id, secret);
+    return await openSecret(keys, id, secret);
   } catch (cause) {
     const error = unavailable(
-      'The secret of the target cannot be opened with this master key. Set it anew: interchange target rotate-secret.',
+      'The secret of the target cannot be opened. Set it anew: interchange target rotate-secret.',
       60,
       'target_secret',
     );

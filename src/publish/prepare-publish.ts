@@ -106,7 +106,7 @@ export async function preparePublish(
     throw noTarget(name, found?.name);
   await authorise(deps, act, { id, record });
   if (usable === undefined) throw noTarget(name, found?.name);
-  const target = deps.targets.of(usable);
+  const target = await deps.targets.of(usable);
   countUnmapped(deps, act, record);
   return { ...record, subject: { kind: source.kind, id }, target, context };
 }

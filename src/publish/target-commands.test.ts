@@ -246,7 +246,7 @@ describe('interchange target', () => {
         changeTarget(deps, which, change),
       ]);
       const target = await requireTarget(database.pool, which);
-      assert.deepEqual([target.timeoutMs, secretOf(keys, target)], [1_000 + round, `secret-${round}`]);
+      assert.deepEqual([target.timeoutMs, await secretOf(keys, target)], [1_000 + round, `secret-${round}`]);
     }
     await run('remove --name busy');
   });

@@ -25,7 +25,7 @@ export function testTargetCommand(environment: CommandEnvironment): Command {
     .action(async (options: NameOptions & { probe?: true }) => {
       const { target, secret } = await environment.withSession(async ({ db, keys }) => {
         const target = await requireTarget(db, nameOf(options));
-        return { target, secret: secretOf(keys, target) };
+        return { target, secret: await secretOf(keys, target) };
       });
       const server = createFhirServer(target, secret);
       const answer = await server.send({ method: 'GET', path: 'metadata' });

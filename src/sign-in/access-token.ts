@@ -6,7 +6,7 @@ import { unauthorized, unavailable } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { TokenIdentity } from '../tenancy/caller.ts';
 import { CLOCK_SKEW_SECONDS } from './settings.ts';
-import type { Signer, SigningKeys } from './signing-keys.ts';
+import type { SigningKeys } from './signing-keys.ts';
 
 /**
  * Names rather than addresses: nodes of one deployment may be reached at different addresses and must accept
@@ -37,7 +37,7 @@ export function assertMayIssue(clock: Pick<ClockWatch, 'isOff'>): void {
 
 /** Sign a token for a session; it ends with the session where that is earlier. */
 export async function issueAccessToken(
-  signingKeys: Signer,
+  signingKeys: Pick<SigningKeys, 'signer'>,
   token: TokenIdentity & { now: Date; ttlSeconds: number; sessionExpiresAt: Date },
 ): Promise<string> {
   const { kid, privateKey } = await signingKeys.signer(token.now);

@@ -24,15 +24,18 @@ import {
 } from './refresh-token.ts';
 import { revokeSession } from './session.store.ts';
 import { earlier, replacementsUntil, type SignInSettings, secondsAfter } from './settings.ts';
-import type { Signer, SigningKeys } from './signing-keys.ts';
+import type { SigningKeys } from './signing-keys.ts';
 
 export interface RefreshDeps {
   db: Pool;
-  signingKeys: SigningKeys;
+  signingKeys: Pick<SigningKeys, 'prepare'>;
   clock: Pick<ClockWatch, 'isOff'>;
   audit: Audit;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
 }
+
+/** With the keys that were read before the transaction. */
+type ExchangeDeps = Omit<RefreshDeps, 'signingKeys'> & { signingKeys: Pick<SigningKeys, 'signer'> };
 
 type Outcome =
   | { kind: 'pair'; pair: TokenPair; stored: StoredRefreshToken }
@@ -52,9 +55,9 @@ export async function refresh(
   const token = parseRefreshToken(refreshToken);
   if (token === undefined) throw refused();
   // Read before the transaction, which would otherwise hold one connection while it waits for another.
-  const prepared = { ...deps, signingKeys: await deps.signingKeys.prepare() };
+  const ready = { ...deps, signingKeys: await deps.signingKeys.prepare() };
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
-  const outcome = await transaction(deps.db, (client) => exchange(prepared, client, token, databaseTime));
+  const outcome = await transaction(deps.db, (client) => exchange(ready, client, token, databaseTime));
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const accountId = outcome.stored.account.id;
@@ -65,11 +68,8 @@ export async function refresh(
   return { ...outcome.pair, userType, mustChangePassword };
 }
 
-/** In the transaction, where the signing keys are at hand. */
-type PreparedDeps = Omit<RefreshDeps, 'signingKeys'> & { signingKeys: Signer };
-
 async function exchange(
-  deps: PreparedDeps,
+  deps: ExchangeDeps,
   client: Client,
   token: RefreshToken,
   databaseTime: DatabaseTime,
@@ -99,7 +99,7 @@ function isLive({ session, account, now }: StoredRefreshToken): boolean {
  * pair that is gone inside the window was erased when that clock was wrong: that is no theft, so the session stays.
  */
 async function repeat(
-  deps: PreparedDeps,
+  deps: ExchangeDeps,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken & { exchangedAt: Date },
@@ -115,7 +115,7 @@ async function repeat(
 }
 
 async function issuePair(
-  { signingKeys, settings }: PreparedDeps,
+  { signingKeys, settings }: ExchangeDeps,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken,

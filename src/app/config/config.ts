@@ -37,6 +37,8 @@ export interface Config {
   /** Numbers of the sign-in rules (design 3.2). */
   signIn: SignInSettings;
   importMaxBytes: number;
+  /** Seconds without a byte of its body after which an import is given up. */
+  importIdleSeconds: number;
   /** How long it goes on answering after SIGTERM, while /readyz says 503. */
   drainSeconds: number;
   /** Days that every publish stays in the history. */
@@ -92,6 +94,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       hashQueue: reader.integer('PASSWORD_HASH_QUEUE', { min: 0, max: 10_000, fallback: 32 }),
     },
     importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
+    importIdleSeconds: reader.integer('IMPORT_IDLE_SECONDS', { min: 1, max: 3_600, fallback: 60 }),
     drainSeconds: reader.integer('DRAIN_SECONDS', { min: 0, max: 3_600, fallback: 5 }),
     publishHistoryDays: reader.integer('PUBLISH_HISTORY_DAYS', { min: 1, max: 36_500, fallback: 400 }),
     retention: {

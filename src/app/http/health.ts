@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
@@ -19,25 +20,31 @@ export interface Health {
   drain(): void;
 }
 
-export function createHealth({ clock, db, live, metrics, config, writes }: Runtime): Health {
+type DatabaseState = 'usable' | 'silent' | 'foreign';
+
+export function createHealth({ clock, db, keys, live, log, metrics, config, writes }: Runtime): Health {
   let draining = false;
 
-  let asking: Promise<boolean> | undefined;
+  let asking: Promise<DatabaseState> | undefined;
 
   /** Callers that ask together share one answer, so that a flood of them takes one connection. */
-  function databaseAnswers(): Promise<boolean> {
+  function databaseState(): Promise<DatabaseState> {
     asking ??= askDatabase().finally(() => {
       asking = undefined;
     });
     return asking;
   }
 
-  async function askDatabase(): Promise<boolean> {
-    const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
+  async function askDatabase(): Promise<DatabaseState> {
+    const late = sleep(DATABASE_TIMEOUT_MS, 'silent' as const, { ref: false });
     const asked = writes.refused ? writes.probe(db) : clock.compare();
-    const answer = asked.then(
-      () => true,
-      () => false,
+    const answer = Promise.all([asked, keys.check(db)]).then(
+      () => 'usable' as const,
+      (error: Error) => {
+        if (!(error instanceof WrongMasterKeyError)) return 'silent' as const;
+        log.error({ event: 'master-key' }, error.message);
+        return 'foreign' as const;
+      },
     );
     return Promise.race([answer, late]);
   }
@@ -50,7 +57,9 @@ export function createHealth({ clock, db, live, metrics, config, writes }: Runti
       server.get('/healthz', PROBE, async () => ({ status: 'ok' }));
       server.get('/readyz', PROBE, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
-        if (!(await databaseAnswers())) throw writes.refused ? noWrites() : noDatabase();
+        const state = await databaseState();
+        if (state === 'silent') throw writes.refused ? noWrites() : noDatabase();
+        if (state === 'foreign') throw otherMasterKey();
         if (clock.isOff()) throw clockIsOff(clock);
         return { status: 'ready', checks: { database: true, clock: true, notifications: live.up } };
       });
@@ -69,6 +78,8 @@ export function createHealth({ clock, db, live, metrics, config, writes }: Runti
 const noDatabase = () => unavailable('Not ready: the database cannot be reached.', 2, 'database');
 const noWrites = () =>
   unavailable('Not ready: the database takes no writes. Is its disk full?', 5, 'database_refuses');
+const otherMasterKey = () =>
+  unavailable('Not ready: the database belongs to another master key, as the log says.', 60, 'master_key');
 
 const clockIsOff = (clock: ClockWatch) =>
   unavailable(

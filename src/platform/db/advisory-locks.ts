@@ -13,4 +13,6 @@ export const ADVISORY_LOCKS = {
   accessLogPartitions: 7_246_318_004,
   /** One command at a time archives the access log. */
   accessLogArchive: 7_246_318_105,
+  /** Held shared by whoever seals under the newest data key, alone by whoever renews it. */
+  dataKeys: 7_246_318_005,
 } as const;

@@ -79,7 +79,7 @@ describe('a pool of the service', () => {
     assert.deepEqual(rows, [{ day: '2024-02-29', large: 9007199254740991, exact: '1.20' }]);
   });
 
-  it('may not update or delete the access log, nor reach a partition of it', async () => {
+  it('may not update or delete the access log or the data keys, nor reach a partition of the log', async () => {
     for (const statement of [
       `update access_log set outcome = 'allowed'`,
       'delete from access_log',
@@ -89,6 +89,8 @@ describe('a pool of the service', () => {
       'drop table access_log',
       'delete from access_log_writer',
       'delete from schema_migration',
+      'delete from data_key',
+      `update data_key set wrapped = ''`,
       'alter table access_log disable trigger all',
     ])
       await assert.rejects(database.pool.query(statement), { code: '42501' }, statement);

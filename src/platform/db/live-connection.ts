@@ -16,6 +16,8 @@ export interface LiveConnectionOptions {
   channels: readonly string[];
   /** Milliseconds between checks that the connection still answers. */
   heartbeatMs?: number;
+  /** Called on each new connection before it counts; when it rejects, the connection is given up. */
+  prepare?: (client: pg.Client) => Promise<void>;
   onNotification: (channel: string, payload: string) => void;
   /** Called after every change between listening and not listening. */
   onStateChange?: (up: boolean) => void;
@@ -61,6 +63,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
     try {
       await client.connect();
       await setUpConnection(client, options.connection);
+      await options.prepare?.(client);
       for (const channel of options.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       void client.end().catch(() => undefined);

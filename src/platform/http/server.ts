@@ -14,6 +14,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { answerBrokenRequest, answerProtocolFaults } from './protocol-faults.ts';
+import { isSlowBody } from './slow-bodies.ts';
 import { validationMessage } from './validation-message.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -50,7 +51,9 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     routerOptions: { maxParamLength: 512 },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => {
+      if (!isSlowBody(error, socket)) answerBrokenRequest(error, socket);
+    },
   });
   server.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createPool } from '../../platform/db/database.ts';
+import { allChainKeys } from '../access-log-keys.ts';
 import { type ArchivedMonth, archiveAccessLog } from './archive-access-log.ts';
 
 interface Options {
@@ -25,13 +26,13 @@ export function archiveAccessLogCommand(environment: CommandEnvironment): Comman
     )
     .action(async ({ before, out, keepDetached = false, dryRun = false }: Options) => {
       const folder = resolve(out);
-      const months = await environment.withSession(async ({ adminUrl, keys }) => {
+      const months = await environment.withSession(async ({ db, adminUrl, keys }) => {
         const owner = createPool(
           { url: adminUrl, max: 3, applicationName: 'interchange archive' },
           () => undefined,
         );
         try {
-          return await archiveAccessLog(owner, keys.derive('access-log'), {
+          return await archiveAccessLog(owner, await allChainKeys(keys, db), {
             before,
             folder,
             dryRun,

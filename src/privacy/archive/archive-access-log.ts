@@ -20,8 +20,10 @@ import {
   type ArchiveManifest,
   archiveName,
   BrokenArchive,
+  type ChainKeys,
   collectRuns,
   isSealed,
+  type RunCollector,
   sealManifest,
 } from './archive-manifest.ts';
 
@@ -58,7 +60,7 @@ const TURN_MS = 1_000;
 /** Oldest month first, each on its own: what was done stays done when a later one fails. */
 export async function archiveAccessLog(
   owner: Pool,
-  key: Uint8Array,
+  keys: ChainKeys,
   request: ArchiveRequest,
 ): Promise<ArchivedMonth[]> {
   await checkMonth(owner, request.before);
@@ -70,7 +72,7 @@ export async function archiveAccessLog(
       archived.push(
         request.dryRun
           ? { month, entries: await countMonth(owner, month) }
-          : await archiveMonth(owner, key, { ...request, month }),
+          : await archiveMonth(owner, keys, { ...request, month }),
       );
     return archived;
   });
@@ -108,14 +110,16 @@ interface MonthRequest extends ArchiveRequest {
   month: string;
 }
 
-async function archiveMonth(owner: Pool, key: Uint8Array, request: MonthRequest): Promise<ArchivedMonth> {
+async function archiveMonth(owner: Pool, keys: ChainKeys, request: MonthRequest): Promise<ArchivedMonth> {
   const { month, folder } = request;
   const part = (await countParts(owner, month)) + 1;
-  await refuseForeignFile(key, folder, { month, part });
+  // Entries of a month that has no partition move from the default one into their own.
+  const prepare = () => makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
+  await prepare();
+  await keepOtherFiles(owner, keys, { month, part, folder });
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    // Entries of a month that has no partition move from the default one into their own.
-    await makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
-    const manifest = await exportMonth(owner, key, { ...request, part });
+    await prepare();
+    const manifest = await exportMonth(owner, keys, { ...request, part });
     if (await remove(owner, manifest, request))
       return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
   }
@@ -124,26 +128,34 @@ async function archiveMonth(owner: Pool, key: Uint8Array, request: MonthRequest)
   );
 }
 
-/** A file of an earlier run that was cut short is written anew; one of another log is left alone. */
-async function refuseForeignFile(
-  key: Uint8Array,
-  folder: string,
-  archive: Pick<ArchiveManifest, 'month' | 'part'>,
+/** A file of an earlier run that was cut short is written anew; one that holds anything else is left alone. */
+async function keepOtherFiles(
+  owner: Pool,
+  keys: ChainKeys,
+  { month, part, folder }: Pick<MonthRequest, 'month' | 'folder'> & { part: number },
 ): Promise<void> {
-  const found = await readManifest(folder, archive);
-  if (found !== undefined && !isSealed(key, found))
+  const found = await readManifest(folder, { month, part });
+  if (found === undefined) return;
+  const { entries, runs } = await collectMonth(owner, keys, month);
+  if (!isSealed(keys, { ...found, entries, runs }))
     throw new CommandError(
-      `${archiveName(archive)}.json in ${folder} is of another access log. Name another folder with --out.`,
+      `${archiveName(found)}.json is in ${folder} already, and is of other entries than those in the database. Name another folder with --out.`,
     );
+}
+
+async function collectMonth(owner: Pool, keys: ChainKeys, month: string): Promise<RunCollector> {
+  const collector = collectRuns(keys);
+  for await (const entry of readPartition(owner, month)) collector.add(entry);
+  return collector;
 }
 
 /** The files of a month, on the disk and read back. */
 async function exportMonth(
   owner: Pool,
-  key: Uint8Array,
+  keys: ChainKeys,
   { month, part, folder, onProgress }: MonthRequest & { part: number },
 ): Promise<ArchiveManifest> {
-  const collector = collectRuns(key);
+  const collector = collectRuns(keys);
   const file = `${archiveName({ month, part })}.ndjson.gz`;
   async function* checked(): AsyncIterable<HashedEntry> {
     for await (const entry of readPartition(owner, month)) {
@@ -155,12 +167,12 @@ async function exportMonth(
   try {
     const sha256 = await writeEntries(folder, file, checked());
     const { entries, runs } = collector;
-    const manifest = sealManifest(key, { month, part, file, sha256, entries, runs });
+    const manifest = sealManifest(keys, { month, part, file, sha256, entries, runs });
     const loose = await findLooseRun(owner, runs);
     if (loose !== undefined)
       throw new BrokenArchive(`chain ${loose.writerId} is broken at entry ${loose.sequence}`);
     await writeManifest(folder, manifest);
-    await checkFile(key, folder, { manifest });
+    await checkFile(keys, folder, { manifest });
     return manifest;
   } catch (error) {
     if (!(error instanceof BrokenArchive)) throw error;

@@ -11,6 +11,7 @@ import {
   type ArchiveManifest,
   archiveName,
   BrokenArchive,
+  type ChainKeys,
   collectRuns,
   isSealed,
 } from './archive-manifest.ts';
@@ -58,13 +59,13 @@ export async function readManifest(
  * {@link BrokenArchive} where they are not.
  */
 export async function checkFile(
-  key: Uint8Array,
+  keys: ChainKeys,
   folder: string,
   { manifest, onEntry }: { manifest: ArchiveManifest; onEntry?: (entry: HashedEntry) => void },
 ): Promise<void> {
-  if (!isSealed(key, manifest)) throw new BrokenArchive('the manifest was changed');
+  if (!isSealed(keys, manifest)) throw new BrokenArchive('the manifest was changed');
   const digest = createHash('sha256');
-  const collector = collectRuns(key);
+  const collector = collectRuns(keys);
   const file = createReadStream(join(folder, manifest.file));
   await pipeline(file, hashing(digest), createGunzip(), async (source: AsyncIterable<Buffer>) => {
     for await (const line of linesOf(source)) {
@@ -79,7 +80,7 @@ export async function checkFile(
   });
   if (digest.digest('hex') !== manifest.sha256) throw new BrokenArchive('the file was changed');
   const { entries, runs } = collector;
-  if (!isSealed(key, { ...manifest, entries, runs }))
+  if (!isSealed(keys, { ...manifest, entries, runs }))
     throw new BrokenArchive('the file holds other entries than the manifest says');
 }
 

@@ -38,14 +38,19 @@ export function archiveName({ month, part }: Pick<ArchiveManifest, 'month' | 'pa
   return `access-log-${month}${part === 1 ? '' : `.${part}`}`;
 }
 
-export function sealManifest(key: Uint8Array, manifest: Omit<ArchiveManifest, 'seal'>): ArchiveManifest {
-  return { ...manifest, seal: sealOf(key, manifest).toString('hex') };
+/** Keys that chains may have, the newest first: it seals. */
+export type ChainKeys = readonly [newest: Uint8Array, ...older: Uint8Array[]];
+
+export function sealManifest([newest]: ChainKeys, manifest: Omit<ArchiveManifest, 'seal'>): ArchiveManifest {
+  return { ...manifest, seal: sealOf(newest, manifest).toString('hex') };
 }
 
-export function isSealed(key: Uint8Array, manifest: ArchiveManifest): boolean {
+export function isSealed(keys: ChainKeys, manifest: ArchiveManifest): boolean {
   const given = Buffer.from(String(manifest.seal), 'hex');
-  const expected = sealOf(key, manifest);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return keys.some((key) => {
+    const expected = sealOf(key, manifest);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
 }
 
 function sealOf(key: Uint8Array, manifest: Omit<ArchiveManifest, 'seal'>): Buffer {
@@ -70,7 +75,7 @@ export interface RunCollector {
 }
 
 /** Checks each entry by its hash, and puts those that follow one another into runs. */
-export function collectRuns(key: Uint8Array): RunCollector {
+export function collectRuns(keys: ChainKeys): RunCollector {
   const runs: ArchivedRun[] = [];
   let entries = 0;
 
@@ -79,7 +84,7 @@ export function collectRuns(key: Uint8Array): RunCollector {
       const { writerId, sequence } = entry;
       const previousHash = entry.previousHash.toString('hex');
       const hash = entry.hash.toString('hex');
-      if (!entryHash(key, entry.previousHash, entry).equals(entry.hash))
+      if (!keys.some((key) => entryHash(key, entry.previousHash, entry).equals(entry.hash)))
         throw new BrokenArchive(`entry ${sequence} of chain ${writerId} was changed`);
       entries += 1;
       const run = runs.at(-1);

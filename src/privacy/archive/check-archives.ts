@@ -7,6 +7,7 @@ import {
   type ArchiveManifest,
   archiveName,
   BrokenArchive,
+  type ChainKeys,
   isSealed,
 } from './archive-manifest.ts';
 
@@ -20,9 +21,9 @@ export interface Archives {
   entriesOf(writerId: string): number;
 }
 
-export async function loadArchives(db: Queryable, key: Uint8Array): Promise<Archives> {
+export async function loadArchives(db: Queryable, keys: ChainKeys): Promise<Archives> {
   const manifests = await listArchives(db);
-  const broken = manifests.filter((manifest) => !isSealed(key, manifest));
+  const broken = manifests.filter((manifest) => !isSealed(keys, manifest));
   const runs = new Map<string, ArchivedRun>();
   const entries = new Map<string, number>();
   for (const run of manifests.filter((manifest) => !broken.includes(manifest)).flatMap((it) => it.runs)) {
@@ -43,7 +44,7 @@ export async function loadArchives(db: Queryable, key: Uint8Array): Promise<Arch
  * each entry whose hash is good.
  */
 export async function checkFiles(
-  key: Uint8Array,
+  keys: ChainKeys,
   folder: string,
   { archives, onEntry }: { archives: Archives; onEntry: Parameters<typeof checkFile>[2]['onEntry'] },
 ): Promise<{ archive: string; reason: string }[]> {
@@ -55,7 +56,7 @@ export async function checkFiles(
       // That of the database, whose seal is good, is the one that joins the chain.
       if (beside.seal !== manifest.seal)
         throw new BrokenArchive('the manifest is another than the one in the database');
-      await checkFile(key, folder, { manifest: beside, ...(onEntry === undefined ? {} : { onEntry }) });
+      await checkFile(keys, folder, { manifest: beside, ...(onEntry === undefined ? {} : { onEntry }) });
     } catch (error) {
       if (!(error instanceof BrokenArchive)) throw error;
       faults.push({ archive: archiveName(manifest), reason: error.message });
