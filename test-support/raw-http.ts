@@ -57,8 +57,8 @@ function closed(socket: Socket): Promise<void> {
   });
 }
 
-/** Answers that follow one another, by their content-length or chunks. */
-export function parseAnswers(bytes: Buffer): RawAnswer[] {
+/** Answers that follow one another, by their content-length or chunks; those to HEAD have neither body nor chunks. */
+export function parseAnswers(bytes: Buffer, { withoutBody = false } = {}): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = bytes;
   while (rest.length > 0) {
@@ -71,7 +71,9 @@ export function parseAnswers(bytes: Buffer): RawAnswer[] {
         line.slice(line.indexOf(':') + 1).trim(),
       ]),
     );
-    const { body, length } = takeBody(rest.subarray(end + 4), headers);
+    const { body, length } = withoutBody
+      ? { body: Buffer.alloc(0), length: 0 }
+      : takeBody(rest.subarray(end + 4), headers);
     answers.push({ status: Number(statusLine.split(' ')[1]), headers, body });
     rest = rest.subarray(end + 4 + length);
   }

@@ -23,6 +23,10 @@ const PATH_SEEDS: Readonly<Record<string, keyof SeededRecords>> = {
   'lab/orders/:orderId': 'labOrderId',
   'imaging/orders/:orderId': 'imagingOrderId',
   ':vitalSetId': 'vitalSetId',
+  'ServiceRequest/:resourceId': 'labOrderId',
+  'Observation/:resourceId': 'observationId',
+  'ImagingStudy/:resourceId': 'studyId',
+  'DiagnosticReport/:resourceId': 'reportId',
   ':connectionId': 'connectionId',
   ':deliveryId': 'deliveryId',
 };

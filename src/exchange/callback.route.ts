@@ -5,6 +5,7 @@ import Schema from 'typebox/schema';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { parseJson } from '../platform/http/body.ts';
+import { requireContentType } from '../platform/http/content-type.ts';
 import { badRequest, HttpError } from '../platform/http/errors.ts';
 import { refuseUnusableText } from '../platform/http/input.ts';
 import type { Route } from '../platform/http/route.ts';
@@ -65,7 +66,7 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
       const bytes = body as unknown as Uint8Array;
       try {
         const from = await authenticate({ ...params, ...context, body: bytes });
-        requireJson(context.headers['content-type']);
+        requireContentType(context.headers, ['application/json']);
         const confirmation = parseConfirmation(bytes);
         const confirmed = await confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes });
         answers.inc({ status: 200 });
@@ -102,13 +103,4 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
 /** It stands for ever, as `value` of an identifier in the FHIR Patient. */
 function isAssignedId(text: string): boolean {
   return /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && isOneLine(text);
-}
-
-function requireJson(contentType: string | string[] | undefined): void {
-  const mediaType = String(contentType ?? '')
-    .split(';')[0]
-    ?.trim()
-    .toLowerCase();
-  if (mediaType !== 'application/json')
-    throw new HttpError(415, 'media_type', 'This content type is not taken here. Send application/json.');
 }

@@ -2,7 +2,7 @@
 import Type, { type TSchema } from 'typebox';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */
-function resource(resourceType: string) {
+export function resource(resourceType: string) {
   return Type.Object(
     { resourceType: Type.Literal(resourceType), id: Type.String() },
     {

@@ -8,8 +8,7 @@ import type { Runtime } from '../build-runtime.ts';
 /** A database that takes longer to answer nothing cannot serve. */
 const DATABASE_TIMEOUT_MS = 3_000;
 
-/** Load balancers ask with HEAD, too. */
-const PROBE = { schema: { hide: true }, exposeHeadRoute: true };
+const HIDDEN = { schema: { hide: true } };
 
 export interface Health {
   register(server: FastifyInstance): void;
@@ -41,14 +40,14 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
 
   return {
     register(server) {
-      server.get('/healthz', PROBE, async () => ({ status: 'ok' }));
-      server.get('/readyz', PROBE, async () => {
+      server.get('/healthz', HIDDEN, async () => ({ status: 'ok' }));
+      server.get('/readyz', HIDDEN, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
         if (!(await databaseAnswers()))
           throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
         return { status: 'ready', checks: { database: true, notifications: live.up } };
       });
-      server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+      server.get('/metrics', HIDDEN, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
           return reply.code(404).send(errorBody(404, NO_SUCH_PATH));
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
-import { HttpError, notFound } from '../../platform/http/errors.ts';
+import { requireContentType } from '../../platform/http/content-type.ts';
 import {
   convertQuery,
   refuseMalformedEncoding,
@@ -135,43 +135,23 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
   if (bodyMode === 'raw') request.body = await readBytes(request.raw, bodyLimitBytes);
   else if (bodyMode === 'stream') request.body = request.raw;
   else if (bodyMode === 'form') {
-    requireMediaType(request, ['application/x-www-form-urlencoded']);
+    requireContentType(request.headers, ['application/x-www-form-urlencoded']);
     const form = parseForm(await readBytes(request.raw, bodyLimitBytes));
     for (const [name, value] of Object.entries(form))
       for (const one of Array.isArray(value) ? value : [value]) addValue(query, name, one);
     request.body = undefined;
   } else if (route.schemas.body !== undefined) {
-    requireMediaType(request, route.schemas.bodyMediaTypes ?? ['application/json']);
+    requireContentType(request.headers, route.schemas.bodyMediaTypes ?? ['application/json']);
     request.body = parseJson(await readBytes(request.raw, bodyLimitBytes));
     refuseUnusableText(request.body);
   }
   refuseUnusableText(query);
-  refuseUnusableParams(request.params);
   request.query = convertQuery(querySchema, query, isStrict(request));
 }
 
 function queryText({ raw: { url = '' } }: FastifyRequest): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start + 1);
-}
-
-/** An id that no record can have is an unknown id. */
-function refuseUnusableParams(params: unknown): void {
-  try {
-    refuseUnusableText(params);
-  } catch {
-    throw notFound();
-  }
-}
-
-function requireMediaType(request: FastifyRequest, taken: readonly string[]): void {
-  const given = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  if (!taken.includes(given))
-    throw new HttpError(
-      415,
-      'media_type',
-      `This content type is not taken here. Send ${taken.join(' or ')}.`,
-    );
 }
 
 function isStrict(request: FastifyRequest): boolean {

@@ -6,12 +6,11 @@ import {
   OrderSummarySchema,
   ReportSummarySchema,
 } from '../../observations/clinical.schema.ts';
+import type { FetchKind } from '../../observations/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/access.ts';
-import { createFetchImagingOrder, type FetchImagingOrderDependencies } from './fetch-imaging-order.ts';
 
-export function fetchImagingOrderRoute(deps: FetchImagingOrderDependencies): Route<Access> {
-  const fetchOrder = createFetchImagingOrder(deps);
+export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access> {
   return facilityRoute(
     { permissions: ['investigations.imaging.list'], module: 'imaging', purposeOfUse: 'default' },
     {

@@ -11,9 +11,10 @@ import Fastify, {
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { createAllowedMethods } from './allowed-methods.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
-import { answerBrokenRequest, answerProtocolFaults } from './protocol-faults.ts';
+import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
 import { validationMessage } from './validation-message.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -34,23 +35,25 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     strict: false,
     verbose: true,
   });
+  const allowed = createAllowedMethods();
+  const faults = createFaultAnswers(allowed);
   const server = Fastify({
     logger: false,
     genReqId: correlationId,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: 120_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
     // headerFault refuses a missing Host; Node.js would answer it in another shape.
-    http: { headersTimeout: 15_000, maxHeaderSize: 16_384, requireHostHeader: false },
+    http: { headersTimeout: 15_000, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // What still arrives on open connections while the server closes is answered like anything else.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: faults.answerBroken,
   });
   server.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -59,14 +62,14 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    done(headerFault(request.raw));
+    done(headerFault(request.raw) ?? (request.is404 ? allowed.refusal(request.url) : undefined));
   });
   server.addHook('onResponse', (request, reply, done) => {
     observe(request, reply);
     done();
   });
-  server.setNotFoundHandler((_request, reply) => reply.code(404).send(errorBody(404, NO_SUCH_PATH)));
-  answerProtocolFaults(server.server);
+  server.addHook('onRoute', ({ method, url }) => allowed.add(method, url));
+  faults.attach(server.server);
   server.setErrorHandler(answerError);
 
   function observe(request: FastifyRequest, reply: FastifyReply): void {
