@@ -29,8 +29,6 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
   const broken = new WeakSet<Duplex>();
   return {
     attach(server) {
-      // Node.js drops what is beyond a count without a word, and a second Authorization with it; bytes bound it anyway.
-      server.maxHeadersCount = 0;
       server.prependListener('request', (request, response) => {
         const waiting = unanswered.get(request.socket) ?? new Set();
         unanswered.set(request.socket, waiting.add(response));
