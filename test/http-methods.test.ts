@@ -201,6 +201,9 @@ describe('a request that breaks off', () => {
     const bytes = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
     const [answer] = await exchangeBytes(port, Buffer.from(bytes));
     assert.match(messageOf(answer as RawAnswer, 431), /16384 bytes.*Send/);
+    const many = `GET / HTTP/1.1\r\nhost: x\r\n${'a:\r\n'.repeat(1_001)}\r\n`;
+    const [refused] = await exchangeBytes(port, Buffer.from(many));
+    assert.match(messageOf(refused as RawAnswer, 431), /1000 lines.*Send/);
   });
 
   it('does not take the answers to good requests before it along', async () => {

@@ -69,7 +69,7 @@ function faultOf(error: BrokenRequest, allowed: AllowedMethods): HttpError {
       return new HttpError(
         431,
         'headers_too_large',
-        `The address and the headers are larger than ${MAX_HEADER_BYTES} bytes together. Send fewer or shorter ones.`,
+        `The address and the headers are larger than ${MAX_HEADER_BYTES} bytes together, or more than 1000 lines. Send fewer or shorter ones.`,
       );
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new HttpError(
