@@ -62,10 +62,10 @@ export interface TestApi extends TestNode {
   env: Record<string, string>;
   database: TestDatabase;
   keys: KeyRing;
-  /** The clock of every node; set it to move time. */
+  /** The clock of the database and of every node; set it to move time. */
   clock: { now: Date };
-  /** Another process's worth of the service on the same database. */
-  addNode(): Promise<TestNode>;
+  /** Another process's worth of the service on the same database; its own clock may be ahead, or behind. */
+  addNode(options?: { aheadSeconds?: number }): Promise<TestNode>;
   createTenant(options?: { timeZone?: string; modules?: string[] }): Promise<Tenant>;
   createFacility(
     organisationId: string,
@@ -104,8 +104,8 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     database,
     keys,
     clock,
-    async addNode() {
-      const node = await startNode(shared);
+    async addNode({ aheadSeconds = 0 } = {}) {
+      const node = await startNode({ ...shared, aheadSeconds });
       others.push(node);
       return node;
     },
@@ -136,11 +136,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 interface NodeOptions {
   config: Config;
   keys: KeyRing;
+  /** The clock of the database. */
   clock: { now: Date };
   url: string;
+  /** By which the clock of the node is ahead of it. */
+  aheadSeconds?: number;
 }
 
-async function startNode({ config, keys, clock, url }: NodeOptions): Promise<TestNode> {
+async function startNode({ config, keys, clock, url, aheadSeconds = 0 }: NodeOptions): Promise<TestNode> {
   const logged: string[] = [];
   const sink = new PassThrough();
   sink.on('data', (chunk: Buffer) => logged.push(chunk.toString()));
@@ -149,7 +152,8 @@ async function startNode({ config, keys, clock, url }: NodeOptions): Promise<Tes
     keys,
     url,
     log: createLog('debug', sink),
-    now: () => clock.now,
+    now: () => new Date(clock.now.getTime() + aheadSeconds * 1_000),
+    databaseTime: () => clock.now,
   });
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;

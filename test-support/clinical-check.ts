@@ -10,10 +10,13 @@ import {
 } from '../src/investigations/emit-investigation.ts';
 import type { FhirResource } from '../src/observations/fhir-resource.ts';
 import type { Pool } from '../src/platform/db/database.ts';
+import { isUuid } from '../src/platform/uuid.ts';
 import { importRecords } from '../src/records/import/import-records.ts';
 import type { ImportDocument } from '../src/records/import/import-report.ts';
+import { IMPORTERS } from '../src/records/import/importers.ts';
 import type { JsonObject } from '../src/records/import/json-resource.ts';
-import { recordIdOf } from '../src/records/import/record-id.ts';
+import { type SourceId, storedIds } from '../src/records/import/place-ids.ts';
+import { hasUuid, recordId, recordIdOf } from '../src/records/import/record-id.ts';
 import { DEFAULT_LIMITS } from '../src/records/import/source/limits.ts';
 import { openFile } from '../src/records/import/source/open-source.ts';
 import type { FacilityScope } from '../src/tenancy/scope.ts';
@@ -49,7 +52,7 @@ export async function checkClinicalRecords(
   const sources = files.map((name) => ({ name, sizeBytes: 0, open: () => openFile(name, DEFAULT_LIMITS) }));
   const { document } = await importRecords({ db }, { scope, sources });
   const emitted = await emitAll(db, scope);
-  const originals = await readOriginals(files);
+  const originals = await readOriginals(scope, files);
   const check: ClinicalCheck = {
     imported: document,
     emitted: new Map(),
@@ -103,8 +106,11 @@ async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, Fhir
   return found;
 }
 
-/** The clinical resources of files of one Bundle or one resource each, by `Type/id here`. */
-async function readOriginals(files: readonly string[]): Promise<Map<string, JsonObject>> {
+/** The clinical resources of files of one Bundle or one resource each, by `Type/id here`, with references as here. */
+async function readOriginals(
+  scope: FacilityScope,
+  files: readonly string[],
+): Promise<Map<string, JsonObject>> {
   const originals = new Map<string, JsonObject>();
   for (const file of files) {
     const spool = await openFile(file, DEFAULT_LIMITS);
@@ -115,10 +121,30 @@ async function readOriginals(files: readonly string[]): Promise<Map<string, Json
     for (const { resource, fullUrl } of entries) {
       const resourceType = String(resource.resourceType);
       if (!TYPES.has(resourceType)) continue;
-      originals.set(`${resourceType}/${recordIdOf(resource, resourceType, fullUrl)}`, resource);
+      const id = recordIdOf(resource, resourceType, fullUrl);
+      const named = { id, hasUuid: hasUuid(resource, resourceType, fullUrl) };
+      referAsStored(scope, resource);
+      originals.set(`${resourceType}/${storedId(scope, resourceType, named)}`, resource);
     }
   }
   return originals;
+}
+
+/** Make `Type/1` what a record of that name has become here. */
+function referAsStored(scope: FacilityScope, value: object): void {
+  for (const [name, inner] of Object.entries(value)) {
+    if (typeof inner === 'object' && inner !== null) referAsStored(scope, inner);
+    if (name !== 'reference' || typeof inner !== 'string') continue;
+    const [type = '', id = ''] = inner.split('/').slice(-2);
+    if (!IMPORTERS.has(type) || inner.includes('?')) continue;
+    const named = { id: recordId(type, id), hasUuid: isUuid(id) };
+    Object.assign(value, { reference: `${type}/${storedId(scope, type, named)}` });
+  }
+}
+
+function storedId(scope: FacilityScope, type: string, named: SourceId): string {
+  const importer = named.hasUuid ? undefined : IMPORTERS.get(type);
+  return (importer === undefined ? undefined : storedIds(importer, scope, named)[0]) ?? named.id;
 }
 
 function count(counts: Map<string, number>, name: string): void {

@@ -20,7 +20,14 @@ export interface Arrival {
 
 /** What the exchange does with one request: answer, or drop the connection. */
 export type Behaviour =
-  | { status: number; headers?: Record<string, string>; body?: string; delayMs?: number }
+  | {
+      status: number;
+      headers?: Record<string, string>;
+      body?: string;
+      delayMs?: number;
+      /** Not answered before it is settled. */
+      after?: Promise<unknown> | undefined;
+    }
   | 'drop';
 
 export interface TestExchange {
@@ -89,6 +96,7 @@ export async function startExchange(path = '/patients'): Promise<TestExchange> {
     if (behaviour === 'drop') return void request.socket.destroy();
     if (behaviour.delayMs !== undefined)
       await new Promise((resolve) => setTimeout(resolve, behaviour.delayMs));
+    await behaviour.after;
     response.writeHead(behaviour.status, { 'content-type': 'application/json', ...behaviour.headers });
     response.end(behaviour.body ?? '{}');
   }

@@ -1,6 +1,8 @@
 /** Sign-in on a database of its own, with accounts that have passwords; for tests of its use cases. */
+import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createKeyRing, type KeyRing } from '../src/platform/crypto/key-ring.ts';
+import { watchClock } from '../src/platform/db/clock-watch.ts';
 import type { LogFields } from '../src/platform/log/log.ts';
 import type { UserType } from '../src/sign-in/account.store.ts';
 import { type CreatedAccount, createAccount } from '../src/sign-in/create-account.ts';
@@ -49,9 +51,16 @@ export async function createSignInFixture(settings: Partial<SignInSettings> = {}
   const logged: LogFields[] = [];
   const log = { info: (fields: LogFields) => void logged.push(fields) };
   const passwords = cheapPasswords(settings);
+  const clock = await watchClock({
+    db,
+    now: () => new Date(),
+    databaseTime: () => null,
+    maxSkewSeconds: 30,
+    onChange: () => assert.fail('the clock of this machine and that of its database differ'),
+  });
   const tenant = await addTenant(database);
   const another = (changed: Partial<SignInSettings> = settings): SignIn => ({
-    ...createSignIn({ db, keys, log, settings: changed }),
+    ...createSignIn({ db, keys, log, clock, settings: changed }),
     passwords,
   });
   return {
@@ -62,7 +71,10 @@ export async function createSignInFixture(settings: Partial<SignInSettings> = {}
     signIn: another(),
     another,
     addAccount: (options) => addAccount({ database, passwords }, tenant, options),
-    close: () => database.drop(),
+    async close() {
+      clock.close();
+      await database.drop();
+    },
   };
 }
 

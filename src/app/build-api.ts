@@ -9,6 +9,7 @@ import { buildFeatures } from './features.ts';
 import { createHealth, type Health } from './http/health.ts';
 import { openApiOptions } from './http/open-api.ts';
 import { type ApiRoute, type HttpMethod, registerRoute } from './http/register-route.ts';
+import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
 import { apiRoutes, rootRoutes } from './routes.ts';
 
 export const API_PREFIX = '/api/v1';
@@ -21,11 +22,12 @@ export interface Api {
 }
 
 export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
-  const { config, log, metrics, now, callers, hearing } = runtime;
+  const { config, log, metrics, now, databaseTime, callers, hearing } = runtime;
   const publicBaseUrl = options.publicBaseUrl ?? baseUrlOf(config);
   const server = createServer({ log, metrics, trustProxy: config.trustProxy });
+  if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);
   const features = await buildFeatures(runtime, publicBaseUrl);
-  const deps = { now, callers, hearing, verifyAccessToken: features.verifyAccessToken };
+  const deps = { now, databaseTime, callers, hearing, verifyAccessToken: features.verifyAccessToken };
   const health = createHealth(runtime);
   health.register(server);
   server.addHook('onClose', async () => {

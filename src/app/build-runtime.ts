@@ -2,8 +2,10 @@
 
 import { CommandError } from '../platform/command/command.ts';
 import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
+import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
 import { openDataFolder } from '../platform/db/data-folder.ts';
 import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
@@ -12,6 +14,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
+import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { loadMasterKey } from './config/master-key.ts';
 import { createHearing, type Hearing } from './hearing.ts';
@@ -69,7 +72,10 @@ export interface Runtime {
   /** URL of the owner of the schema. */
   url: string;
   log: Log;
+  /** The clock of this machine. */
   now: () => Date;
+  databaseTime: () => DatabaseTime;
+  clock: ClockWatch;
   metrics: Metrics;
   keys: KeyRing;
   /** Acts as the service's role. */
@@ -87,6 +93,8 @@ export interface RuntimeOptions {
   config: Config;
   log: Log;
   now: () => Date;
+  /** Names another time than the clock of the database; for tests. */
+  databaseTime?: () => DatabaseTime;
   /** URL of the owner, from {@link openDatabase}. */
   url: string;
   /** See {@link OpenDatabase}; without it, the owner acts as the service's role. */
@@ -95,7 +103,7 @@ export interface RuntimeOptions {
 }
 
 export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { config, log, now, url, serviceUrl = url, keys } = options;
+  const { config, log, now, databaseTime = () => null, url, serviceUrl = url, keys } = options;
   const metrics = createMetrics();
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
   const role = SERVICE_ROLE;
@@ -104,7 +112,15 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     onError,
   );
   const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
-  const callers = createCallerDirectory(db);
+  const clock = await watchClock({
+    db,
+    now,
+    databaseTime,
+    maxSkewSeconds: config.clockMaxSkewSeconds,
+    onChange: (watch) => logClock(log, watch),
+  });
+  registerClockGauge(metrics.registry, clock);
+  const callers = createCallerDirectory(db, databaseTime);
   const live = await openLiveConnection({
     config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
     channels: [LIVE_CHANNEL],
@@ -130,6 +146,8 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     url,
     log,
     now,
+    databaseTime,
+    clock,
     metrics,
     keys,
     db,
@@ -140,6 +158,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     hearing,
     async close() {
       clearInterval(heads);
+      clock.close();
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();

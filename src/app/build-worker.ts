@@ -20,15 +20,18 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
   let running: Promise<void> = Promise.resolve();
 
   async function housekeep(): Promise<void> {
-    for (const step of [partitions(runtime), ...steps]) {
-      try {
-        await step.run(runtime.now());
-      } catch (error) {
-        runtime.log.warn(
-          { event: `housekeeping.${step.name}`, ...errorFields(error) },
-          'housekeeping step failed',
-        );
-      }
+    const now = await attempt('clock', () => runtime.clock.compare());
+    // What is swept cannot be brought back, so it is not done while the clocks disagree.
+    if (now === undefined || runtime.clock.isOff()) return;
+    for (const step of [partitions(runtime), ...steps]) await attempt(step.name, () => step.run(now));
+  }
+
+  async function attempt<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      runtime.log.warn({ event: `housekeeping.${name}`, ...errorFields(error) }, 'housekeeping step failed');
+      return undefined;
     }
   }
 
@@ -54,6 +57,7 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
 /** Something to be done about once a minute, safe to run on several processes at once. */
 export interface HousekeepingStep {
   name: string;
+  /** `now` is the time of the database. */
   run(now: Date): Promise<void>;
 }
 

@@ -37,6 +37,7 @@ import {
   resetPasswordCommand,
 } from '../sign-in/manage-accounts.command.ts';
 import { listKeysCommand, rotateKeyCommand } from '../sign-in/signing-key.command.ts';
+import { unlockAccountCommand } from '../sign-in/unlock-account.command.ts';
 import { createFacilityCommand } from '../tenancy/create-facility.command.ts';
 import { createOrganisationCommand } from '../tenancy/create-organisation.command.ts';
 import { createRoleCommand } from '../tenancy/create-role.command.ts';
@@ -99,6 +100,7 @@ export function buildProgram(): Command {
       disableAccountCommand(environment),
       enableAccountCommand(environment),
       resetPasswordCommand(environment),
+      unlockAccountCommand(environment),
       listAccountsCommand(environment),
     ]),
   );

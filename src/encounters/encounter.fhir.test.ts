@@ -110,7 +110,7 @@ test('what is expressed conforms to FHIR R4', () => {
     end: null,
   };
   for (const status of ['planned', 'in-progress', 'finished', 'cancelled', 'entered-in-error'] as const)
-    for (const record of [full, bare])
+    for (const record of [full, bare, { ...full, end: null }])
       assert.deepEqual(fhirFaults(JSON.parse(encounterJson({ ...record, status }))), []);
 });
 
@@ -154,6 +154,18 @@ test('what is not known is left out, and an open visit has no period.end', () =>
     subject: { reference: 'Patient/33333333-3333-4333-8333-333333333333' },
     period: { start: '2024-01-31T23:15:00+01:00' },
     serviceProvider: { reference: 'Organization/11111111-1111-4111-8111-111111111111' },
+  });
+});
+
+test('a visit that is finished without an end says that the end is not known', () => {
+  const { period } = JSON.parse(encounterJson({ ...full, end: null }));
+  assert.deepEqual(period, {
+    start: '2024-01-31T23:15:00+01:00',
+    _end: {
+      extension: [
+        { url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' },
+      ],
+    },
   });
 });
 

@@ -7,6 +7,10 @@ import { ownIdentifier } from '../fhir/coded.ts';
 
 export type EncounterStatus = 'planned' | 'in-progress' | 'finished' | 'cancelled' | 'entered-in-error';
 
+/** What stands for an element whose value is not known. */
+const UNKNOWN =
+  '{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"unknown"}]}';
+
 /** JSON text of a non-empty FHIR value, or null. */
 export type JsonText = string | null;
 
@@ -61,7 +65,7 @@ export function encounterJson(encounter: EncounterRecord): string {
   text += member('type', encounter.type) + member('priority', encounter.priority);
   text += `,"subject":{"reference":"Patient/${encounter.patientId}"}`;
   text += member('participant', list(encounter.participants, participantJson));
-  text += member('period', periodJson(encounter.start, encounter.end));
+  text += member('period', visitPeriodJson(encounter));
   text += member('reasonCode', encounter.reasonCode);
   if (encounter.dischargeDisposition !== null)
     text += `,"hospitalization":{"dischargeDisposition":${encounter.dischargeDisposition}}`;
@@ -102,6 +106,15 @@ function locationJson([locationId, display, status, start, end]: EncounterLocati
 
 function referenceJson(resourceType: string, id: string | null, display: string | null): string | null {
   return object((id === null ? '' : `,"reference":"${resourceType}/${id}"`) + text('display', display));
+}
+
+/**
+ * A Period without an end goes on (R4, "Period"). A visit that is finished does not: its end is not known, which
+ * the extension says (https://hl7.org/fhir/R4/extension-data-absent-reason.html).
+ */
+function visitPeriodJson({ status, start, end }: EncounterRecord): string | null {
+  const endUnknown = status === 'finished' && start !== null && end === null;
+  return object(text('start', start) + text('end', end) + member('_end', endUnknown ? UNKNOWN : null));
 }
 
 function periodJson(start: string | null, end: string | null): string | null {

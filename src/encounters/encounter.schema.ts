@@ -47,7 +47,23 @@ export const EncounterSchema = Type.Object(
         }),
       ),
     ),
-    period: Type.Optional(Type.Object(Period.properties, { description: 'No end while the visit is open.' })),
+    period: Type.Optional(
+      Type.Object(
+        {
+          ...Period.properties,
+          _end: Type.Optional(
+            Type.Object(
+              { extension: Type.Array(Type.Object({ url: Type.String(), valueCode: Type.String() })) },
+              {
+                description:
+                  'In place of the end of a finished visit whose source gave none: the extension data-absent-reason, `unknown`.',
+              },
+            ),
+          ),
+        },
+        { description: 'No end while the visit is open. Dates are as the source wrote them.' },
+      ),
+    ),
     reasonCode: Type.Optional(Type.Array(CodeableConcept)),
     hospitalization: Type.Optional(Type.Object({ dischargeDisposition: CodeableConcept })),
     location: Type.Optional(

@@ -1,4 +1,4 @@
-/** GET /encounters/fhir/metadata: the CapabilityStatement, open to anyone (design 3.3). */
+/** GET /encounters/fhir/metadata: the CapabilityStatement, open to anyone (docs/encounters.md). */
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';

@@ -1,4 +1,4 @@
-/** Cursors of the encounter search: bound to organisation, facility, patient and filters (design 3.3). */
+/** Cursors of the encounter search: bound to organisation, facility, patient and filters (docs/adr/0007). */
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { EncounterPosition } from './search-encounters.store.ts';

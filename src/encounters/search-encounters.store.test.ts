@@ -126,7 +126,7 @@ const dateValue = fc.record({
 });
 const dateValues = fc.array(dateValue, { minLength: 1, maxLength: 2 });
 
-/** Design 3.3, word for word. */
+/** docs/encounters.md, "Dates", word for word; ends are instants here. Dates: test/encounter-periods.test.ts. */
 function touches(
   { start, end }: Visit,
   { prefix, span: [, first, next] }: { prefix: string; span: (typeof spans)[number] },

@@ -17,7 +17,7 @@ export interface EncounterPosition {
   readonly id: string;
 }
 
-/** The part of time that an encounter [start, end) must touch (design 3.3). */
+/** The part of time that an encounter must touch (docs/encounters.md, "Dates"). */
 export interface DateFilter {
   /** It ends at this instant or after it. */
   readonly endsFrom?: Date;
@@ -54,7 +54,8 @@ const BEFORE_ALL: EncounterPosition = { start: 'infinity', id: 'ffffffff-ffff-ff
 const PAGE_COLUMNS = ENCOUNTER_COLUMN_NAMES.map((name) => `page.${name}`).join(', ');
 
 // The inner select walks encounter_by_patient from the position on and stops after one row more than the
-// page; nothing is sorted but the pages themselves.
+// page; nothing is sorted but the pages themselves. An end that came as an instant (with a T) still touches what
+// begins at it. One that came as a date is kept as the first instant after that date, and does not.
 const SEARCH = `
   select r.place, p.refused_purposes, page.sort_text, ${PAGE_COLUMNS}
   from unnest(
@@ -78,7 +79,11 @@ const SEARCH = `
       and e.patient_id = r.patient_id
       and (e.sort_start, e.id) < (r.after_start, r.after_id)
       and e.sort_start < r.starts_before
-      and coalesce(e.period_end, 'infinity') >= r.ends_from
+      and (
+        e.period_end is null
+        or e.period_end > r.ends_from
+        or (e.period_end = r.ends_from and coalesce(e.period_end_source like '%T%', true))
+      )
       and (not r.dated or e.period_start is not null or e.period_end is not null)
       and (r.status is null or e.status = r.status)
     order by e.sort_start desc, e.id desc

@@ -1,4 +1,4 @@
-/** The parameters of an encounter search (specification, "Search query parameters"; design 3.3). */
+/** The parameters of an encounter search (docs/encounters.md, "Search"). */
 import Type, { type Static } from 'typebox';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';

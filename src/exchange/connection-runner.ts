@@ -24,11 +24,11 @@ import {
   release,
   settle,
 } from './lane.store.ts';
-import { deadlineAfter } from './lease-deadline.ts';
+import { leaseEndAfter } from './lease-end.ts';
 import { type LiveTarget, loadTarget } from './live-target.ts';
 import { park, unpark } from './parking.store.ts';
 import { createSettleQueue } from './settle-queue.ts';
-import { accessEntry, notCovered, notSent, type Try, tryDelivery } from './try-delivery.ts';
+import { accessEntry, notCovered, notSent, type Tried, type Try, tryDelivery } from './try-delivery.ts';
 
 export interface RunnerDependencies {
   db: Pool;
@@ -145,13 +145,14 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
     const leaseToken = randomUUID();
     const durationMs = Math.max(settings.leaseMs, 3 * by.timeoutMs);
     // Begun before the database begins the lease, so that it ends before the lease does.
-    const deadline = deadlineAfter(durationMs - by.timeoutMs, deps.now);
+    const leaseEnd = leaseEndAfter(durationMs, deps.now);
     const found = await (probe ? leaseProbe : leaseDue)(db, key, { token: leaseToken, durationMs, limit });
     batchSize.note({ found: found.length, startedMs, starved: leased.length + logged.length === 0 });
-    const chosen = chooseTries(found, { probe, purposeOfUse: by.purposeOfUse });
+    const { purposeOfUse } = by;
+    const chosen = chooseTries(found, { probe, purposeOfUse });
     for (const delivery of chosen.tries)
-      leased.push({ ...delivery, leaseToken, deadline, probe, nonce: randomUUID() });
-    setAside(chosen, { leaseToken, deadline });
+      leased.push({ ...delivery, leaseToken, leaseEnd, purposeOfUse, probe, nonce: randomUUID() });
+    setAside(chosen, { leaseToken, leaseEnd });
     if (!probe || found.length === 0 || chosen.sends) return false;
     await probeNow(db, key);
     return !stopping && circuit.open && results.size + leased.length <= MAX_UNWRITTEN;
@@ -159,13 +160,13 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
 
   function setAside(
     { off, uncovered, spare }: Chosen,
-    { leaseToken, deadline }: Pick<Try, 'leaseToken' | 'deadline'>,
+    { leaseToken, leaseEnd }: Pick<Try, 'leaseToken' | 'leaseEnd'>,
   ): void {
     const lanes = (of: readonly LeasedDelivery[]) => ({
       token: leaseToken,
       patientIds: of.map(({ patientId }) => patientId),
     });
-    for (const delivery of uncovered) results.add(notCovered({ ...delivery, leaseToken }), deadline.ms);
+    for (const delivery of uncovered) results.add(notCovered({ ...delivery, leaseToken }), leaseEnd.ms);
     if (off.length > 0) park(db, key, lanes(off)).catch(report('delivery.park'));
     if (spare.length > 0) release(db, key, lanes(spare)).catch(report('delivery.release'));
   }
@@ -200,9 +201,12 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   function logLeased(by: LiveTarget): void {
     if (logging !== undefined || logged.length >= LOGGED_AHEAD * by.maxInFlight) return;
     // What waited too long to be sent under its lease is left to whoever leases it next.
-    const inTime = leased.filter((item) => !item.deadline.passed());
+    const { late = [], inTime = [] } = Object.groupBy(leased, (item) =>
+      item.leaseEnd.isWithin(by.timeoutMs) ? 'late' : 'inTime',
+    );
+    releaseAll(late);
     leased = inTime.slice(2 * LOGGED_AHEAD * by.maxInFlight);
-    logging = logAccess(inTime.slice(0, 2 * LOGGED_AHEAD * by.maxInFlight), by)
+    logging = logAccess(inTime.slice(0, 2 * LOGGED_AHEAD * by.maxInFlight))
       .catch(report('delivery.access-log'))
       .finally(() => {
         logging = undefined;
@@ -210,8 +214,8 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
       });
   }
 
-  async function logAccess(batch: Try[], by: LiveTarget): Promise<void> {
-    const entries = batch.map((item) => accessEntry(key, item, by));
+  async function logAccess(batch: Try[]): Promise<void> {
+    const entries = batch.map((item) => accessEntry(key, item));
     try {
       await deps.accessLog.record(entries);
     } catch (error) {
@@ -227,21 +231,50 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   }
 
   async function send(item: Try, by: LiveTarget): Promise<void> {
-    if (item.deadline.passed()) return settleUnsent(item, 'unsent');
     inFlight += 1;
-    const context = { target: by, retry: settings.retry, now: deps.now, counts: () => !circuit.open };
-    const { result, sign, restMs } = await tryDelivery(item, context);
+    const maySend = () => isStillPermitted(item, by);
+    const context = {
+      target: by,
+      retry: settings.retry,
+      now: deps.now,
+      counts: () => !circuit.open,
+      maySend,
+    };
+    const tried = await tryDelivery(item, context);
     inFlight -= 1;
-    results.add(result, item.deadline.ms + by.timeoutMs);
+    if (tried === undefined) settleUnsent(item, 'unsent');
+    else noteTried(item, tried, by);
+    advance();
+  }
+
+  function noteTried(item: Try, { result, sign, restMs }: Tried, by: LiveTarget): void {
+    results.add(result, item.leaseEnd.ms);
     if (result.attempt !== null) deps.onAttempt(key, result.attempt);
     circuit.note(sign, { ...item, restMs });
     void by.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
-    advance();
+  }
+
+  /** What may not be sent now is leased again at once, and then withheld, held or set aside, as anything else. */
+  async function isStillPermitted(item: Try, by: LiveTarget): Promise<boolean> {
+    if (item.purposeOfUse !== by.purposeOfUse) return false;
+    const permit = await by.permit(item).catch((error: unknown) => {
+      report('delivery.permit')(error);
+      return 'changed';
+    });
+    if (permit === 'outdated') forget(by);
+    // The answer may have been long in coming.
+    return permit === 'send' && !item.leaseEnd.isWithin(by.timeoutMs);
+  }
+
+  /** The connection was changed since: nothing is leased or sent before it is loaded anew. */
+  function forget(by: LiveTarget): void {
+    if (target === by) target = undefined;
+    by.sender.close();
   }
 
   function settleUnsent(item: Try, why: 'withheld' | 'unsent'): void {
     const result = notSent(item, why, deps.now());
-    results.add(result, item.deadline.ms);
+    results.add(result, item.leaseEnd.ms);
     // Past what is withheld the probe was looked for when it was leased.
     if (item.probe && why === 'unsent') probeNow(db, key).catch(report('delivery.circuit'));
     if (result.attempt !== null) deps.onAttempt(key, result.attempt);
@@ -256,15 +289,19 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
 
   /** Let go of everything that is not in flight. */
   function giveBack(): void {
-    const tokens = Map.groupBy(leased, (item) => item.leaseToken);
+    const untouched = leased;
     leased = [];
-    for (const [token, items] of tokens) {
-      const patientIds = items.map((item) => item.patientId);
-      release(db, key, { token, patientIds }).catch(report('delivery.release'));
-    }
+    releaseAll(untouched);
     const unsent = logged;
     logged = [];
     for (const item of unsent) settleUnsent(item, 'unsent');
+  }
+
+  function releaseAll(items: readonly Try[]): void {
+    for (const [token, of] of Map.groupBy(items, (item) => item.leaseToken))
+      release(db, key, { token, patientIds: of.map(({ patientId }) => patientId) }).catch(
+        report('delivery.release'),
+      );
   }
 
   async function stop(): Promise<void> {

@@ -5,6 +5,7 @@
  * The clock is the database's, because workers on several machines share it.
  */
 import type { Queryable } from '../platform/db/database.ts';
+import { coveredNow, moduleOn } from './covers.ts';
 
 export interface ConnectionKey {
   organisationId: string;
@@ -69,23 +70,8 @@ const LEASE = `
     returning h.patient_id, h.sequence, h.attempts
   )
   select l.patient_id, l.sequence, l.attempts, d.id, d.facility_id, d.body, p.refused_purposes,
-    d.facility_id = any(array(
-      select facility_id
-      from facility_module
-      where organisation_id = $1
-        and module = 'exchange'
-    )) as module_on,
-    (
-      select all_facilities
-      from exchange_connection
-      where organisation_id = $1
-        and id = $2
-    ) or d.facility_id = any(array(
-      select facility_id
-      from exchange_connection_facility
-      where organisation_id = $1
-        and connection_id = $2
-    )) as covered
+    ${moduleOn('d.facility_id')} as module_on,
+    ${coveredNow('d.facility_id')} as covered
   from leased l
   cross join lateral (
     select id, facility_id, body

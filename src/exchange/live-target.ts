@@ -1,5 +1,6 @@
 /** Where and how one connection is delivered to, loaded anew whenever its version moves. */
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import { createBatcher } from '../platform/db/batch.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { type AddressSettings, reachOf } from './connection.ts';
 import { goodSecrets, noteSecretUse } from './connection-secret.store.ts';
@@ -7,12 +8,15 @@ import { openSecret } from './connection-secret.ts';
 import { type DeliveryTarget, deliveryTarget } from './delivery-target.store.ts';
 import type { ConnectionKey } from './lane.store.ts';
 import { createSender, type Sender } from './send.ts';
+import { type Permit, type PermitRequest, permits } from './send-permit.store.ts';
 
 export interface LiveTarget extends DeliveryTarget {
   version: number;
   sender: Sender;
   /** The text of the newest secret. */
   secret: string;
+  /** Whether a delivery may go out now, as the connection was loaded. Those that ask together share a round trip. */
+  permit: (request: PermitRequest) => Promise<Permit>;
   /** Note that the secret was used; written now and then, not each time. */
   noteUse(deliveryId: string, at: Date): Promise<void>;
 }
@@ -25,6 +29,7 @@ interface LoadDependencies {
 }
 
 const USE_WRITTEN_EVERY_MS = 30_000;
+const PERMITS_AT_ONCE = 256;
 
 /**
  * Undefined when the connection is disabled or has no secret. Throws AddressRefusedError when its address must
@@ -44,6 +49,11 @@ export async function loadTarget(
     version,
     sender: createSender(target.address, { ...target, reach: reachOf(target.operatorAddress, settings) }),
     secret: openSecret(keys, key, stored),
+    permit: createBatcher({
+      load: (requests: PermitRequest[]) => permits(db, key, { ...target, version }, requests),
+      maxKeys: PERMITS_AT_ONCE,
+      maxInFlight: 1,
+    }),
     async noteUse(deliveryId, at) {
       if (performance.now() - writtenMs < USE_WRITTEN_EVERY_MS) return;
       writtenMs = performance.now();

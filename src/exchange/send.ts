@@ -11,7 +11,8 @@ export type Answer =
 export interface Sender {
   readonly path: string;
   readonly query: string;
-  post(body: string, headers: Record<string, string>): Promise<Answer>;
+  /** `mayWrite` is asked when the connection stands, just before the request is written. */
+  post(body: string, headers: Record<string, string>, mayWrite?: () => Promise<boolean>): Promise<Answer>;
   /** Let go of the kept connections; requests under way are not touched. */
   close(): void;
 }
@@ -30,8 +31,8 @@ export function createSender(
   return {
     path: pathname,
     query: search.slice(1),
-    async post(body, headers) {
-      const answer = await client.send({ method: 'POST', path, headers, body });
+    async post(body, headers, mayWrite) {
+      const answer = await client.send({ method: 'POST', path, headers, body, mayWrite });
       if (answer.kind === 'unanswered') return answer;
       const { kind, status, retryAfterMs, chunks } = answer;
       return { kind, status, retryAfterMs, responseHash: hash('sha256', Buffer.concat(chunks), 'buffer') };

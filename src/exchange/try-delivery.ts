@@ -1,9 +1,11 @@
 /** One try of one delivery: the trace of the access, the signed request, and the line for the ledger. */
+import { NOT_WRITTEN } from '../platform/http/outbound-client.ts';
 import type { AccessEntry } from '../privacy/access-log.ts';
 import { allowsPurpose } from '../privacy/decide.ts';
+import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import { type Judgement, judge } from './judge.ts';
 import type { Attempt, ConnectionKey, LeasedDelivery, Result } from './lane.store.ts';
-import type { LeaseDeadline } from './lease-deadline.ts';
+import type { LeaseEnd } from './lease-end.ts';
 import type { LiveTarget } from './live-target.ts';
 import type { RetrySettings } from './retry.ts';
 import type { Answer } from './send.ts';
@@ -12,8 +14,9 @@ import { signRequest } from './signed-request.ts';
 /** A delivery that is leased for one try. */
 export interface Try extends LeasedDelivery {
   leaseToken: string;
-  /** No request is begun after it. */
-  deadline: LeaseDeadline;
+  leaseEnd: LeaseEnd;
+  /** Of the connection when it was leased: what the access is logged under. */
+  purposeOfUse: PurposeOfUse;
   /** Sent to find out whether the exchange is up again. */
   probe: boolean;
   /** Fresh for each try; also its correlation id. */
@@ -21,7 +24,8 @@ export interface Try extends LeasedDelivery {
 }
 
 /** The entry that must be durable before the try is sent. The connection's id stands for an account. */
-export function accessEntry(key: ConnectionKey, item: Try, { purposeOfUse }: LiveTarget): AccessEntry {
+export function accessEntry(key: ConnectionKey, item: Try): AccessEntry {
+  const { purposeOfUse } = item;
   return {
     organisationId: key.organisationId,
     facilityId: item.facilityId,
@@ -42,6 +46,8 @@ export interface TryContext {
   now: () => Date;
   /** Whether the try is used up, asked when it has ended. */
   counts: () => boolean;
+  /** Asked just before the request is written. */
+  maySend: () => Promise<boolean>;
 }
 
 /** The result, and what it says of the exchange as a whole. */
@@ -49,11 +55,12 @@ export interface Tried extends Pick<Judgement, 'sign' | 'restMs'> {
   result: Result;
 }
 
-/** Sign and post. Never throws: what went wrong is in the result. */
-export async function tryDelivery(item: Try, context: TryContext): Promise<Tried> {
+/** Sign and post. Undefined when it might not be sent. Never throws: what went wrong is in the result. */
+export async function tryDelivery(item: Try, context: TryContext): Promise<Tried | undefined> {
   const startedAt = context.now();
   const startedMs = performance.now();
-  const answer = await post(item, context.target, startedAt).catch(unsendable);
+  const answer = await post(item, context, startedAt).catch(unsendable);
+  if (answer.kind === 'unanswered' && answer.code === NOT_WRITTEN) return undefined;
   const counted = context.counts();
   const by = { attempts: item.attempts, counted, retry: context.retry, random: Math.random() };
   const { next, sign, restMs, ...judged } = judge(answer, by);
@@ -62,16 +69,18 @@ export async function tryDelivery(item: Try, context: TryContext): Promise<Tried
   return { result: resultOf(item, { next, counted, attempt }), sign, restMs };
 }
 
-async function post(item: Try, { sender, clientId, secret }: LiveTarget, time: Date): Promise<Answer> {
+async function post(item: Try, { target, maySend }: TryContext, time: Date): Promise<Answer> {
+  const { sender, clientId, secret } = target;
   const { path, query } = sender;
   const request = { method: 'POST', path, query, body: item.body, clientId, time, nonce: item.nonce };
-  return sender.post(item.body, {
+  const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(item.body)),
     ...signRequest(request, secret),
     'x-idempotency-key': item.deliveryId,
     'x-correlation-id': item.nonce,
-  });
+  };
+  return sender.post(item.body, headers, maySend);
 }
 
 /** A request that could not even be made; the settings of the connection are at fault. */

@@ -1,5 +1,5 @@
 /**
- * SQL that reads what is to be put under orders: reports, studies, and the orders (design 3.7).
+ * SQL that reads what is to be put under orders: reports, studies, and the orders (docs/fhir-mapping.md, "Grouping").
  *
  * An import asks right after it filled tables that had no statistics. The planner then holds every index that leads
  * with the tenant for as good as the key, and one plan that it keeps reads a whole facility for each record. So each

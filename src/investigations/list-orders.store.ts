@@ -24,6 +24,8 @@ export interface ListedOrder {
   code: CodeableConcept | undefined;
   /** As PostgreSQL writes it; `-infinity` when it is not known. */
   sortText: string;
+  /** The FHIR date or time that `sortText` is of; undefined when it is of a part of the order. */
+  written: string | undefined;
 }
 
 export interface OrderPage {
@@ -39,6 +41,7 @@ interface OrderRow {
   status: string;
   code: CodeableConcept | null;
   sort_text: string;
+  written: string | null;
 }
 
 const BEFORE_ALL: OrderPosition = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
@@ -58,7 +61,8 @@ export async function listOrderPage(
         on p.organisation_id = g.organisation_id
         and p.id = g.patient_id
       left join lateral (
-        select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text
+        select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text,
+          coalesce(o.authored_source, o.occurrence_start) as written
         from investigation_order o
         where o.organisation_id = $1
           and o.facility_id = $2
@@ -87,6 +91,7 @@ export async function listOrderPage(
       status: row.status,
       code: row.code ?? undefined,
       sortText: row.sort_text,
+      written: row.written ?? undefined,
     })),
     next: found.length > limit && last !== undefined ? { at: last.sort_text, id: last.id } : undefined,
   };

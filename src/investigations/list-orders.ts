@@ -1,4 +1,5 @@
-/** List the orders of one patient, so that a partner can discover their ids (design 3.4). */
+/** List the orders of one patient, so that a partner can discover their ids (docs/lab.md). */
+import { parseDateTime } from '../fhir/date-time.ts';
 import { codingsOf, emitContext } from '../observations/coded-content.ts';
 import { summaryCode } from '../observations/collection.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -11,7 +12,7 @@ import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
 import type { Translator } from '../terminology/translate.ts';
 import type { Discipline } from './investigation.ts';
-import { listOrderPage, type OrderPosition } from './list-orders.store.ts';
+import { type ListedOrder, listOrderPage, type OrderPosition } from './list-orders.store.ts';
 
 export interface ListOrdersDependencies {
   db: Queryable;
@@ -34,8 +35,12 @@ export interface OrderItem {
   encounterId: string | null;
   status: string;
   code: string;
-  /** ISO 8601 UTC; null when the source gave no time. */
+  /** Of `code`; absent where the order names none. */
+  codeSystem?: string | undefined;
+  /** ISO 8601 UTC; null when the source gave no time, or only a month or a year. */
   orderedAt: string | null;
+  /** The date as the source wrote it, where it gave no time of day. */
+  orderedOn?: string | undefined;
 }
 
 /** 400 for a cursor of another list; 404 for a patient outside the scope; 403 when the purpose is refused. */
@@ -67,11 +72,19 @@ export async function listOrders(
     patientId,
     encounterId: order.encounterId,
     status: order.status,
-    code: summaryCode(order.code === undefined ? undefined : translate(order.code)),
-    orderedAt: order.sortText === '-infinity' ? null : instantFromTimestamp(order.sortText),
+    ...summaryCode(order.code === undefined ? undefined : translate(order.code)),
+    ...ordered(order),
   }));
   const { next } = page;
   return { items, nextCursor: next === undefined ? null : cursors.encode(binding, [next.at, next.id]) };
+}
+
+/** A month or a year has no timestamp, as in the summary beside an Observation. */
+function ordered({ sortText, written }: ListedOrder): Pick<OrderItem, 'orderedAt' | 'orderedOn'> {
+  const precision = written === undefined ? undefined : parseDateTime(written)?.precision;
+  const orderedOn = precision === undefined || precision === 'time' ? undefined : written;
+  const isPoint = sortText !== '-infinity' && precision !== 'month' && precision !== 'year';
+  return { orderedAt: isPoint ? instantFromTimestamp(sortText) : null, orderedOn };
 }
 
 function toPosition([at, id]: (string | number)[]): OrderPosition {

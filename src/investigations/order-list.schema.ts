@@ -1,6 +1,6 @@
 /** An order in a list, in the OpenAPI document. */
 import Type from 'typebox';
-import { pageSchema } from '../observations/clinical.schema.ts';
+import { CODE_SCHEMAS, pageSchema } from '../observations/clinical.schema.ts';
 
 export const OrderPageSchema = pageSchema(
   Type.Object({
@@ -8,9 +8,13 @@ export const OrderPageSchema = pageSchema(
     patientId: Type.String(),
     encounterId: Type.Union([Type.String(), Type.Null()]),
     status: Type.String({ description: 'FHIR status of the order.' }),
-    code: Type.String({ description: 'The LOINC code; where no map leads to one, the local code.' }),
+    ...CODE_SCHEMAS,
     orderedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it was written, else when its first part was made; null where neither is known.',
+      description:
+        'When it was written, else when its first part was made; null where neither is known, or only a month or a year. Of a day it is midnight at the facility.',
     }),
+    orderedOn: Type.Optional(
+      Type.String({ description: 'The date as the source wrote it, where it gave no time of day.' }),
+    ),
   }),
 );

@@ -19,7 +19,7 @@ const CATEGORY: Readonly<Record<Discipline, CodeableConcept | undefined>> = {
   other: undefined,
 };
 
-/** The resource. An order that the source did not have is `completed`, in the category of its discipline. */
+/** The resource, in the category of its discipline where it has none. Made-up orders: docs/fhir-mapping.md, "Grouping". */
 export function orderResource(order: OrderRecord, context: EmitContext): FhirResource {
   return {
     resourceType: 'ServiceRequest',

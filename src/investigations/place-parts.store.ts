@@ -1,4 +1,4 @@
-/** SQL that puts reports, studies and results under the orders that they belong to (design 3.7). */
+/** SQL that puts reports, studies and results under the orders that they belong to (docs/fhir-mapping.md, "Grouping"). */
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { RANDOM_VERSION } from '../platform/db/random-version.ts';

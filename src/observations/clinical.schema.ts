@@ -1,4 +1,4 @@
-/** The answers of "Fetch as FHIR" and of the lists in the OpenAPI document (design 3.4). */
+/** The answers of "Fetch as FHIR" and of the lists in the OpenAPI document (docs/lab.md). */
 import Type, { type TSchema } from 'typebox';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */
@@ -40,16 +40,40 @@ export const CollectionSchema = Type.Object(
   { description: 'FHIR R4 Bundle of type collection.' },
 );
 
+/** `code` and `codeSystem` of a summary. */
+export const CODE_SCHEMAS = {
+  code: Type.String({
+    description:
+      'The LOINC code; where no map leads to one, the local code; for a code that is text alone, the text.',
+  }),
+  codeSystem: Type.Optional(
+    Type.String({
+      description:
+        'The system of `code`: `http://loinc.org`, or that of the local code. Absent where the source names none: then `code` is no LOINC code.',
+    }),
+  ),
+};
+
 export const OrderSummarySchema = summary('ServiceRequest', {
   status: Type.String({ description: 'FHIR status of the order.' }),
-  code: Type.String({ description: 'The LOINC code; where no map leads to one, the local code.' }),
+  ...CODE_SCHEMAS,
 });
 
 export const ObservationSummarySchema = summary('Observation', {
-  code: Type.String({ description: 'The LOINC code; where no map leads to one, the local code.' }),
-  occurredAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-    description: 'ISO 8601 in UTC; null where the source gave no time.',
-  }),
+  ...CODE_SCHEMAS,
+  occurredAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'ISO 8601 in UTC. Of a day it is midnight at the facility. Absent where the source gave no time, or only a month or a year.',
+    }),
+  ),
+  occurredOn: Type.Optional(
+    Type.String({
+      description:
+        'The date as the source wrote it, where it gave no time of day: a day, a month or a year (`2024-03`).',
+    }),
+  ),
 });
 
 export const ReportSummarySchema = summary('DiagnosticReport', {

@@ -1,5 +1,5 @@
 /**
- * The answers of "Fetch as FHIR" (specification, "Lab and imaging clinical-FHIR response"; design 3.4): a
+ * The answers of "Fetch as FHIR" (docs/lab.md): a
  * collection Bundle, and a summary of each resource taken from the resource itself. Each resource is written
  * as JSON once and used in both places. Pure.
  */
@@ -34,7 +34,7 @@ export function collectionJson(publicBaseUrl: string, resources: readonly Writte
 /** The resource with its summary, as JSON text: the summary's members come before `resource`. */
 export function summaryJson(
   { resource, json }: WrittenResource,
-  summary: Readonly<Record<string, string | null>>,
+  summary: Readonly<Record<string, string | undefined>>,
 ): string {
   const head = JSON.stringify({ localId: resource.id, resourceType: resource.resourceType, ...summary });
   return `${head.slice(0, -1)},"resource":${json}}`;
@@ -45,15 +45,15 @@ export function orderSummary(written: WrittenResource): string {
   const { resource } = written;
   return summaryJson(written, {
     status: String(resource.status),
-    code: summaryCode(resource.code as CodeableConcept | undefined),
+    ...summaryCode(resource.code as CodeableConcept | undefined),
   });
 }
 
 /** `observations`: code and time of each Observation; `timeZone` is for dates without a time. */
 export function observationSummary(written: WrittenResource, timeZone: string): string {
   return summaryJson(written, {
-    code: summaryCode(written.resource.code as CodeableConcept | undefined),
-    occurredAt: occurredAt(written.resource, timeZone),
+    ...summaryCode(written.resource.code as CodeableConcept | undefined),
+    ...occurrence(written.resource, timeZone),
   });
 }
 
@@ -62,19 +62,39 @@ export function reportSummary(written: WrittenResource): string {
   return summaryJson(written, { conclusion: (written.resource.conclusion as string | undefined) ?? '' });
 }
 
-/** The LOINC code; without one, the local code; for text alone, the text. */
-export function summaryCode(concept: CodeableConcept | undefined): string {
+/**
+ * The LOINC code; without one, the local code; for text alone, the text. `codeSystem` tells them apart: it is
+ * undefined where the resource names none.
+ */
+export function summaryCode(concept: CodeableConcept | undefined): {
+  code: string;
+  codeSystem: string | undefined;
+} {
   const codings = concept?.coding ?? [];
   const loinc = codings.find(({ system, code }) => system === LOINC && code !== undefined);
   const coded = loinc ?? codings.find(({ code }) => code !== undefined);
-  return coded?.code ?? concept?.text ?? '';
+  return { code: coded?.code ?? concept?.text ?? '', codeSystem: coded?.system };
 }
 
 /**
- * When it was observed, as an ISO 8601 UTC timestamp: `effective[x]` (a Period by its start), else `issued`;
- * null where the source gave no time at all.
+ * When it was observed: `effective[x]` (a Period by its start), else `issued`. `occurredAt` is an ISO 8601 UTC
+ * timestamp, of a day its midnight in `timeZone`. A month or a year has none: its first instant may be of another
+ * month in UTC. `occurredOn` is the date as it was written, where it has no time of day.
  */
-export function occurredAt(resource: FhirResource, timeZone: string): string | null {
+export function occurrence(
+  resource: FhirResource,
+  timeZone: string,
+): { occurredAt: string | undefined; occurredOn: string | undefined } {
+  const written = parseDateTime(occurrenceText(resource));
+  const isPoint = written?.precision === 'time' || written?.precision === 'day';
+  return {
+    occurredAt: isPoint ? written.span(timeZone).start.toISOString() : undefined,
+    occurredOn: written?.precision === 'time' ? undefined : written?.text,
+  };
+}
+
+/** As the resource has it; empty where it has no time at all. */
+function occurrenceText(resource: FhirResource): string {
   const period = resource.effectivePeriod as { start?: string; end?: string } | undefined;
   const timing = resource.effectiveTiming as { event?: string[] } | undefined;
   const text =
@@ -84,6 +104,5 @@ export function occurredAt(resource: FhirResource, timeZone: string): string | n
     period?.end ??
     timing?.event?.[0] ??
     resource.issued;
-  if (typeof text !== 'string') return null;
-  return parseDateTime(text)?.span(timeZone).start.toISOString() ?? null;
+  return typeof text === 'string' ? text : '';
 }

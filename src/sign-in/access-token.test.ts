@@ -114,6 +114,14 @@ test('another type, audience, issuer or a missing claim is refused', async () =>
   for (const claim of ['sub', 'sid']) await assertRefused(await forge({ claims: { [claim]: 'no-uuid' } }));
 });
 
+test('a token from the future is refused, but for what clocks may differ', async () => {
+  const from = (seconds: number) => forge({ claims: { iat: IAT + seconds, exp: IAT + seconds + 900 } });
+  assert.deepEqual(await fixture.signIn.verifyAccessToken(await from(60), NOW), identity);
+  await assertRefused(await from(61));
+  await assertRefused(await from(40 * 86_400));
+  await assertRefused(await forge({ claims: { iat: String(IAT) } }));
+});
+
 test('a token of another key is refused, whatever its header says of keys', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const jwk = publicKey.export({ format: 'jwk' });

@@ -1,9 +1,11 @@
 /** Access tokens: JWT, EdDSA, `typ: at+jwt` (RFC 9068, RFC 8037, RFC 8725; design 3.2). */
 import { randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { unauthorized } from '../platform/http/errors.ts';
+import type { ClockWatch } from '../platform/db/clock-watch.ts';
+import { unauthorized, unavailable } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { TokenIdentity } from '../tenancy/caller.ts';
+import { CLOCK_SKEW_SECONDS } from './settings.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /**
@@ -21,6 +23,16 @@ export interface VerifiedToken {
   identity: TokenIdentity;
   /** Seconds since 1970; the token is good before it. */
   expiresAt: number;
+}
+
+/** Before anything else of a call that issues tokens. Throws 503 while the clock of this node is off. */
+export function assertMayIssue(clock: Pick<ClockWatch, 'isOff'>): void {
+  if (clock.isOff())
+    throw unavailable(
+      'The clock of this node differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
+      30,
+      'clock',
+    );
 }
 
 /** Sign a token for a session; it ends with the session where that is earlier. */
@@ -61,8 +73,10 @@ export async function checkAccessToken(
       requiredClaims: CLAIMS,
       currentDate: now,
     });
-    const { sub, sid, exp } = payload;
+    const { sub, sid, exp, iat } = payload;
     if (typeof sub !== 'string' || typeof sid !== 'string' || exp === undefined) throw refused();
+    // It was issued by the clock of the database, from which ours may differ a little.
+    if (typeof iat !== 'number' || iat > epochSeconds(now) + CLOCK_SKEW_SECONDS) throw refused();
     if (!isUuid(sub) || !isUuid(sid)) throw refused();
     return { identity: { accountId: sub, sessionId: sid }, expiresAt: exp };
   } catch (error) {

@@ -15,6 +15,7 @@ import {
   resetPasswordCommand,
 } from './manage-accounts.command.ts';
 import { listKeysCommand, rotateKeyCommand } from './signing-key.command.ts';
+import { unlockAccountCommand } from './unlock-account.command.ts';
 
 type Printed = Record<string, string> & { items: Record<string, unknown>[] };
 
@@ -71,7 +72,7 @@ const signIn = (identity = '', credential = '', userType = 'EHR') =>
   login(
     fixture.signIn,
     { identity, credential, userType },
-    { now: new Date(), correlationId: 'test', remoteAddress: '192.0.2.10' },
+    { databaseTime: new Date(), correlationId: 'test', remoteAddress: '192.0.2.10' },
   );
 
 test('account create prints { userId, email, password }, and the password signs in', async () => {
@@ -202,6 +203,7 @@ test('every command shows an example in its help', () => {
     enableAccountCommand,
     resetPasswordCommand,
     listAccountsCommand,
+    unlockAccountCommand,
     rotateKeyCommand,
     listKeysCommand,
   ]) {

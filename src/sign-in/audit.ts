@@ -8,7 +8,8 @@ export type SignInEvent =
   | 'sign-in.refresh-token-reused'
   | 'sign-in.logged-out'
   | 'sign-in.password-changed'
-  | 'sign-in.password-set-up';
+  | 'sign-in.password-set-up'
+  | 'sign-in.unlocked';
 
 export interface AuditedIds {
   correlationId: string;
@@ -28,6 +29,7 @@ const MESSAGES: Record<SignInEvent, string> = {
   'sign-in.logged-out': 'logged out',
   'sign-in.password-changed': 'password changed',
   'sign-in.password-set-up': 'first password set',
+  'sign-in.unlocked': 'the operator lifted the locks of an account',
 };
 
 export function createAudit(log: Pick<Log, 'info'>): Audit {

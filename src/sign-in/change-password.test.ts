@@ -19,7 +19,7 @@ import { secondsAfter } from './settings.ts';
 import { verify } from './verify.ts';
 
 const NOW = new Date();
-const CONTEXT = { now: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
+const CONTEXT = { databaseTime: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
 const NEXT = 'another long passphrase';
 
 let fixture: SignInFixture;
@@ -38,7 +38,7 @@ const change = (identity: string, changed: { credential?: string; newCredential?
   );
 const tokenOf = (setupLink = '') => new URL(setupLink).hash.replace('#token=', '');
 const setUp = (token: string, newCredential = NEXT, now = NOW) =>
-  setUpPassword(fixture.signIn, { token, newCredential }, { ...CONTEXT, now });
+  setUpPassword(fixture.signIn, { token, newCredential }, { ...CONTEXT, databaseTime: now });
 
 test('a change clears the flag, ends the old sessions, and only the new password is good', async () => {
   const { userId, email } = await fixture.addAccount({ mustChangePassword: true });

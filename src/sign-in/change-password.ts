@@ -23,16 +23,16 @@ export async function changePassword(
   context: CallContext,
 ): Promise<void> {
   const { newCredential, credential } = change;
-  const { now, correlationId } = context;
+  const { correlationId } = context;
   const account = await withProvenIdentity(deps, change, context, {
     // Behind the proof, so that nobody else can make the service look at passwords.
-    async prepare({ email }, network) {
+    async prepare({ email }, { from, now }) {
       if (newCredential === credential)
         throw refusedPassword('The new password must differ from the old one.');
       await assertGoodPassword(newCredential, email);
-      return deps.passwords.hash(newCredential, network);
+      return { passwordHash: await deps.passwords.hash(newCredential, from), now };
     },
-    async commit(client, proven, passwordHash) {
+    async commit(client, proven, { passwordHash, now }) {
       const accountId = proven.id;
       await storePassword(client, proven, { accountId, passwordHash, mustChangePassword: false, now });
       await deleteUnusedSetupLinks(client, proven, accountId);

@@ -1,6 +1,7 @@
 /** `interchange account create` */
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { readDatabaseTime } from '../platform/db/database-time.ts';
 import { splitList } from '../tenancy/create-facility.command.ts';
 import { USER_TYPES, type UserType } from './account.store.ts';
 import { createAccount } from './create-account.ts';
@@ -40,7 +41,7 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
     .action(async (options: Options) => {
       const userType = checkedType(options.type);
       const password = await passwordSource(options, environment.stdin);
-      const created = await environment.withSession((session) =>
+      const created = await environment.withSession(async (session) =>
         createAccount(
           manageAccountDeps(session),
           {
@@ -52,7 +53,7 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
             password,
             mustChangePassword: options.mustChangePassword === true,
           },
-          environment.now(),
+          await readDatabaseTime(session.db),
         ),
       );
       environment.print(created, accountText(created));

@@ -1,5 +1,6 @@
 /** Counters of failed sign-ins and the networks that an identity signs in from (docs/adr/0005). */
 import type { Queryable } from '../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../platform/db/database-time.ts';
 
 export interface CounterKey {
   identityHash: Buffer;
@@ -11,21 +12,27 @@ export interface Reservation {
   identityHash: Buffer;
   network: string;
   attemptId: string;
-  now: Date;
+  databaseTime: DatabaseTime;
   limit: number;
-  /** Failures before this no longer count. */
-  failuresSince: Date;
-  /** Attempts begun before this were given up by a process that ended. */
-  pendingSince: Date;
+  /** Failures older than this no longer count. */
+  windowSeconds: number;
+  /** Attempts older than this were given up by a process that ended. */
+  pendingSeconds: number;
 }
+
+/** The time of the attempt, in milliseconds, while its row is being updated. */
+const NOW_MS = '(extract(epoch from excluded.updated_at) * 1000)::bigint';
 
 /**
  * Take one of the attempts that the identity has left: undefined when it is locked or all are under way.
  * One statement, so that attempts that race see one another: the update waits for the row and is judged on
- * its newest version.
+ * its newest version. `now` is the time of the database.
  */
-export async function reserveAttempt(db: Queryable, wanted: Reservation): Promise<CounterKey | undefined> {
-  const { rows } = await db.query<{ network: string }>({
+export async function reserveAttempt(
+  db: Queryable,
+  wanted: Reservation,
+): Promise<(CounterKey & { now: Date }) | undefined> {
+  const { rows } = await db.query<{ network: string; now: Date }>({
     name: 'sign-in-reserve',
     text: `
       insert into sign_in_counter as c (identity_hash, network, pending, updated_at)
@@ -35,63 +42,62 @@ export async function reserveAttempt(db: Queryable, wanted: Reservation): Promis
           (select n.network from sign_in_network n where n.identity_hash = $1 and n.network = $2),
           ''
         ),
-        jsonb_build_object($3::text, $4::bigint),
-        $5
+        jsonb_build_object($3::text, (extract(epoch from clock.now) * 1000)::bigint),
+        clock.now
+      from (select ${databaseTimeSql(4)} as now) clock
       on conflict (identity_hash, network) do update
       set
         failures = (
           select coalesce(jsonb_object_agg(f.key, f.value), '{}')
           from jsonb_each(c.failures) f
-          where f.value::bigint > $6
+          where f.value::bigint > ${NOW_MS} - $5::bigint
         ),
         pending = (
           select coalesce(jsonb_object_agg(p.key, p.value), '{}')
           from jsonb_each(c.pending) p
-          where p.value::bigint > $7
+          where p.value::bigint > ${NOW_MS} - $6::bigint
         ) || excluded.pending,
         locked_until = null,
         updated_at = excluded.updated_at
       where (c.locked_until is null or c.locked_until <= excluded.updated_at)
         and (
-          (select count(*) from jsonb_each(c.failures) f where f.value::bigint > $6)
-          + (select count(*) from jsonb_each(c.pending) p where p.value::bigint > $7)
-        ) < $8
-      returning c.network`,
+          (select count(*) from jsonb_each(c.failures) f where f.value::bigint > ${NOW_MS} - $5::bigint)
+          + (select count(*) from jsonb_each(c.pending) p where p.value::bigint > ${NOW_MS} - $6::bigint)
+        ) < $7
+      returning c.network, c.updated_at as now`,
     values: [
       wanted.identityHash,
       wanted.network,
       wanted.attemptId,
-      wanted.now.getTime(),
-      wanted.now,
-      wanted.failuresSince.getTime(),
-      wanted.pendingSince.getTime(),
+      wanted.databaseTime,
+      wanted.windowSeconds * 1_000,
+      wanted.pendingSeconds * 1_000,
       wanted.limit,
     ],
   });
-  const network = rows[0]?.network;
-  return network === undefined ? undefined : { identityHash: wanted.identityHash, network };
+  return rows[0] && { identityHash: wanted.identityHash, ...rows[0] };
 }
 
-/** When the lock that holds an identity back from this network ends; undefined when there is none. */
+/** How long the lock still holds an identity back from this network; undefined when there is none. */
 export async function readLock(
   db: Queryable,
   { identityHash, network }: CounterKey,
-  now: Date,
-): Promise<Date | undefined> {
-  const { rows } = await db.query<{ locked_until: Date }>({
+  databaseTime: DatabaseTime,
+): Promise<{ seconds: number } | undefined> {
+  const { rows } = await db.query<{ seconds: number }>({
     name: 'sign-in-lock-read',
     text: `
-      select c.locked_until
-      from sign_in_counter c
+      select ceil(extract(epoch from c.locked_until - clock.now))::integer as seconds
+      from sign_in_counter c, (select ${databaseTimeSql(3)} as now) clock
       where c.identity_hash = $1
         and c.network = coalesce(
           (select n.network from sign_in_network n where n.identity_hash = $1 and n.network = $2),
           ''
         )
-        and c.locked_until > $3`,
-    values: [identityHash, network, now],
+        and c.locked_until > clock.now`,
+    values: [identityHash, network, databaseTime],
   });
-  return rows[0]?.locked_until;
+  return rows[0];
 }
 
 const RECENT_FAILURES = '(select count(*) from jsonb_each(c.failures) f where f.value::bigint > $5)';
@@ -165,6 +171,27 @@ export async function recordSuccess(
       on conflict (identity_hash, network) do update
       set last_sign_in_at = excluded.last_sign_in_at`,
     values: [success.identityHash, success.network, success.attemptId, success.from, success.now],
+  });
+}
+
+/** The network counts as one that signed in, and its own counter starts anew. */
+export async function insertNetwork(
+  db: Queryable,
+  { identityHash, network, now }: CounterKey & { now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'sign-in-network',
+    text: `
+      with counter as (
+        delete from sign_in_counter
+        where identity_hash = $1
+          and network = $2
+      )
+      insert into sign_in_network (identity_hash, network, last_sign_in_at)
+      values ($1, $2, $3)
+      on conflict (identity_hash, network) do update
+      set last_sign_in_at = excluded.last_sign_in_at`,
+    values: [identityHash, network, now],
   });
 }
 

@@ -37,7 +37,7 @@ function attempt(
   identity: string,
   { credential = 'wrong', from = HOME, now = NOW, userType = 'EHR' }: Try = {},
 ) {
-  const context = { now, correlationId: 'test', remoteAddress: from };
+  const context = { databaseTime: now, correlationId: 'test', remoteAddress: from };
   return login(fixture.signIn, { identity, credential, userType }, context);
 }
 
@@ -131,7 +131,7 @@ test('twenty wrong passwords at once: five are looked at, fifteen are 429', asyn
         login(
           counting,
           { identity: userId, credential: `guess ${index}`, userType: 'EHR' },
-          { now: NOW, correlationId: 'test', remoteAddress: HOME },
+          { databaseTime: NOW, correlationId: 'test', remoteAddress: HOME },
         ),
       ),
     ),
@@ -200,7 +200,7 @@ test('a lock touches neither refresh nor anything else of a live session', async
   const { userId } = await fixture.addAccount();
   const session = await attempt(userId, right({ from: HOME }));
   await failTimes(5, userId, { from: HOME });
-  const context = { now: secondsAfter(NOW, 10), correlationId: 'test' };
+  const context = { databaseTime: secondsAfter(NOW, 10), correlationId: 'test' };
   assert.ok(await refresh(fixture.signIn, session.refreshToken, context));
   assert.ok(await fixture.signIn.verifyAccessToken(session.accessToken, NOW));
 });
@@ -242,7 +242,7 @@ test('the numbers are configuration', async () => {
       login(
         strict,
         { identity, credential: 'x', userType: 'EHR' },
-        { now, correlationId: 'test', remoteAddress: HOME },
+        { databaseTime: now, correlationId: 'test', remoteAddress: HOME },
       ),
     );
   assert.equal((await guess(NOW))?.statusCode, 403);
@@ -263,7 +263,7 @@ test('a flood of hashing leaves no attempt behind', async () => {
         Promise.reject(Object.assign(new Error('full'), { name: 'HttpError', statusCode: 503, headers: {} })),
     },
   };
-  const context = { now: NOW, correlationId: 'test', remoteAddress: HOME };
+  const context = { databaseTime: NOW, correlationId: 'test', remoteAddress: HOME };
   for (let count = 0; count < 8; count += 1)
     assert.equal(
       await statusOf(login(full, { identity: userId, credential: PASSWORD, userType: 'EHR' }, context)),

@@ -8,11 +8,13 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { createInFlight } from './in-flight.ts';
 import {
   type CounterKey,
   clearCounters,
+  insertNetwork,
   readLock,
   recordFailure,
   recordSuccess,
@@ -27,18 +29,26 @@ export interface Attempt extends CounterKey {
   attemptId: string;
   /** The network that the attempt came from. */
   from: string;
+  /** When it began, by the clock of the database. */
   now: Date;
+}
+
+export interface AttemptContext {
+  databaseTime: DatabaseTime;
+  remoteAddress: string;
 }
 
 export interface Lockout {
   /** Reserve an attempt. 429 with `retry-after` while the identity is locked for this network. */
-  begin(identity: string, context: { now: Date; remoteAddress: string }): Promise<Attempt>;
+  begin(identity: string, context: AttemptContext): Promise<Attempt>;
   /** The password was wrong. Tells whether this failure locked the identity. */
   fail(attempt: Attempt): Promise<{ locked: boolean }>;
   /** The password was right; takes part in the caller's transaction. */
   succeed(db: Queryable, attempt: Attempt): Promise<void>;
   /** The password was not looked at. */
   release(attempt: Attempt): Promise<void>;
+  /** Whoever is at this network proved to be the owner by other means; takes part in the caller's transaction. */
+  vouch(db: Queryable, identity: string, from: Pick<Attempt, 'from' | 'now'>): Promise<void>;
 }
 
 const IDENTITY_PURPOSE = 'sign-in/identity';
@@ -48,6 +58,7 @@ const PENDING_SECONDS = 60;
 const WAITERS_AT_MOST = 32;
 const WAIT_STEPS_MS = [20, 40, 80, 160, 320, 500, 500, 500, 500, 500];
 
+type Reserved = CounterKey & Pick<Attempt, 'now'>;
 type LockSettings = Pick<SignInSettings, 'lockFailures' | 'lockWindowSeconds' | 'lockSeconds'>;
 
 export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, settings: LockSettings): Lockout {
@@ -56,8 +67,8 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
   /** Attempts under way may all turn out right, so a further one waits for them a little. */
   async function waitForTurn(
     network: string,
-    reserve: () => Promise<CounterKey | undefined>,
-  ): Promise<CounterKey | undefined> {
+    reserve: () => Promise<Reserved | undefined>,
+  ): Promise<Reserved | undefined> {
     const waiter = waiters.enter(network);
     if (waiter === undefined) return undefined;
     try {
@@ -72,28 +83,28 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
     }
   }
 
-  async function begin(identity: string, { now, remoteAddress }: { now: Date; remoteAddress: string }) {
+  async function begin(identity: string, { databaseTime, remoteAddress }: AttemptContext) {
     const identityHash = hashIdentity(keys, identity);
     const from = networkOf(remoteAddress);
     const attemptId = randomUUID();
-    const reserve = async (): Promise<CounterKey | undefined> => {
-      const key = await reserveAttempt(db, {
+    const reserve = async (): Promise<Reserved | undefined> => {
+      const reserved = await reserveAttempt(db, {
         identityHash,
         network: from,
         attemptId,
-        now,
+        databaseTime,
         limit: settings.lockFailures,
-        failuresSince: secondsAfter(now, -settings.lockWindowSeconds),
-        pendingSince: secondsAfter(now, -PENDING_SECONDS),
+        windowSeconds: settings.lockWindowSeconds,
+        pendingSeconds: PENDING_SECONDS,
       });
-      if (key !== undefined) return key;
-      const lockedUntil = await readLock(db, { identityHash, network: from }, now);
-      if (lockedUntil !== undefined) throw tooMany(secondsUntil(lockedUntil, now));
+      if (reserved !== undefined) return reserved;
+      const lock = await readLock(db, { identityHash, network: from }, databaseTime);
+      if (lock !== undefined) throw tooMany(lock.seconds);
       return undefined;
     };
-    const key = (await reserve()) ?? (await waitForTurn(from, reserve));
-    if (key === undefined) throw tooMany(1);
-    return { ...key, attemptId, from, now };
+    const reserved = (await reserve()) ?? (await waitForTurn(from, reserve));
+    if (reserved === undefined) throw tooMany(1);
+    return { ...reserved, attemptId, from };
   }
 
   return {
@@ -107,10 +118,24 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
       }),
     succeed: (client, attempt) => recordSuccess(client, attempt),
     release: (attempt) => releaseAttempt(db, attempt, attempt.attemptId),
+    vouch: (client, identity, network) => vouchFor(client, keys, identity, network),
   };
 }
 
-/** Forget the failures and locks of an identity, after an operator gave it a new password. */
+/**
+ * From now on failures elsewhere do not lock this identity for the network: it has a counter of its own, as if it had
+ * signed in.
+ */
+export async function vouchFor(
+  db: Queryable,
+  keys: Pick<KeyRing, 'derive'>,
+  identity: string,
+  { from, now }: Pick<Attempt, 'from' | 'now'>,
+): Promise<void> {
+  await insertNetwork(db, { identityHash: hashIdentity(keys, identity), network: from, now });
+}
+
+/** Forget the failures and locks of an identity. */
 export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, identity: string): Promise<void> {
   await clearCounters(db, hashIdentity(keys, identity));
 }
@@ -121,10 +146,6 @@ export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, ident
  */
 function hashIdentity(keys: Pick<KeyRing, 'derive'>, identity: string): Buffer {
   return createHmac('sha256', keys.derive(IDENTITY_PURPOSE)).update(identity.toLowerCase()).digest();
-}
-
-function secondsUntil(end: Date, now: Date): number {
-  return Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1_000));
 }
 
 function tooMany(retryAfterSeconds: number): HttpError {

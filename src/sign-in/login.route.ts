@@ -4,7 +4,7 @@ import type { Route } from '../platform/http/route.ts';
 import { type Access, openRoute } from '../tenancy/access.ts';
 import { type LoginDeps, login } from './login.ts';
 import { LoginResponse } from './login-reply.ts';
-import { signInFailures } from './sign-in-responses.ts';
+import { noTokens, signInFailures } from './sign-in-responses.ts';
 
 export const LoginBody = Type.Object({
   identity: Type.String({ minLength: 1, maxLength: 320, description: 'the userId that verify answered' }),
@@ -22,7 +22,11 @@ export function loginRoute(deps: LoginDeps): Route<Access> {
       tag: 'Sign-in',
     },
     body: LoginBody,
-    responses: { 200: { description: 'A new session', schema: LoginResponse }, ...signInFailures },
+    responses: {
+      200: { description: 'A new session', schema: LoginResponse },
+      ...signInFailures,
+      ...noTokens,
+    },
     handle: async ({ body }, context) => ({ body: await login(deps, body, context) }),
   });
 }

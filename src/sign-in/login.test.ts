@@ -17,7 +17,7 @@ import { createPasswords } from './password.ts';
 import { secondsAfter } from './settings.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
-const CONTEXT = { now: NOW, correlationId: 'corr-1', remoteAddress: '192.0.2.10' };
+const CONTEXT = { databaseTime: NOW, correlationId: 'corr-1', remoteAddress: '192.0.2.10' };
 
 let fixture: SignInFixture;
 before(async () => {

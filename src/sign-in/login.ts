@@ -1,6 +1,7 @@
 /** Login: a password for a session (specification, "Sign-in flow" step 3; design 3.2). */
 import { randomUUID } from 'node:crypto';
-import { issueAccessToken } from './access-token.ts';
+import type { ClockWatch } from '../platform/db/clock-watch.ts';
+import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import { replaceHash } from './account.store.ts';
 import type { LoginReply } from './login-reply.ts';
 import { networkOf } from './network.ts';
@@ -19,28 +20,31 @@ import type { SigningKeys } from './signing-keys.ts';
 
 export interface LoginDeps extends ProofDeps {
   signingKeys: SigningKeys;
+  clock: Pick<ClockWatch, 'isOff'>;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'sessionSeconds'>;
 }
 
-/** A new session. 403, 429 and 503 as {@link withProvenIdentity} says. */
+/** A new session. 403, 429 and 503 as {@link withProvenIdentity} says; 503 while the clock of this node is off. */
 export async function login(
   deps: LoginDeps,
   proof: IdentityProof,
   context: CallContext,
 ): Promise<LoginReply> {
-  const { now, correlationId } = context;
+  assertMayIssue(deps.clock);
   const sessionId = randomUUID();
-  const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
   const { account, reply } = await withProvenIdentity(deps, proof, context, {
-    prepare: ({ id }) =>
-      issueAccessToken(deps.signingKeys, {
+    async prepare({ id }, { now }) {
+      const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
+      const accessToken = await issueAccessToken(deps.signingKeys, {
         accountId: id,
         sessionId,
         now,
         ttlSeconds: deps.settings.accessTokenSeconds,
         sessionExpiresAt: expiresAt,
-      }),
-    async commit(client, proven, accessToken) {
+      });
+      return { accessToken, now, expiresAt };
+    },
+    async commit(client, proven, { accessToken, now, expiresAt }) {
       const refreshToken = newRefreshToken(proven.organisationId, sessionId);
       await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, expiresAt });
       await insertRefreshToken(client, proven, {
@@ -57,6 +61,7 @@ export async function login(
     },
   });
   const { organisationId } = account;
+  const { correlationId } = context;
   deps.audit('sign-in.succeeded', { correlationId, accountId: account.id, organisationId, sessionId });
   await renewHash(deps, account, proof.credential, networkOf(context.remoteAddress));
   return reply;

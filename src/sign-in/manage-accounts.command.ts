@@ -1,6 +1,7 @@
 /** `interchange account disable | enable | reset-password | list` */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../platform/command/command.ts';
+import { readDatabaseTime } from '../platform/db/database-time.ts';
 import { requireOrganisation } from '../tenancy/facilities.ts';
 import { type ListedAccount, listAccounts } from './manage-accounts.store.ts';
 import { disableAccount, enableAccount, resetPassword } from './manage-accounts.ts';
@@ -18,7 +19,9 @@ export function disableAccountCommand(environment: CommandEnvironment): Command 
     .requiredOption('--email <email>', 'address of the account')
     .addHelpText('after', '\nExample:\n  npx interchange account disable --email ris@example.org')
     .action(async ({ email }: { email: string }) => {
-      const state = await environment.withSession(({ db }) => disableAccount(db, email, environment.now()));
+      const state = await environment.withSession(async ({ db }) =>
+        disableAccount(db, email, await readDatabaseTime(db)),
+      );
       environment.print(state, `${state.email} is disabled.`);
     });
 }
@@ -44,8 +47,8 @@ export function resetPasswordCommand(environment: CommandEnvironment): Command {
       const password = await passwordSource(options, environment.stdin);
       const mustChangePassword = options.mustChangePassword === true;
       const reset = { email: options.email, password, mustChangePassword };
-      const account = await environment.withSession((session) =>
-        resetPassword(manageAccountDeps(session), reset, environment.now()),
+      const account = await environment.withSession(async (session) =>
+        resetPassword(manageAccountDeps(session), reset, await readDatabaseTime(session.db)),
       );
       environment.print(account, accountText(account));
     });

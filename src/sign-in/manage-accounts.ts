@@ -7,7 +7,7 @@ import { type DirectoryEntry, findByEmail, lockCredentials, storePassword } from
 import type { CreatedAccount, ManageAccountDeps } from './create-account.ts';
 import { normaliseEmail } from './email.ts';
 import { choosePassword, type PasswordSource, revealOnce } from './initial-password.ts';
-import { unlock } from './lockout.ts';
+import { unlock, vouchFor } from './lockout.ts';
 import { setDisabled } from './manage-accounts.store.ts';
 import { revokeSessionsOf } from './session.store.ts';
 import { deleteUnusedSetupLinks } from './setup-link.store.ts';
@@ -79,6 +79,20 @@ export async function resetPassword(
     });
     return { userId, email, ...shown };
   });
+}
+
+/** Lifts every lock of the account; with a network, that one has a counter of its own from now on. */
+export async function unlockAccount(
+  { db, keys }: Pick<ResetPasswordDeps, 'db' | 'keys'>,
+  { email, network }: { email: string; network: string | undefined },
+  now: Date,
+): Promise<DirectoryEntry> {
+  const account = await requireAccount(db, email);
+  await transaction(db, async (client) => {
+    await unlock(client, keys, account.userId);
+    if (network !== undefined) await vouchFor(client, keys, account.userId, { from: network, now });
+  });
+  return account;
 }
 
 async function requireAccount(db: Pool, email: string): Promise<DirectoryEntry> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { networkOf } from './network.ts';
+import { networkOf, networkOfRange } from './network.ts';
 
 test('IPv4 counts by /24, also inside IPv6', () => {
   assert.equal(networkOf('192.0.2.7'), '192.0.2.0/24');
@@ -38,4 +38,23 @@ test('addresses that share 24 or 64 bits share a network, and only those', () =>
       assert.equal(networkOf(one.join(':')) === networkOf(other.join(':')), same);
     }),
   );
+});
+
+test('an address or a range inside one network names that network; anything wider names none', () => {
+  const networks: Record<string, string | undefined> = {
+    '192.0.2.7': '192.0.2.0/24',
+    '192.0.2.0/24': '192.0.2.0/24',
+    '192.0.2.64/26': '192.0.2.0/24',
+    '2001:db8::1': '2001:db8:0:0::/64',
+    '2001:DB8::/64': '2001:db8:0:0::/64',
+    '2001:db8::1/128': '2001:db8:0:0::/64',
+    '192.0.2.0/23': undefined,
+    '2001:db8::/48': undefined,
+    '::ffff:192.0.2.7/120': undefined,
+    '192.0.2.0/33': undefined,
+    '192.0.2.0/': undefined,
+    '192.0.2.0/24/24': undefined,
+    here: undefined,
+  };
+  for (const [text, network] of Object.entries(networks)) assert.equal(networkOfRange(text), network, text);
 });

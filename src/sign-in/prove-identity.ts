@@ -4,6 +4,7 @@
  */
 
 import { type Client, type Pool, transaction } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { forbidden } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import {
@@ -27,7 +28,7 @@ export interface IdentityProof {
 }
 
 export interface CallContext {
-  now: Date;
+  databaseTime: DatabaseTime;
   correlationId: string;
   remoteAddress: string;
 }
@@ -49,7 +50,7 @@ export interface ProofDeps {
 /** What is done for an account whose password was given. */
 export interface ProvenWork<Prepared, Result> {
   /** Whatever needs no transaction. What it throws counts neither as failure nor as success. */
-  prepare(account: ProvenAccount, network: string): Promise<Prepared>;
+  prepare(account: ProvenAccount, attempt: Pick<Attempt, 'from' | 'now'>): Promise<Prepared>;
   /** In a transaction that holds the account as it was proven. */
   commit(client: Client, account: ProvenAccount, prepared: Prepared): Promise<Result>;
 }
@@ -125,7 +126,7 @@ async function enter<Prepared, Result>(
   attempt: Attempt,
   { prepare, commit }: ProvenWork<Prepared, Result>,
 ): Promise<{ value: Result } | undefined> {
-  const prepared = await prepare(account, attempt.from);
+  const prepared = await prepare(account, attempt);
   const outcome = await transaction(deps.db, async (client) => {
     const held = await lockCredentials(client, account, account.id);
     if (held === undefined || held.disabled || held.passwordHash !== account.passwordHash) return undefined;

@@ -1,9 +1,12 @@
 /** Refresh tokens at rest: their hash, when they were exchanged, and the sealed pair that replaced them. */
 import type { Client, Queryable } from '../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../platform/db/database-time.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import type { UserType } from './account.store.ts';
 
 export interface StoredRefreshToken {
+  /** The time of the database when the token was read. */
+  now: Date;
   sessionId: string;
   expiresAt: Date;
   exchangedAt: Date | null;
@@ -13,6 +16,7 @@ export interface StoredRefreshToken {
 }
 
 interface Row {
+  now: Date;
   session_id: string;
   expires_at: Date;
   exchanged_at: Date | null;
@@ -43,12 +47,12 @@ export async function insertRefreshToken(
 export async function lockRefreshToken(
   client: Client,
   { organisationId }: OrganisationScope,
-  tokenHash: Buffer,
+  { tokenHash, databaseTime }: { tokenHash: Buffer; databaseTime: DatabaseTime },
 ): Promise<StoredRefreshToken | undefined> {
   const { rows } = await client.query<Row>({
     name: 'refresh-token-lock',
     text: `
-      select t.session_id, t.expires_at, t.exchanged_at, t.sealed_replacement,
+      select ${databaseTimeSql(3)} as now, t.session_id, t.expires_at, t.exchanged_at, t.sealed_replacement,
         s.expires_at as session_expires_at, s.revoked_at is not null as revoked,
         a.id as account_id, a.user_type, a.must_change_password, a.disabled_at is not null as disabled
       from refresh_token t
@@ -61,7 +65,7 @@ export async function lockRefreshToken(
       where t.organisation_id = $1
         and t.token_hash = $2
       for no key update of t`,
-    values: [organisationId, tokenHash],
+    values: [organisationId, tokenHash, databaseTime],
   });
   const row = rows[0];
   return row && toStored(row);
@@ -120,6 +124,7 @@ export async function markExchanged(
 
 function toStored(row: Row): StoredRefreshToken {
   return {
+    now: row.now,
     sessionId: row.session_id,
     expiresAt: row.expires_at,
     exchangedAt: row.exchanged_at,

@@ -18,7 +18,12 @@ export function refreshRoute(deps: RefreshDeps): Route<Access> {
       tag: 'Sign-in',
     },
     body: RefreshBody,
-    responses: { 200: { description: 'The new pair', schema: LoginResponse }, ...badBody, ...sessionEnded },
+    responses: {
+      200: { description: 'The new pair', schema: LoginResponse },
+      ...badBody,
+      ...sessionEnded,
+      503: { description: 'The clock of the node is off; `retry-after` says how many seconds to wait' },
+    },
     handle: async ({ body }, context) => ({ body: await refresh(deps, body.refreshToken, context) }),
   });
 }

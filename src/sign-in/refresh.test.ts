@@ -33,12 +33,12 @@ beforeEach(async () => {
   first = await login(
     fixture.signIn,
     { identity: account.userId, credential: PASSWORD, userType: 'EHR' },
-    { now: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' },
+    { databaseTime: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' },
   );
 });
 
 const at = (seconds: number, token: string, node = fixture.signIn) =>
-  refresh(node, token, { now: secondsAfter(NOW, seconds), correlationId: 'test' });
+  refresh(node, token, { databaseTime: secondsAfter(NOW, seconds), correlationId: 'test' });
 const sessionOf = (reply: LoginReply) => decodeJwt<{ sid: string }>(reply.accessToken).sid;
 
 async function sessionRow(): Promise<{ revoked_at: Date | null; revoked_reason: string | null }> {
@@ -191,7 +191,7 @@ test('after logout and after disabling, 401', async () => {
   assert.equal((await sessionRow()).revoked_reason, 'logout');
 
   const other = await fixture.addAccount();
-  const context = { now: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
+  const context = { databaseTime: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
   const reply = await login(
     fixture.signIn,
     { identity: other.userId, credential: PASSWORD, userType: 'EHR' },
@@ -223,7 +223,7 @@ test('a session lasts 90 days, however often it is refreshed', async () => {
 
 test('the password-change flag is told as it is now', async () => {
   const flagged = await fixture.addAccount({ mustChangePassword: true });
-  const context = { now: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
+  const context = { databaseTime: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
   const reply = await login(
     fixture.signIn,
     { identity: flagged.userId, credential: PASSWORD, userType: 'EHR' },

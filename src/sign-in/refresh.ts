@@ -1,8 +1,11 @@
 /** Refresh: a token for a new pair, once (specification, "Sign-in flow" step 5; design 3.2; docs/adr/0005). */
+
+import type { ClockWatch } from '../platform/db/clock-watch.ts';
 import { type Client, type Pool, transaction } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { unauthorized } from '../platform/http/errors.ts';
 import { notifyLive } from '../tenancy/live.ts';
-import { issueAccessToken } from './access-token.ts';
+import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { Audit } from './audit.ts';
 import type { LoginReply } from './login-reply.ts';
 import {
@@ -26,6 +29,7 @@ import type { SigningKeys } from './signing-keys.ts';
 export interface RefreshDeps {
   db: Pool;
   signingKeys: SigningKeys;
+  clock: Pick<ClockWatch, 'isOff'>;
   audit: Audit;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
 }
@@ -37,19 +41,20 @@ type Outcome =
 
 /**
  * The pair that replaces a token: a new one the first time, the same one for a repeat within the window. 401
- * for any other token; a used one that comes later ends its session.
+ * for any other token; a used one that comes later ends its session. 503 while the clock of this node is off.
  */
 export async function refresh(
   deps: RefreshDeps,
   refreshToken: string,
-  { now, correlationId }: { now: Date; correlationId: string },
+  { databaseTime, correlationId }: { databaseTime: DatabaseTime; correlationId: string },
 ): Promise<LoginReply> {
+  assertMayIssue(deps.clock);
   const token = parseRefreshToken(refreshToken);
   if (token === undefined) throw refused();
   // Before the transaction, which then waits for nothing but its own statements.
-  await deps.signingKeys.signer(now);
+  await deps.signingKeys.prepare();
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
-  const outcome = await transaction(deps.db, (client) => exchange(deps, client, token, now));
+  const outcome = await transaction(deps.db, (client) => exchange(deps, client, token, databaseTime));
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const accountId = outcome.stored.account.id;
@@ -60,13 +65,18 @@ export async function refresh(
   return { ...outcome.pair, userType, mustChangePassword };
 }
 
-async function exchange(deps: RefreshDeps, client: Client, token: RefreshToken, now: Date): Promise<Outcome> {
-  const stored = await lockRefreshToken(client, token, token.hash);
-  if (stored === undefined || !isLive(stored, now)) return { kind: 'refused' };
-  const { exchangedAt } = stored;
-  if (exchangedAt !== null) return repeat(deps, client, token, { ...stored, exchangedAt }, now);
+async function exchange(
+  deps: RefreshDeps,
+  client: Client,
+  token: RefreshToken,
+  databaseTime: DatabaseTime,
+): Promise<Outcome> {
+  const stored = await lockRefreshToken(client, token, { tokenHash: token.hash, databaseTime });
+  if (stored === undefined || !isLive(stored)) return { kind: 'refused' };
+  const { exchangedAt, now } = stored;
+  if (exchangedAt !== null) return repeat(deps, client, token, { ...stored, exchangedAt });
   if (stored.expiresAt <= now) return { kind: 'refused' };
-  const pair = await issuePair(deps, client, token, stored, now);
+  const pair = await issuePair(deps, client, token, stored);
   await markExchanged(client, token, {
     tokenHash: token.hash,
     sessionId: stored.sessionId,
@@ -77,22 +87,21 @@ async function exchange(deps: RefreshDeps, client: Client, token: RefreshToken, 
   return { kind: 'pair', pair, stored };
 }
 
-function isLive({ session, account }: StoredRefreshToken, now: Date): boolean {
+function isLive({ session, account, now }: StoredRefreshToken): boolean {
   return !session.revoked && session.expiresAt > now && !account.disabled;
 }
 
 /**
- * The window runs from the token's own exchange, whatever has been exchanged since. A pair that is gone inside
- * the window was erased by a clock that runs ahead: that is no theft, so the session stays.
+ * The window runs from the token's own exchange, whatever has been exchanged since, by the clock of the database. A
+ * pair that is gone inside the window was erased when that clock was wrong: that is no theft, so the session stays.
  */
 async function repeat(
   deps: RefreshDeps,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken & { exchangedAt: Date },
-  now: Date,
 ): Promise<Outcome> {
-  const { exchangedAt, sealedReplacement } = stored;
+  const { exchangedAt, sealedReplacement, now } = stored;
   if (now <= secondsAfter(exchangedAt, deps.settings.refreshRepeatSeconds))
     return sealedReplacement === null
       ? { kind: 'refused' }
@@ -107,9 +116,8 @@ async function issuePair(
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken,
-  now: Date,
 ): Promise<TokenPair> {
-  const { sessionId, session, account } = stored;
+  const { sessionId, session, account, now } = stored;
   const next = newRefreshToken(token.organisationId, sessionId);
   const accessToken = await issueAccessToken(signingKeys, {
     accountId: account.id,

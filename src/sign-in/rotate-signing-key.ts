@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { secondsAfter } from './settings.ts';
 import {
   deleteOtherKeys,
@@ -32,11 +33,11 @@ interface Deps {
  */
 export async function rotateSigningKey(
   { db, keys }: Deps,
-  now: Date,
+  databaseTime: DatabaseTime,
   { revokeOthers = false } = {},
 ): Promise<{ kid: string; signsFrom: Date }> {
   return transaction(db, async (client) => {
-    await lockSigningKeys(client);
+    const now = await lockSigningKeys(client, databaseTime);
     const existing = await readSigningKeys(client);
     const signsFrom = revokeOthers || existing.length === 0 ? now : secondsAfter(now, ACTIVATION_SECONDS);
     const key = await makeKey(keys, now, signsFrom);
@@ -48,9 +49,9 @@ export async function rotateSigningKey(
 }
 
 /** Make the first key, once, however many processes start together. */
-export async function makeFirstSigningKey({ db, keys }: Deps, now: Date): Promise<void> {
+export async function makeFirstSigningKey({ db, keys }: Deps, databaseTime: DatabaseTime): Promise<void> {
   await transaction(db, async (client) => {
-    await lockSigningKeys(client);
+    const now = await lockSigningKeys(client, databaseTime);
     if ((await readSigningKeys(client)).length > 0) return;
     await insertSigningKey(client, await makeKey(keys, now, now));
   });

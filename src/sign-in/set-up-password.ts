@@ -5,6 +5,7 @@ import { notifyLive } from '../tenancy/live.ts';
 import { lockCredentials, storePassword } from './account.store.ts';
 import type { Audit } from './audit.ts';
 import { assertGoodPassword } from './change-password.ts';
+import type { Lockout } from './lockout.ts';
 import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
 import type { CallContext } from './prove-identity.ts';
@@ -15,31 +16,35 @@ import { parseSetupToken } from './setup-link.ts';
 export interface SetUpPasswordDeps {
   db: Pool;
   passwords: Passwords;
+  lockout: Pick<Lockout, 'vouch'>;
   audit: Audit;
 }
 
 /** 403 for a link that is unknown, used, too old, or of a disabled account; 400 for a password against the rules. */
 export async function setUpPassword(
-  { db, passwords, audit }: SetUpPasswordDeps,
+  { db, passwords, lockout, audit }: SetUpPasswordDeps,
   { token, newCredential }: { token: string; newCredential: string },
-  { now, correlationId, remoteAddress }: CallContext,
+  { databaseTime, correlationId, remoteAddress }: CallContext,
 ): Promise<void> {
   const link = parseSetupToken(token);
   if (link === undefined) throw linkRefused();
-  const key = { tokenHash: link.hash, now };
+  const tokenHash = link.hash;
   // A token that is not good costs no hash.
-  const account = await readSetupLink(db, link, key);
+  const account = await readSetupLink(db, link, { tokenHash, databaseTime });
   if (account === undefined) throw linkRefused();
-  const { accountId } = account;
+  const { accountId, now } = account;
   await assertGoodPassword(newCredential, account.email);
-  const passwordHash = await passwords.hash(newCredential, networkOf(remoteAddress));
+  const from = networkOf(remoteAddress);
+  const passwordHash = await passwords.hash(newCredential, from);
   const used = await transaction(db, async (client) => {
     // The account before the link, as everywhere: two of them in the other order would wait for each other.
     const held = await lockCredentials(client, link, accountId);
     if (held === undefined || held.disabled) return false;
-    if (!(await useSetupLink(client, link, key))) return false;
+    if (!(await useSetupLink(client, link, { tokenHash, now }))) return false;
     await storePassword(client, link, { accountId, passwordHash, mustChangePassword: false, now });
     await revokeSessionsOf(client, link, { accountId, reason: 'password-changed', now });
+    // Whoever keeps the account locked from elsewhere does not keep out who holds the link.
+    await lockout.vouch(client, accountId, { from, now });
     await notifyLive(client, { organisationId: link.organisationId });
     return true;
   });

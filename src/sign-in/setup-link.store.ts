@@ -1,5 +1,6 @@
 /** One-time links that set a first password; only the hash of their token is kept. */
 import type { Queryable } from '../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../platform/db/database-time.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 
 export async function insertSetupLink(
@@ -16,17 +17,18 @@ export async function insertSetupLink(
   });
 }
 
-/** The account that an unused link in time is for, if it is not disabled; and its address. */
+/** The account that an unused link in time is for, if it is not disabled; its address, and the time of the database. */
 export async function readSetupLink(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  link: { tokenHash: Buffer; now: Date },
-): Promise<{ accountId: string; email: string } | undefined> {
-  const { rows } = await db.query<{ account_id: string; email: string }>({
+  link: { tokenHash: Buffer; databaseTime: DatabaseTime },
+): Promise<{ accountId: string; email: string; now: Date } | undefined> {
+  const { rows } = await db.query<{ accountId: string; email: string; now: Date }>({
     name: 'setup-link-read',
     text: `
-      select l.account_id, d.email
-      from password_setup_link l
+      select l.account_id as "accountId", d.email, clock.now
+      from (select ${databaseTimeSql(3)} as now) clock
+      cross join password_setup_link l
       join account a
         on a.organisation_id = l.organisation_id
         and a.id = l.account_id
@@ -35,11 +37,11 @@ export async function readSetupLink(
       where l.organisation_id = $1
         and l.token_hash = $2
         and l.used_at is null
-        and l.expires_at > $3
+        and l.expires_at > clock.now
         and a.disabled_at is null`,
-    values: [organisationId, link.tokenHash, link.now],
+    values: [organisationId, link.tokenHash, link.databaseTime],
   });
-  return rows[0] && { accountId: rows[0].account_id, email: rows[0].email };
+  return rows[0];
 }
 
 /** False for all but the first use. */

@@ -12,4 +12,11 @@ export const signInFailures = {
   503: failure('Too many passwords are being checked; `retry-after` says how many seconds to wait'),
 };
 
+/** Of the routes that issue tokens. */
+export const noTokens = {
+  503: failure(
+    'Too many passwords are being checked, or the clock of the node is off; `retry-after` says how many seconds to wait',
+  ),
+};
+
 export const sessionEnded = { 401: failure('The token is unknown, expired, used or revoked') };

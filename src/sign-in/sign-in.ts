@@ -1,6 +1,8 @@
 /** Puts the parts of sign-in together, once for a process; each route takes what it needs of them. */
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import type { ClockWatch } from '../platform/db/clock-watch.ts';
 import type { Pool } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import type { Log } from '../platform/log/log.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { createAuthenticator, type VerifyAccessToken } from './authenticate.ts';
@@ -16,6 +18,7 @@ export interface SignIn {
   passwords: Passwords;
   lockout: Lockout;
   signingKeys: SigningKeys;
+  clock: ClockWatch;
   audit: Audit;
   decoyKey: Buffer;
   verifyAccessToken: VerifyAccessToken;
@@ -24,20 +27,30 @@ export interface SignIn {
 export interface SignInOptions {
   db: Pool;
   keys: KeyRing;
+  clock: ClockWatch;
+  /** Names another time than the clock of the database. */
+  databaseTime?: (() => DatabaseTime) | undefined;
   log: Pick<Log, 'info'>;
   /** What differs from {@link DEFAULT_SIGN_IN_SETTINGS}. */
   settings?: Partial<SignInSettings>;
 }
 
-export function createSignIn({ db, keys, log, settings: changed }: SignInOptions): SignIn {
+export function createSignIn(options: SignInOptions): SignIn {
+  const { db, keys, clock, databaseTime, log, settings: changed } = options;
   const settings = { ...DEFAULT_SIGN_IN_SETTINGS, ...changed };
-  const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: settings.accessTokenSeconds });
+  const signingKeys = createSigningKeys({
+    db,
+    keys,
+    databaseTime,
+    accessTokenSeconds: settings.accessTokenSeconds,
+  });
   return {
     db,
     settings,
     passwords: createPasswords(settings),
     lockout: createLockout(db, keys, settings),
     signingKeys,
+    clock,
     audit: createAudit(log),
     decoyKey: keys.derive(DECOY_PURPOSE),
     verifyAccessToken: createAuthenticator(signingKeys),

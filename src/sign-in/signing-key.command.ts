@@ -14,7 +14,7 @@ export function rotateKeyCommand(environment: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange key rotate')
     .action(async ({ revokeOthers = false }: { revokeOthers?: boolean }) => {
       const key = await environment.withSession((session) =>
-        rotateSigningKey(session, environment.now(), { revokeOthers }),
+        rotateSigningKey(session, null, { revokeOthers }),
       );
       environment.print(key, `${key.kid} signs from ${key.signsFrom.toISOString()}`);
     });

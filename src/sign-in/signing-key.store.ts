@@ -2,6 +2,7 @@
 import type { JWK } from 'jose';
 import { ADVISORY_LOCKS } from '../platform/db/advisory-locks.ts';
 import type { Client, Queryable } from '../platform/db/database.ts';
+import { type DatabaseTime, readDatabaseTime } from '../platform/db/database-time.ts';
 
 export interface StoredSigningKey {
   kid: string;
@@ -40,13 +41,17 @@ export async function readSigningKeys(db: Queryable): Promise<StoredSigningKey[]
   }));
 }
 
-/** Changes of the key set take turns, so that processes that start together make one first key. */
-export async function lockSigningKeys(client: Client): Promise<void> {
+/**
+ * Changes of the key set take turns, so that processes that start together make one first key. Resolves to the time of
+ * the database when it is this one's turn.
+ */
+export async function lockSigningKeys(client: Client, databaseTime: DatabaseTime): Promise<Date> {
   await client.query({
     name: 'signing-key-lock',
     text: 'select pg_advisory_xact_lock($1)',
     values: [ADVISORY_LOCKS.signingKeys],
   });
+  return readDatabaseTime(client, databaseTime);
 }
 
 export async function insertSigningKey(

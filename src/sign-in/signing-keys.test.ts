@@ -31,6 +31,7 @@ function startNode() {
     db: fixture.database.pool,
     keys: fixture.keys,
     accessTokenSeconds: 900,
+    databaseTime: () => NOW,
     monotonicSeconds: () => age.seconds,
   });
   const verify = createAuthenticator(signingKeys);

@@ -6,6 +6,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { KEYS_MAX_AGE_SECONDS, makeFirstSigningKey, openSigningKey } from './rotate-signing-key.ts';
 import { CLOCK_SKEW_SECONDS, secondsAfter } from './settings.ts';
 import { readSigningKeys, type StoredSigningKey } from './signing-key.store.ts';
@@ -19,7 +20,9 @@ export interface KeySet {
 export interface SigningKeys {
   /** The set, at most 30 s old. A promise only when it has to be read. */
   current(): KeySet | Promise<KeySet>;
-  /** The key that signs at `now`; the first is made when there is none. */
+  /** Reads the set when it is due, and makes the first key when there is none. */
+  prepare(): Promise<void>;
+  /** The key that signs at `now`, by the clock of the database; the first is made when there is none. */
   signer(now: Date): Promise<{ kid: string; privateKey: KeyObject }>;
   /** The public key by its id, while a token that it signed can be good. */
   verifier(kid: string, now: Date): Promise<KeyObject | undefined>;
@@ -31,6 +34,7 @@ export interface SigningKeyOptions {
   db: Pool;
   keys: KeyRing;
   accessTokenSeconds: number;
+  databaseTime?: (() => DatabaseTime) | undefined;
   /** Seconds that only go forward, for the age of the set. */
   monotonicSeconds?: () => number;
 }
@@ -40,7 +44,7 @@ const RENEW_AFTER_SECONDS = KEYS_MAX_AGE_SECONDS / 2;
 const UNKNOWN_KID_SECONDS = 2;
 
 export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
-  const { db, keys, monotonicSeconds = processSeconds } = options;
+  const { db, keys, databaseTime = () => null, monotonicSeconds = processSeconds } = options;
   const privateKeys = new Map<string, KeyObject>();
   const publicKeys = new Map<string, KeyObject>();
   let set: KeySet = { generation: 0, keys: [] };
@@ -70,12 +74,15 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     return set;
   }
 
+  async function prepare(): Promise<void> {
+    if ((await current()).keys.length > 0) return;
+    await makeFirstSigningKey({ db, keys }, databaseTime());
+    await reread();
+  }
+
   async function signer(now: Date) {
-    let key = signingAt(await current(), now);
-    if (key === undefined) {
-      await makeFirstSigningKey({ db, keys }, now);
-      key = signingAt(await reread(), now);
-    }
+    await prepare();
+    const key = signingAt(await current(), now);
     if (key === undefined) throw new Error('no signing key after one was made');
     return { kid: key.kid, privateKey: remember(privateKeys, key, (it) => openSigningKey(keys, it)) };
   }
@@ -89,13 +96,13 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   }
 
   async function published(now: Date): Promise<JWK[]> {
-    await signer(now);
+    await prepare();
     return (await current()).keys
       .filter((key) => isNeeded(key, now, options.accessTokenSeconds))
       .map(({ publicJwk }) => publicJwk);
   }
 
-  return { current, signer, verifier, published };
+  return { current, prepare, signer, verifier, published };
 }
 
 /** Until every token that the key signed has expired. */

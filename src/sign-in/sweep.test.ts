@@ -19,7 +19,7 @@ before(async () => {
 after(() => fixture.close());
 
 const context = (seconds: number) => ({
-  now: secondsAfter(NOW, seconds),
+  databaseTime: secondsAfter(NOW, seconds),
   correlationId: 'test',
   remoteAddress: '192.0.2.10',
 });

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, it } from 'node:test';
 import { createCallerDirectory } from './caller-directory.ts';
 
-const NOW = new Date('2026-03-01T12:00:00Z');
 const organisationId = randomUUID();
 const identity = { accountId: randomUUID(), sessionId: randomUUID() };
 
@@ -27,7 +26,7 @@ describe('createCallerDirectory', () => {
 
   it('reads for each call while changes are not heard of', async () => {
     for (const permissions of [['a'], ['b']]) {
-      const found = directory.find(identity, NOW);
+      const found = directory.find(identity);
       reads.at(-1)?.answer(permissions);
       assert.deepEqual([...((await found)?.caller.permissions ?? [])], permissions);
     }
@@ -36,47 +35,47 @@ describe('createCallerDirectory', () => {
 
   it('reads once for calls together and after it, until a change is heard of', async () => {
     directory.setListening(true);
-    const together = [directory.find(identity, NOW), directory.find(identity, NOW)];
+    const together = [directory.find(identity), directory.find(identity)];
     reads[0]?.answer(['a']);
     const [entry] = await Promise.all(together);
-    assert.equal(await directory.find(identity, NOW), entry);
+    assert.equal(await directory.find(identity), entry);
     assert.equal(reads.length, 1);
     assert.equal(entry?.current, true);
 
     directory.onNotification(JSON.stringify({ organisationId }));
     assert.equal(entry?.current, false);
-    const renewed = directory.find(identity, NOW);
+    const renewed = directory.find(identity);
     reads[1]?.answer(['b']);
     assert.deepEqual([...((await renewed)?.caller.permissions ?? [])], ['b']);
   });
 
   it('does not call current what was read while a change came in', async () => {
     directory.setListening(true);
-    const found = directory.find(identity, NOW);
+    const found = directory.find(identity);
     directory.onNotification(JSON.stringify({ organisationId }));
     reads[0]?.answer(['as it was']);
     assert.equal((await found)?.current, false);
-    void directory.find(identity, NOW);
+    void directory.find(identity);
     assert.equal(reads.length, 2, 'and does not keep it');
   });
 
   it('never joins a read that began before the last change', async () => {
     directory.setListening(true);
-    void directory.find(identity, NOW);
+    void directory.find(identity);
     directory.onNotification(JSON.stringify({ organisationId, sessionId: identity.sessionId }));
-    void directory.find(identity, NOW);
+    void directory.find(identity);
     assert.equal(reads.length, 2);
   });
 
   it('keeps callers of other organisations and sessions when a change is announced', async () => {
     directory.setListening(true);
-    const found = directory.find(identity, NOW);
+    const found = directory.find(identity);
     reads[0]?.answer(['a']);
     const entry = await found;
     directory.onNotification(JSON.stringify({ organisationId: randomUUID() }));
     directory.onNotification(JSON.stringify({ organisationId, sessionId: randomUUID() }));
     assert.equal(entry?.current, true);
-    assert.equal(await directory.find(identity, NOW), entry);
+    assert.equal(await directory.find(identity), entry);
   });
 
   it('forgets everything when listening stops, starts, or a notification makes no sense', async () => {
@@ -88,7 +87,7 @@ describe('createCallerDirectory', () => {
       () => directory.forget(),
     ];
     for (const forget of forgetting) {
-      const found = directory.find(identity, NOW);
+      const found = directory.find(identity);
       reads.at(-1)?.answer(['a']);
       const entry = await found;
       forget();
@@ -99,13 +98,13 @@ describe('createCallerDirectory', () => {
 
   it('does not remember that a session was unknown, nor lends one to another account', async () => {
     directory.setListening(true);
-    const unknown = directory.find(identity, NOW);
+    const unknown = directory.find(identity);
     reads[0]?.answer(undefined);
     assert.equal(await unknown, undefined);
-    const known = directory.find(identity, NOW);
+    const known = directory.find(identity);
     reads[1]?.answer(['a']);
     assert.notEqual(await known, undefined);
-    assert.equal(await directory.find({ ...identity, accountId: randomUUID() }, NOW), undefined);
+    assert.equal(await directory.find({ ...identity, accountId: randomUUID() }), undefined);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../platform/db/database.ts';
+import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { loadCaller } from './caller.store.ts';
 import type { Caller, TokenIdentity } from './caller.ts';
 import { type LiveChange, parseLiveChange } from './live.ts';
@@ -18,7 +19,7 @@ export interface CallerEntry {
 }
 
 export interface CallerDirectory {
-  find(identity: TokenIdentity, now: Date): Promise<CallerEntry | undefined>;
+  find(identity: TokenIdentity): Promise<CallerEntry | undefined>;
   /** A notification of {@link LIVE_CHANNEL}. */
   onNotification(payload: string): void;
   /** Empty the cache: something may have been missed. */
@@ -30,7 +31,11 @@ export interface CallerDirectory {
 const MAX_SESSIONS = 20_000;
 const MAX_AGE_MS = 60_000;
 
-export function createCallerDirectory(db: Queryable): CallerDirectory {
+/** Whether a session has ended is told by the clock of the database. */
+export function createCallerDirectory(
+  db: Queryable,
+  databaseTime: () => DatabaseTime = () => null,
+): CallerDirectory {
   const cache = new LRUCache<string, CallerEntry>({
     max: MAX_SESSIONS,
     ttl: MAX_AGE_MS,
@@ -43,9 +48,9 @@ export function createCallerDirectory(db: Queryable): CallerDirectory {
   /** Counts invalidations: an answer read before one is not kept after it. */
   let generation = 0;
 
-  async function load(identity: TokenIdentity, now: Date): Promise<CallerEntry | undefined> {
+  async function load(identity: TokenIdentity): Promise<CallerEntry | undefined> {
     const startedAt = generation;
-    const caller = await loadCaller(db, identity, now);
+    const caller = await loadCaller(db, identity, databaseTime());
     if (caller === undefined) return undefined;
     // What changed while it was being read may or may not be in it.
     const entry: CallerEntry = { caller, current: listening && generation === startedAt };
@@ -54,11 +59,11 @@ export function createCallerDirectory(db: Queryable): CallerDirectory {
   }
 
   /** Calls of one session that miss together share one read, as long as nothing changed since it began. */
-  function loadShared(identity: TokenIdentity, now: Date): Promise<CallerEntry | undefined> {
+  function loadShared(identity: TokenIdentity): Promise<CallerEntry | undefined> {
     const key = `${generation}/${identity.sessionId}/${identity.accountId}`;
     let promise = loading.get(key);
     if (promise === undefined) {
-      promise = load(identity, now).finally(() => loading.delete(key));
+      promise = load(identity).finally(() => loading.delete(key));
       loading.set(key, promise);
     }
     return promise;
@@ -80,10 +85,10 @@ export function createCallerDirectory(db: Queryable): CallerDirectory {
   }
 
   return {
-    async find(identity, now) {
-      if (!listening) return load(identity, now);
+    async find(identity) {
+      if (!listening) return load(identity);
       const entry = cache.get(identity.sessionId);
-      if (entry === undefined) return loadShared(identity, now);
+      if (entry === undefined) return loadShared(identity);
       return entry.caller.accountId === identity.accountId ? entry : undefined;
     },
     onNotification(payload) {

@@ -1,5 +1,6 @@
 /** Loads everything that the checks of a call need, in one round trip. */
 import type { Queryable } from '../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../platform/db/database-time.ts';
 import type { Caller, FacilityGrant, TokenIdentity } from './caller.ts';
 
 interface CallerRow {
@@ -20,7 +21,7 @@ interface CallerRow {
 export async function loadCaller(
   db: Queryable,
   identity: TokenIdentity,
-  now: Date,
+  databaseTime: DatabaseTime,
 ): Promise<Caller | undefined> {
   const { rows } = await db.query<CallerRow>({
     name: 'caller-load',
@@ -58,9 +59,9 @@ export async function loadCaller(
       where d.user_id = $1
         and s.id = $2
         and s.revoked_at is null
-        and s.expires_at > $3
+        and s.expires_at > ${databaseTimeSql(3)}
         and a.disabled_at is null`,
-    values: [identity.accountId, identity.sessionId, now],
+    values: [identity.accountId, identity.sessionId, databaseTime],
   });
   const row = rows[0];
   return row === undefined ? undefined : toCaller(row, identity.sessionId);

@@ -20,6 +20,8 @@ export const PERMISSIONS = {
   'records.import': 'import FHIR records',
   'terminology.maps.read': 'read terminology maps',
   'terminology.maps.manage': 'change terminology maps',
+  'terminology.maps.organisation':
+    "change the organisation's terminology map without access to every facility; needs terminology.maps.manage",
   'exchange.connections.manage': 'manage exchange connections',
   'exchange.deliveries.read': 'review deliveries',
   'exchange.deliveries.replay': 'replay and skip held deliveries',

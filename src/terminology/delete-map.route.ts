@@ -13,7 +13,8 @@ export function deleteMapRoute(deps: { db: Pool }): Route<Access> {
       docs: {
         operationId: 'deleteTerminologyMap',
         summary: 'Delete one entry of a terminology map',
-        description: 'It no longer counts from the next fetch on. Who deleted it, and when, stays on record.',
+        description:
+          'It no longer counts from the next fetch on. Who deleted it, and when, stays on record. An entry of the organisation is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
         tag: 'Terminology',
       },
       query: Type.Object({

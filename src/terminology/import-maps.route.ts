@@ -57,7 +57,7 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
         operationId: 'importTerminologyMaps',
         summary: 'Import a terminology map from CSV or a FHIR ConceptMap',
         description:
-          'CSV (`text/csv`, UTF-8) has the header local_system,local_code,local_display,target_system,target_code,target_display and may have equivalence,comment. Faulty entries are left out and reported one by one; the others are kept. Up to 8 MiB; larger files go by the command line.',
+          'CSV (`text/csv`, UTF-8) has the header local_system,local_code,local_display,target_system,target_code,target_display and may have equivalence,comment. Faulty entries are left out and reported one by one; the others are kept. Up to 8 MiB; larger files go by the command line. The map of the organisation (no level=facility) is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
         tag: 'Terminology',
       },
       query: ImportQuery,

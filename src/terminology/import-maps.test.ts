@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { addAccount, addTenant, cheapPasswords } from '../../test-support/sign-in.ts';
 import { createFacility, createOrganisation } from '../tenancy/facilities.ts';
 import { type ExportFormat, exportMaps } from './export-maps.ts';
 import { importMaps } from './import-maps.ts';
@@ -106,9 +107,11 @@ urn:lab,H,h,${LOINC},2345-7,y
   });
 
   test('the trace says who made which version when', async () => {
-    const accountId = '6f2f8c1e-8a77-4b8e-9f0e-2f0a4b1f8d11';
-    await take(csv(file));
-    await importMaps(database.pool, scope, {
+    const tenant = await addTenant(database);
+    const { userId: accountId } = await addAccount({ database, passwords: cheapPasswords() }, tenant);
+    const ofTenant = { organisationId: tenant.organisationId, facilityId: null };
+    await take(csv(file), ofTenant);
+    await importMaps(database.pool, ofTenant, {
       rows: csv(file.replace('2345-7', '2339-0')),
       change: { now: new Date('2026-02-03T00:00:00Z'), accountId },
       dryRun: false,
@@ -116,7 +119,7 @@ urn:lab,H,h,${LOINC},2345-7,y
     const { rows } = await database.pool.query({
       text: `select local_code, version, kind, target_code, changed_at, changed_by from terminology_map_change
         where organisation_id = $1 order by local_code, version`,
-      values: [scope.organisationId],
+      values: [tenant.organisationId],
     });
     const trace = (local_code: string, version: number, kind: string, target_code: string) => ({
       local_code,

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../platform/db/database.ts';
 import { type ImportRow, MapFileError, type Place } from './import-row.ts';
-import { lockMaps, type MapChange, type MapScope, upsertEntries } from './map.store.ts';
+import { type MapChange, type MapScope, upsertEntries } from './map.store.ts';
 import { checkEntry, type MapEntry } from './map-entry.ts';
+import { openMap } from './open-map.ts';
 
 const ROWS_IN_STATEMENT = 1_000;
 /** The places of all keys are remembered while a file is read, at about 150 bytes each. */
@@ -32,11 +33,12 @@ export interface ImportRequest {
 
 /**
  * One transaction: a file that turns out to be unreadable leaves nothing behind, and importing the same file
- * again changes nothing. Of several rows with one key the first is kept. Throws {@link MapFileError}.
+ * again changes nothing. Of several rows with one key the first is kept. Throws {@link MapFileError}, and 403 when
+ * the map is not for this account to change.
  */
 export async function importMaps(db: Pool, scope: MapScope, request: ImportRequest): Promise<ImportReport> {
   return transaction(db, async (client) => {
-    await lockMaps(client, scope);
+    await openMap(client, scope, request.change);
     await client.query('savepoint before_import');
     const report = await takeRows(client, scope, request);
     if (request.dryRun) await client.query('rollback to savepoint before_import');

@@ -15,7 +15,7 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
         operationId: 'putTerminologyMap',
         summary: 'Create or change one entry of a terminology map',
         description:
-          'The entry is found by facilityId, localSystem, localCode and targetSystem, and replaced whole: fields that are left out become empty. It counts from the next fetch on. Sending it again changes nothing.',
+          'The entry is found by facilityId, localSystem, localCode and targetSystem, and replaced whole: fields that are left out become empty. It counts from the next fetch on. Sending it again changes nothing. An entry of the organisation (no facilityId) is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
         tag: 'Terminology',
       },
       body: PutMapBody,

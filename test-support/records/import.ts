@@ -33,8 +33,11 @@ export async function createImportTest(): Promise<ImportTest> {
   const database = await createTestDatabase();
   const rows: ImportTest['rows'] = async (text, values = []) =>
     (await database.pool.query({ text, values })).rows as never;
-  const createFacility: ImportTest['createFacility'] = async (organisationId, timeZone = 'Africa/Lagos') => {
-    const facilityId = randomUUID();
+  const addFacility = async (
+    organisationId: string,
+    timeZone: string,
+    facilityId: string,
+  ): Promise<FacilityScope> => {
     await rows('insert into facility (organisation_id, id, name, time_zone) values ($1, $2, $3, $4)', [
       organisationId,
       facilityId,
@@ -43,10 +46,14 @@ export async function createImportTest(): Promise<ImportTest> {
     ]);
     return { organisationId, facilityId, timeZone };
   };
+  const createFacility: ImportTest['createFacility'] = (organisationId, timeZone = 'Africa/Lagos') =>
+    addFacility(organisationId, timeZone, randomUUID());
+  // The same in every organisation: ids that are made for a facility can be compared.
+  const firstFacilityId = randomUUID();
   const createOrganisation = async (): Promise<FacilityScope> => {
     const organisationId = randomUUID();
     await rows('insert into organisation (id, name) values ($1, $2)', [organisationId, 'Organisation']);
-    return createFacility(organisationId);
+    return addFacility(organisationId, 'Africa/Lagos', firstFacilityId);
   };
   const scope = await createOrganisation();
   return {

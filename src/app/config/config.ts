@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
-import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
+import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
 
@@ -28,6 +28,8 @@ export interface Config {
   metricsPort: number | undefined;
   /** Proxies (addresses or CIDR ranges) whose `x-forwarded-for` is believed. */
   trustProxy: string[];
+  /** The clock of a process may differ from the database's by this much. */
+  clockMaxSkewSeconds: number;
   /** Numbers of the sign-in rules (design 3.2). */
   signIn: SignInSettings;
   importMaxBytes: number;
@@ -58,6 +60,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
     trustProxy: trustedProxies(reader),
+    clockMaxSkewSeconds: reader.integer('CLOCK_MAX_SKEW_SECONDS', {
+      min: 1,
+      max: CLOCK_SKEW_SECONDS,
+      fallback: 30,
+    }),
     signIn: {
       ...DEFAULT_SIGN_IN_SETTINGS,
       accessTokenSeconds: reader.integer('ACCESS_TOKEN_SECONDS', { min: 60, max: 3_600, fallback: 900 }),

@@ -56,7 +56,7 @@ export function createCallerCheck(
     const identity = await deps.verifyAccessToken(bearerToken(headers), now);
     const mark = deps.hearing.mark();
     const attempt = async () => {
-      const entry = await find(identity, now);
+      const entry = await find(identity);
       return { identity, mark, entry, ...scopeOf(entry.caller, headers) };
     };
     try {
@@ -68,8 +68,8 @@ export function createCallerCheck(
     }
   }
 
-  async function find(identity: TokenIdentity, now: Date): Promise<CallerEntry> {
-    const entry = await deps.callers.find(identity, now);
+  async function find(identity: TokenIdentity): Promise<CallerEntry> {
+    const entry = await deps.callers.find(identity);
     if (entry === undefined) throw unauthorized('The session has ended. Sign in again.', 'session_ended');
     return entry;
   }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
+import { skewText } from '../clock.ts';
 
 /** A database that takes longer to answer nothing cannot serve. */
 const DATABASE_TIMEOUT_MS = 3_000;
@@ -16,7 +17,7 @@ export interface Health {
   drain(): void;
 }
 
-export function createHealth({ db, live, metrics, config }: Runtime): Health {
+export function createHealth({ clock, live, metrics, config }: Runtime): Health {
   let draining = false;
 
   let asking: Promise<boolean> | undefined;
@@ -31,7 +32,7 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
 
   async function askDatabase(): Promise<boolean> {
     const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
-    const answer = db.query('select 1').then(
+    const answer = clock.compare().then(
       () => true,
       () => false,
     );
@@ -45,7 +46,13 @@ export function createHealth({ db, live, metrics, config }: Runtime): Health {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
         if (!(await databaseAnswers()))
           throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
-        return { status: 'ready', checks: { database: true, notifications: live.up } };
+        if (clock.isOff())
+          throw unavailable(
+            `Not ready: the clock of this machine is ${skewText(clock)}. Set it right; the service then goes on by itself.`,
+            30,
+            'clock',
+          );
+        return { status: 'ready', checks: { database: true, clock: true, notifications: live.up } };
       });
       server.get('/metrics', HIDDEN, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))

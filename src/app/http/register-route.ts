@@ -1,6 +1,7 @@
 /** Puts a route into the server: caller checks, then body and parameters, then the handler, then the release. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import Type, { type TObject, type TSchema } from 'typebox';
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
 import {
@@ -26,6 +27,7 @@ export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' |
 
 export interface RegisterDependencies extends CallerCheckDependencies {
   now: () => Date;
+  databaseTime: () => DatabaseTime;
 }
 
 export interface RouteToRegister {
@@ -73,7 +75,7 @@ export function registerRoute(
     },
     handler: async (request, reply) => {
       const exchange = exchanges.get(request) ?? { now: deps.now() };
-      return send(reply, await confirmedAnswer(request, { route, exchange, check, clock: deps.now }));
+      return send(reply, await confirmedAnswer(request, { route, exchange, check, clock: deps }));
     },
   });
 }
@@ -82,8 +84,8 @@ interface Phases {
   route: ApiRoute;
   exchange: Exchange;
   check: CallerCheck | undefined;
-  /** The time now; a body may have been long on its way. */
-  clock: () => Date;
+  /** Of the time now; a body may have been long on its way. */
+  clock: Pick<RegisterDependencies, 'now' | 'databaseTime'>;
 }
 
 /** The answer or the failure of the handler, once it is sure that the caller may have it. */
@@ -96,9 +98,9 @@ async function confirmedAnswer(request: FastifyRequest, phases: Phases): Promise
     return route.handle(input as never, contextOf(request, phases));
   };
   if (exchange.checked === undefined || check === undefined) return answer();
-  exchange.checked = await check.admit(exchange.checked, request.headers, clock());
+  exchange.checked = await check.admit(exchange.checked, request.headers, clock.now());
   const outcome = await settle(answer);
-  const renewed = await check.confirm(exchange.checked, request.headers, clock());
+  const renewed = await check.confirm(exchange.checked, request.headers, clock.now());
   if (renewed === undefined) return outcome();
   exchange.checked = renewed;
   return answer();
@@ -164,6 +166,7 @@ function contextOf(request: FastifyRequest, { route, exchange, check, clock }: P
   const context: RequestContext = {
     correlationId: request.id,
     now: exchange.now,
+    databaseTime: clock.databaseTime(),
     remoteAddress: request.ip,
     headers: request.headers,
   };
@@ -172,7 +175,7 @@ function contextOf(request: FastifyRequest, { route, exchange, check, clock }: P
     ...context,
     identity: checked.identity,
     caller: checked.entry.caller,
-    stillAllowed: async () => void (await check?.admit(checked, request.headers, clock())),
+    stillAllowed: async () => void (await check?.admit(checked, request.headers, clock.now())),
   };
   if (route.access.kind !== 'facility') return session;
   const { purposeOfUse } = request.query as { purposeOfUse?: PurposeOfUse };

@@ -1,4 +1,4 @@
-/** SQL that gathers vital signs into vital sets (design 3.7). */
+/** SQL that gathers vital signs into vital sets (docs/fhir-mapping.md, "Grouping"). */
 import type { Queryable } from '../../platform/db/database.ts';
 import { RANDOM_VERSION } from '../../platform/db/random-version.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';

@@ -1,4 +1,4 @@
-/** GET /encounters/vitals (design 3.4). */
+/** GET /encounters/vitals (docs/vitals.md). */
 import Type from 'typebox';
 import { LIST_QUERY, pageSchema } from '../../observations/clinical.schema.ts';
 import type { Route } from '../../platform/http/route.ts';

@@ -1,4 +1,4 @@
-/** List the vital sets of one patient, so that a partner can discover their ids (design 3.4). */
+/** List the vital sets of one patient, so that a partner can discover their ids (docs/vitals.md). */
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';

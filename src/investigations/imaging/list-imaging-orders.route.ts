@@ -1,4 +1,4 @@
-/** GET /investigations/imaging/orders (design 3.4). */
+/** GET /investigations/imaging/orders (docs/imaging.md). */
 import { LIST_QUERY } from '../../observations/clinical.schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/access.ts';

@@ -15,6 +15,8 @@ const ORDER = '7b000000-0000-4000-8000-000000000010';
 const REPORT = '7b000000-0000-4000-8000-000000000030';
 const PATH = `/investigations/lab/orders/${ORDER}/clinical/fhir`;
 
+const LOINC = 'http://loinc.org';
+
 /** A JSON list as a list. */
 const list = (json: Json | undefined): Json[] => json ?? [];
 
@@ -45,7 +47,15 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     );
     assert.deepEqual(
       list(json.orders).map(({ resource, ...summary }) => summary),
-      [{ localId: ORDER, resourceType: 'ServiceRequest', status: 'completed', code: 'SEPSIS' }],
+      [
+        {
+          localId: ORDER,
+          resourceType: 'ServiceRequest',
+          status: 'completed',
+          code: 'SEPSIS',
+          codeSystem: 'https://hospital.example/tests',
+        },
+      ],
     );
     assert.deepEqual(
       list(json.reports).map(({ resource, ...summary }) => summary),
@@ -55,19 +65,18 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
 
   test('codes results with LOINC where there is one, and times them in UTC', async () => {
     const { json } = await get();
-    const summaries = list(json.observations).map(({ localId, code, occurredAt, resourceType }) => [
+    const summaries = list(json.observations).map(({ localId, resourceType, resource, ...summary }) => [
       localId.slice(-2),
       resourceType,
-      code,
-      occurredAt,
+      ...Object.values(summary),
     ]);
     assert.deepEqual(summaries, [
-      ['26', 'Observation', '2708-6', '2024-03-05T07:50:00.000Z'],
-      ['21', 'Observation', '2951-2', '2024-03-05T07:50:00.000Z'],
-      ['22', 'Observation', 'CRP', '2024-03-05T07:50:00.000Z'],
-      ['23', 'Observation', '600-7', '2024-03-05T00:00:00.000Z'],
+      ['26', 'Observation', '2708-6', LOINC, '2024-03-05T07:50:00.000Z'],
+      ['21', 'Observation', '2951-2', LOINC, '2024-03-05T07:50:00.000Z'],
+      ['22', 'Observation', 'CRP', 'https://hospital.example/tests', '2024-03-05T07:50:00.000Z'],
+      ['23', 'Observation', '600-7', LOINC, '2024-03-05T00:00:00.000Z', '2024-03-05'],
       ['24', 'Observation', 'Serology, sent out', '2024-03-05T07:50:00.500Z'],
-      ['25', 'Observation', '24336-0', '2024-03-05T07:50:00.000Z'],
+      ['25', 'Observation', '24336-0', LOINC, '2024-03-05T07:50:00.000Z'],
     ]);
   });
 
@@ -123,6 +132,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
       encounterId: '7b000000-0000-4000-8000-000000000003',
       status: 'completed',
       code: 'SEPSIS',
+      codeSystem: 'https://hospital.example/tests',
       orderedAt: '2024-03-05T07:41:07Z',
     });
     assert.equal(all.json.items.length, 2);
@@ -178,6 +188,63 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     assert.equal(json.observations[4]?.resource?.status, 'final');
     assert.equal(json.observations[4]?.resource?.valueString, 'negative');
     assert.equal(json.observations[4]?.resource?.dataAbsentReason, undefined);
+  });
+
+  test('a month has no occurredAt and no orderedAt: it would be an instant of another month elsewhere', async () => {
+    const facilityId = await api.createFacility(tenant.organisationId, { timeZone: 'Africa/Lagos' });
+    const lagos = { ...tenant, facilityId };
+    const someone = { resourceType: 'Patient', id: '7b100000-0000-4000-8000-000000000001' };
+    const result = (end: string, elements: object) => ({
+      resourceType: 'Observation',
+      id: `7b100000-0000-4000-8000-0000000000${end}`,
+      status: 'final',
+      code: { coding: [{ system: LOINC, code: '2951-2' }] },
+      subject: { reference: `Patient/${someone.id}` },
+      valueString: 'x',
+      ...elements,
+    });
+    const results = [
+      result('11', { effectiveDateTime: '2024-03' }),
+      result('12', { effectiveDateTime: '2024-03-01' }),
+      result('13', {}),
+    ];
+    const order = {
+      resourceType: 'ServiceRequest',
+      id: '7b100000-0000-4000-8000-000000000010',
+      status: 'completed',
+      intent: 'order',
+      subject: { reference: `Patient/${someone.id}` },
+      authoredOn: '2024-03',
+    };
+    const report = {
+      resourceType: 'DiagnosticReport',
+      id: '7b100000-0000-4000-8000-000000000020',
+      basedOn: [{ reference: `ServiceRequest/${order.id}` }],
+      status: 'final',
+      code: { text: 'Panel' },
+      subject: { reference: `Patient/${someone.id}` },
+      result: results.map(({ id }) => ({ reference: `Observation/${id}` })),
+    };
+    const entry = [someone, order, ...results, report].map((resource) => ({ resource }));
+    const document = { resourceType: 'Bundle', type: 'collection', entry };
+    await importJson(api.database.pool, lagos, JSON.stringify(document));
+    const caller = await api.createAccount(lagos);
+    const [listed] = (await get(`/investigations/lab/orders?patient=${someone.id}`, caller)).json.items;
+    assert.deepEqual([listed.orderId, listed.orderedAt, listed.orderedOn], [order.id, null, '2024-03']);
+    const { json } = await get(`/investigations/lab/orders/${order.id}/clinical/fhir`, caller);
+    assert.deepEqual(
+      list(json.observations).map(({ resource, localId, resourceType, ...summary }) => summary),
+      [
+        { code: '2951-2', codeSystem: LOINC, occurredOn: '2024-03' },
+        {
+          code: '2951-2',
+          codeSystem: LOINC,
+          occurredAt: '2024-02-29T23:00:00.000Z',
+          occurredOn: '2024-03-01',
+        },
+        { code: '2951-2', codeSystem: LOINC },
+      ],
+    );
   });
 
   test('is traced in the access log with the purpose, OPS when none is named', async () => {

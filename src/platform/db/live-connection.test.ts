@@ -6,6 +6,11 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { clientConfig } from './database.ts';
 import { type LiveConnection, openLiveConnection } from './live-connection.ts';
 
+async function pidOf(live: LiveConnection): Promise<number> {
+  const answer = await live.client()?.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
+  return answer?.rows[0]?.pid ?? 0;
+}
+
 describe('openLiveConnection', () => {
   let database: TestDatabase;
   before(async () => {
@@ -36,17 +41,41 @@ describe('openLiveConnection', () => {
     const { live, heard } = await open();
     for (let n = 0; n < 300; n += 1) {
       await database.pool.query({ text: 'select pg_notify($1, $2)', values: ['first', String(n)] });
-      await live.client()?.query('select 1');
+      await live.client()?.query({ text: 'select 1' });
       assert.equal(heard.at(-1), `first: ${n}`);
     }
     await live.close();
+  });
+
+  it('takes statements that come together one after the other, as pg 9 will ask for', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const { live } = await open();
+    const together = Array.from({ length: 5 }, (_, n) =>
+      live.client()?.query<{ n: number }>({ text: 'select $1::int as n', values: [n] }),
+    );
+    const answers = await Promise.all(together);
+    assert.deepEqual(
+      answers.map((answer) => answer?.rows[0]?.n),
+      [0, 1, 2, 3, 4],
+    );
+    await assert.rejects(live.client()?.query({ text: 'select 1 / 0' }) ?? Promise.resolve());
+    assert.equal(
+      (await live.client()?.query({ text: 'select 1' }))?.rowCount,
+      1,
+      'a failure is its own alone',
+    );
+    await live.close();
+    process.off('warning', onWarning);
+    assert.deepEqual(warnings, []);
   });
 
   it('listens to channels whose names need quotes, and not to others', async () => {
     const { live, heard } = await open();
     for (const channel of ['other', 'Second channel'])
       await database.pool.query({ text: `select pg_notify($1, 'x')`, values: [channel] });
-    await live.client()?.query('select 1');
+    await live.client()?.query({ text: 'select 1' });
     assert.deepEqual(heard, ['Second channel: x']);
     await live.close();
   });
@@ -54,14 +83,14 @@ describe('openLiveConnection', () => {
   it('is down while the connection is lost, then listens again', async () => {
     const { live, heard, states } = await open();
     const [down, up] = [once(states, 'down'), once(states, 'up')];
-    const pid = (await live.client()?.query('select pg_backend_pid() as pid'))?.rows[0].pid;
+    const pid = await pidOf(live);
     await terminate(pid);
     await down;
     assert.equal(live.up, false);
     assert.equal(live.client(), undefined);
     await up;
     await database.pool.query(`select pg_notify('first', 'again')`);
-    await live.client()?.query('select 1');
+    await live.client()?.query({ text: 'select 1' });
     assert.deepEqual(heard, ['first: again']);
     await live.close();
   });
@@ -69,7 +98,7 @@ describe('openLiveConnection', () => {
   it('stays closed when it is closed while it reconnects', async () => {
     const { live, states } = await open();
     const down = once(states, 'down');
-    const pid = (await live.client()?.query('select pg_backend_pid() as pid'))?.rows[0].pid;
+    const pid = await pidOf(live);
     await terminate(pid);
     await down;
     await live.close();

@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Queryable } from './database.ts';
 
 export interface LiveConnectionOptions {
   config: pg.ClientConfig;
@@ -23,18 +24,18 @@ export interface LiveConnectionOptions {
 export interface LiveConnection {
   /** True while every channel is listened to. */
   readonly up: boolean;
-  /** The connection, while it is up. */
-  client(): pg.Client | undefined;
+  /** The connection, while it is up. Statements that come together take turns. */
+  client(): Queryable | undefined;
   close(): Promise<void>;
 }
 
 export async function openLiveConnection(options: LiveConnectionOptions): Promise<LiveConnection> {
   const heartbeatMs = options.heartbeatMs ?? 5_000;
-  let current: pg.Client | undefined;
+  let current: Connection | undefined;
   let closed = false;
 
   function drop(client: pg.Client): void {
-    if (current !== client) return;
+    if (current?.client !== client) return;
     current = undefined;
     options.onStateChange?.(false);
     void client.end().catch(() => undefined);
@@ -61,7 +62,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
       throw error;
     }
     if (closed) return client.end();
-    current = client;
+    current = { client, statements: inTurn(client) };
     options.onStateChange?.(true);
   }
 
@@ -79,21 +80,38 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
 
   await connect();
   const heartbeat = setInterval(() => {
-    const client = current;
-    client?.query('select 1').catch(() => drop(client));
+    const connection = current;
+    connection?.statements.query({ text: 'select 1' }).catch(() => drop(connection.client));
   }, heartbeatMs);
   heartbeat.unref();
   return {
     get up() {
       return current !== undefined;
     },
-    client: () => current,
+    client: () => current?.statements,
     async close() {
       closed = true;
       clearInterval(heartbeat);
-      const client = current;
+      const connection = current;
       current = undefined;
-      await client?.end().catch(() => undefined);
+      await connection?.client.end().catch(() => undefined);
+    },
+  };
+}
+
+interface Connection {
+  client: pg.Client;
+  statements: Queryable;
+}
+
+/** A connection runs one statement at a time, and from version 9 on pg leaves it to its caller to wait for that. */
+function inTurn(client: pg.Client): Queryable {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig) {
+      const result = last.then(() => client.query<Row>(statement));
+      last = result.catch(() => undefined);
+      return result;
     },
   };
 }

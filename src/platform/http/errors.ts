@@ -10,7 +10,7 @@ export interface ErrorBody {
 
 /**
  * A failure that the caller is told about. `message` says what failed and what to do, and never carries
- * clinical values, names, tokens or SQL. `code` is stable and goes to the log.
+ * clinical values, names, tokens or SQL. `code` is stable, goes to the log, and has a row in docs/errors.md.
  */
 export class HttpError extends Error {
   override name = 'HttpError';

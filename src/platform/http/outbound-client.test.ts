@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { isUntrusted } from './outbound-client.ts';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { createOutboundClient, isUntrusted, NOT_WRITTEN, type OutboundClient } from './outbound-client.ts';
 
 test('what is wrong with a certificate or with TLS is told from what may pass', () => {
   const untrusted = [
@@ -20,4 +22,62 @@ test('what is wrong with a certificate or with TLS is told from what may pass', 
   for (const code of untrusted) assert.ok(isUntrusted(code), code);
   for (const code of ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'TIMEOUT', 'TRUNCATED', 'ENOTFOUND', 'FAILED'])
     assert.ok(!isUntrusted(code), code);
+});
+
+describe('a request that is asked about before it is written', () => {
+  let server: Server;
+  let received: string;
+  let connections: number;
+  let client: OutboundClient;
+
+  beforeEach(async () => {
+    received = '';
+    connections = 0;
+    server = createServer((socket) => {
+      connections += 1;
+      socket.on('data', (chunk: Buffer) => {
+        received += chunk.toString();
+        if (received.endsWith('{}')) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+      });
+      socket.on('error', () => undefined);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 5_000, maxResponseBytes: 100 } as const;
+    client = createOutboundClient(`http://127.0.0.1:${port}/in`, limits);
+  });
+  afterEach(() => {
+    client.close();
+    server.close();
+  });
+  const send = (mayWrite: () => Promise<boolean>) =>
+    client.send({ method: 'POST', path: '/in', headers: { 'content-length': 2 }, body: '{}', mayWrite });
+
+  test('is asked about once the connection stands, and written when it may be; also on a kept connection', async () => {
+    for (const kept of [false, true]) {
+      received = '';
+      const answer = await send(async () => {
+        assert.equal(received, '');
+        return true;
+      });
+      assert.equal(answer.kind === 'answered' && answer.status, 204, `kept: ${kept}`);
+    }
+    assert.equal(connections, 1);
+  });
+
+  test('leaves no byte on the connection when it may not be', async () => {
+    const closed = Promise.withResolvers<void>();
+    server.once('connection', (socket) => socket.once('close', () => closed.resolve()));
+    const answer = await send(async () => false);
+    assert.deepEqual(answer, { kind: 'unanswered', code: NOT_WRITTEN, reached: false });
+    await closed.promise;
+    assert.equal(received, '');
+  });
+
+  test('is not written when the question cannot be answered', async () => {
+    const answer = await send(() => Promise.reject(new Error('the database is down')));
+    assert.equal(answer.kind === 'unanswered' && answer.code, 'FAILED');
+    assert.equal(received, '');
+  });
 });

@@ -18,6 +18,8 @@ export interface OutboundRequest {
   path: string;
   headers: Record<string, string | number>;
   body?: string | undefined;
+  /** Asked once the connection stands, just before anything is written on it. False: nothing is. */
+  mayWrite?: (() => Promise<boolean>) | undefined;
 }
 
 export interface OutboundAnswer {
@@ -45,6 +47,9 @@ export interface OutboundClient {
   close(): void;
 }
 
+/** `code` of a request that `mayWrite` stopped. */
+export const NOT_WRITTEN = 'NOT_WRITTEN';
+
 type Finish = (answer: OutboundAnswer | Unanswered) => void;
 
 /** Idle connections are closed before most servers and firewalls do so, which would look like a failed try. */
@@ -70,9 +75,12 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   const start = secure ? https.request : http.request;
   return {
     url,
-    send({ method, path, headers, body }) {
+    send({ method, path, headers, body, mayWrite }) {
       const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-      return answerTo(sending, body, limits);
+      const answer = answerTo(sending, limits);
+      if (mayWrite === undefined) sending.end(body);
+      else writeIf(mayWrite, sending, { body, ready: secure ? 'secureConnect' : 'connect' });
+      return answer;
     },
     close() {
       // Requests under way keep their connections until they are answered.
@@ -83,9 +91,27 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   };
 }
 
+/** Nothing of a request, its head included, is written before its body is given. */
+function writeIf(
+  mayWrite: () => Promise<boolean>,
+  sending: http.ClientRequest,
+  { body, ready }: { body: string | undefined; ready: 'connect' | 'secureConnect' },
+): void {
+  const ask = () =>
+    mayWrite().then(
+      (may) => (may ? sending.end(body) : sending.destroy(new NotWrittenError())),
+      (error: Error) => sending.destroy(error),
+    );
+  sending.once('socket', (socket) => (sending.reusedSocket ? void ask() : socket.once(ready, ask)));
+}
+
+/** The request may not be written after all. */
+class NotWrittenError extends Error {
+  code = NOT_WRITTEN;
+}
+
 function answerTo(
   sending: http.ClientRequest,
-  body: string | undefined,
   { timeoutMs, maxResponseBytes }: OutboundLimits,
 ): Promise<OutboundAnswer | Unanswered> {
   return new Promise((resolve) => {
@@ -102,7 +128,6 @@ function answerTo(
       finish({ kind: 'unanswered', code: codeOf(error), reached });
     });
     sending.on('response', (response) => read(response, maxResponseBytes, finish));
-    sending.end(body);
   });
 }
 
@@ -146,6 +171,7 @@ const NEVER_CONNECTED = [
   'EHOSTUNREACH',
   'ENETUNREACH',
   'address_refused',
+  NOT_WRITTEN,
 ];
 
 /** A connection that never came about, or was not trusted: the server cannot have seen the request. */

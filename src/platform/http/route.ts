@@ -1,5 +1,6 @@
 /** What a route is. Features export routes; `src/app/routes.ts` gives each its method and path. */
 import type { Static, TObject, TSchema } from 'typebox';
+import type { DatabaseTime } from '../db/database-time.ts';
 
 /** What a handler answers. `body` is sent as JSON; a string is sent as it is. */
 export interface Reply {
@@ -12,8 +13,10 @@ export interface Reply {
 /** The parts of a request that every handler gets. */
 export interface RequestContext {
   correlationId: string;
-  /** The clock, passed in so that time is a test input. */
+  /** The clock of this process, passed in so that time is a test input. */
   now: Date;
+  /** What statements take for the time, where the clocks of several processes must agree. */
+  databaseTime: DatabaseTime;
   /** Address of the peer. */
   remoteAddress: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;

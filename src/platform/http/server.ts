@@ -71,6 +71,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.addHook('onRoute', ({ method, url }) => allowed.add(method, url));
   faults.attach(server.server);
   server.setErrorHandler(answerError);
+  const codes = new WeakMap<FastifyRequest, string>();
 
   function observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown';
@@ -82,6 +83,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
       route,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      code: codes.get(request),
     };
     if (reply.statusCode >= 400) log.info(fields, 'request refused');
     else log.debug(fields, 'request answered');
@@ -91,6 +93,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     const known = toHttpError(error);
     const answer =
       known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
+    codes.set(request, answer.code);
     if (known === undefined)
       log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
     else if (answer.statusCode >= 500)

@@ -28,6 +28,17 @@ test('a line has its level, time, message and the fields of the list, nothing el
   assert.deepEqual(line, { level: 30, event: 'x', status: 200, msg: 'done' });
 });
 
+test('a field that the list does not have does not compile, however the fields were put together', () => {
+  const { log, lines } = capture('info');
+  type Taken = Parameters<typeof log.info<{ accountId: string; userAgent: string }>>[0];
+  const isTaken: [Taken['accountId']] extends [never] ? false : true = true;
+  const isRefused: [Taken['userAgent']] extends [never] ? true : false = true;
+  const ids = { accountId: 'a', sessionId: 's' };
+  log.info({ event: 'x', ...ids }, 'done');
+  assert.ok(isTaken && isRefused);
+  assert.equal(lines()[0].sessionId, 's');
+});
+
 test('levels below the one set are left out', () => {
   const { log, lines } = capture('warn');
   log.debug({}, 'a');

@@ -39,11 +39,16 @@ export type LogFields = {
   [field in (typeof ALLOWED_FIELDS)[number]]?: string | number | boolean | undefined;
 };
 
+/** Fields of the list alone: with any other, however they were put together, the call does not compile. */
+type Listed<Fields> = Fields & { [other in Exclude<keyof Fields, keyof LogFields>]: never };
+
+type WriteLine = <Fields extends LogFields>(fields: Listed<Fields>, message: string) => void;
+
 export interface Log {
-  debug(fields: LogFields, message: string): void;
-  info(fields: LogFields, message: string): void;
-  warn(fields: LogFields, message: string): void;
-  error(fields: LogFields, message: string): void;
+  debug: WriteLine;
+  info: WriteLine;
+  warn: WriteLine;
+  error: WriteLine;
 }
 
 /** A log that writes JSON lines to `destination` (default: stdout). */

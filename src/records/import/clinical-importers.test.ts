@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { importJson } from '../../../test-support/import-files.ts';
 import { countsOf } from '../../../test-support/records/import.ts';
 import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
-import { recordId } from './record-id.ts';
+import { facilityRecordId, recordId } from './record-id.ts';
 
 const observation = (more: object) => ({
   resourceType: 'Observation',
@@ -28,6 +28,7 @@ const report = (more: object) => ({
 describe('clinical records that are refused', () => {
   let database: TestDatabase;
   let tenant: Tenant;
+  const idHere = (id: string) => facilityRecordId(tenant.facilityId, recordId('Observation', id));
   before(async () => {
     database = await createTestDatabase();
     const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
@@ -154,7 +155,7 @@ describe('clinical records that are refused', () => {
     const { rows } = await database.pool.query<{ digits: number }>({
       text: `select length(replace(ltrim(value_number::text, '-'), '.', '')) as digits from observation
         where organisation_id = $1 and value_number is not null and id = any($2::uuid[]) order by 1`,
-      values: [tenant.organisationId, [recordId('Observation', 'd0'), recordId('Observation', 'd1')]],
+      values: [tenant.organisationId, [idHere('d0'), idHere('d1')]],
     });
     assert.deepEqual(
       rows.map(({ digits }) => digits),
@@ -204,7 +205,7 @@ describe('clinical records that are refused', () => {
     assert.deepEqual(countsOf(unresolved), { 'Observation.specimen': 1 });
     const { rows } = await database.pool.query({
       text: 'select specimen from observation where organisation_id = $1 and id = $2',
-      values: [tenant.organisationId, recordId('Observation', 'o10')],
+      values: [tenant.organisationId, idHere('o10')],
     });
     assert.deepEqual(rows, [{ specimen: { display: 'tube 7' } }]);
   });

@@ -106,7 +106,7 @@ export const diagnosticReportImporter: ResourceImporter<RecordRow> = {
     },
   }),
   async write(rows, context) {
-    const result = await writeRecords(context.client, context.scope, TABLE, rows);
+    const result = await writeRecords(context.client, context.scope, { table: TABLE, rows });
     noteTouched(context, 'reports', rows, result);
     return result;
   },

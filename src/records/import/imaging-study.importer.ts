@@ -94,7 +94,7 @@ export const imagingStudyImporter: ResourceImporter<RecordRow> = {
     };
   },
   async write(rows, context) {
-    const result = await writeRecords(context.client, context.scope, TABLE, rows);
+    const result = await writeRecords(context.client, context.scope, { table: TABLE, rows });
     noteTouched(context, 'studies', rows, result);
     return result;
   },

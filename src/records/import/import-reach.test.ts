@@ -12,8 +12,8 @@ import {
   patient,
   type Resource,
 } from '../../../test-support/records/clinic.ts';
-
-const REFUSED = 'Patient.id cannot be used at this facility; leave it out or use another';
+import { createImportTest } from '../../../test-support/records/import.ts';
+import { facilityRecordId, recordId } from './record-id.ts';
 
 let t: TestApi;
 /** Facilities A and B of one organisation, each with a system of its own, and a system that may link. */
@@ -35,13 +35,14 @@ before(async () => {
 });
 after(() => t.close());
 
-const post = async ({ token }: TestAccount, body: Resource) => {
-  const answer = await t.call('/imports/fhir', { token, body });
+const post = async ({ token }: TestAccount, body: Resource, query = '') => {
+  const answer = await t.call(`/imports/fhir${query}`, { token, body });
   assert.equal(answer.status, 200);
   return answer.json as {
     resources: Record<string, number>;
     unchanged: Record<string, number>;
     rejected: { entry: number | null; reason: string }[];
+    [member: string]: unknown;
   };
 };
 const rows = async (text: string, values: unknown[]) => (await t.database.pool.query({ text, values })).rows;
@@ -64,6 +65,8 @@ const patientsWith = async ({ organisationId }: TestAccount, resource: Resource)
     ])
   ).map(({ patient_id }) => patient_id);
 const numberOf = (resource: Resource) => (resource.identifier as { value: string }[])[0]?.value;
+/** An encounter of the patient that knows it by its id; without an id, none. */
+const visitOf = ({ id }: Resource): Resource[] => (id === undefined ? [] : [encounter(`Patient/${id}`)]);
 /** Another system's record of the same person: the same number, another id and name. */
 const sameNumber = (resource: Resource): Resource =>
   patient({ identifier: resource.identifier, name: [{ family: 'Lake' }] });
@@ -97,30 +100,74 @@ describe('without the permission to link', () => {
     assert.deepEqual(await facilitiesOf(a, theirs.id), [a.facilityId]);
   });
 
-  test('an id of another facility rejects the Bundle, changed or word for word, and changes nothing', async () => {
-    for (const id of [randomUUID(), 'p1']) {
+  for (const [kind, id] of [
+    ['a UUID', () => randomUUID() as string],
+    ['no UUID', () => `p-${randomUUID().slice(0, 8)}`],
+    ['no id', () => undefined],
+  ] as const)
+    test(`${kind}: the answer is the same whatever another facility has, and theirs stays as it was`, async () => {
+      const theirs = patient({ id: id() });
+      await post(a, bundle([theirs, ...visitOf(theirs)]));
+      const [stored] = await patientsWith(a, theirs);
+      const ours = { ...theirs, name: [{ family: 'Lake' }] };
+      // What an organisation answers that has nothing of the kind.
+      const fresh = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
+      for (const document of [encounter(`Patient/${theirs.id}`), bundle([ours, ...visitOf(ours)])])
+        for (const query of ['?dryRun=true', '', '?dryRun=true', ''])
+          assert.deepEqual(await post(b, document, query), await post(fresh, document, query), query);
+
+      const ids = await patientsWith(a, theirs);
+      assert.equal(ids.length, 2);
+      const [made] = ids.filter((patientId) => patientId !== stored);
+      assert.deepEqual([await familyOf(a, stored), await familyOf(a, made)], ['rivers noor', 'lake']);
+      assert.deepEqual(await facilitiesOf(a, stored), [a.facilityId]);
+      assert.deepEqual(await facilitiesOf(a, made), [b.facilityId]);
+      const later = await post(b, bundle([{ ...ours, active: true }]));
+      assert.deepEqual([later.resources, later.unchanged, later.rejected], [{ Patient: 1 }, {}, []]);
+      assert.deepEqual((await patientsWith(a, theirs)).sort(), ids.sort(), 'changed, not made anew');
+    });
+
+  test('a reference reaches what this facility has under the id, and nothing else', async () => {
+    for (const id of [randomUUID() as string, `p-${randomUUID().slice(0, 8)}`]) {
       const theirs = patient({ id });
       await post(a, bundle([theirs]));
-      const [stored] = await patientsWith(a, theirs);
-      for (const ours of [{ ...theirs, name: [{ family: 'Lake' }] }, theirs]) {
-        const beside = patient();
-        const { rejected, resources, unchanged } = await post(b, bundle([beside, ours]));
-        assert.deepEqual(
-          rejected.map(({ entry, reason }) => [entry, reason]),
-          [[2, REFUSED]],
-        );
-        assert.deepEqual([resources, unchanged], [{}, {}]);
-        assert.equal(await familyOf(a, beside.id), undefined);
-        assert.deepEqual(
-          (await post(b, ours)).rejected.map(({ reason }) => reason),
-          [REFUSED],
-        );
-      }
-      assert.equal(await familyOf(a, stored), 'rivers noor');
-      assert.deepEqual(await facilitiesOf(a, stored), [a.facilityId]);
-      const { rejected } = await post(b, encounter(`Patient/${id}`));
+      const visit = encounter(`Patient/${id}`);
+      const { rejected } = await post(b, visit);
       assert.match(rejected[0]?.reason ?? '', /neither in the file nor at this facility/);
+      await post(b, patient({ id, identifier: theirs.identifier }));
+      assert.deepEqual((await post(b, visit)).rejected, []);
+      const [of] = await rows('select patient_id from encounter where organisation_id = $1 and id = $2', [
+        b.organisationId,
+        visit.id,
+      ]);
+      assert.deepEqual(await facilitiesOf(b, of.patient_id), [b.facilityId]);
     }
+  });
+
+  test('clinical records with ids that are no UUIDs have others at each facility', async () => {
+    const record = encounter('Patient/one', { id: 'e-reach' });
+    for (const account of [a, b]) {
+      await post(account, bundle([patient({ id: 'one' }), record]));
+      assert.deepEqual((await post(account, record)).unchanged, { Encounter: 1 });
+    }
+    const id = recordId('Encounter', 'e-reach');
+    const idAt = ({ facilityId }: TestAccount) => facilityRecordId(facilityId, id);
+    const stored = await rows('select facility_id, id from encounter where id = any($1)', [
+      [id, idAt(a), idAt(b)],
+    ]);
+    assert.deepEqual(
+      new Map(stored.map((row) => [row.facility_id, row.id])),
+      new Map([a, b].map((account) => [account.facilityId, idAt(account)])),
+    );
+  });
+
+  test('what was imported under the id of the organisation before is found again at its facility', async () => {
+    const former = patient({ id: recordId('Patient', 'former') });
+    await post(b, bundle([former]));
+    const again = await post(b, bundle([{ ...former, id: 'former' }, encounter('Patient/former')]));
+    assert.deepEqual([again.unchanged, again.rejected], [{ Patient: 1 }, []]);
+    await post(a, bundle([patient({ id: 'former', identifier: former.identifier })]));
+    assert.deepEqual(await facilitiesOf(b, former.id), [b.facilityId]);
   });
 
   test('a patient without an id gets one of its own, and the same one again', async () => {
@@ -177,4 +224,38 @@ describe('with the permission to link', () => {
     assert.deepEqual((await post(linking, bundle([conditionalCreate(sameNumber(theirs))]))).unchanged, {});
     assert.equal(await familyOf(stranger, theirs.id), 'rivers noor');
   });
+});
+
+test('the same new UUID at two facilities at one time: each has a record of its own', async () => {
+  const imports = await createImportTest();
+  try {
+    const scopes = [imports.scope, await imports.createFacility(imports.scope.organisationId)];
+    for (let round = 0; round < 10; round += 1) {
+      const theirs = patient();
+      const documents = await Promise.all(
+        scopes.map((scope, index) =>
+          imports.run([bundle([{ ...theirs, name: [{ family: `Name ${index}` }] }])], {
+            scope,
+            reach: 'facility',
+          }),
+        ),
+      );
+      for (const { resources, unchanged, rejected } of documents)
+        assert.deepEqual([resources, unchanged, rejected], [{ Patient: 1 }, {}, []]);
+      const registered = await imports.rows<{ facility_id: string; name: string }>(
+        `select r.facility_id, p.sort_name as name
+         from patient_identifier i
+         join patient p on p.id = i.patient_id
+         join patient_registration r on r.patient_id = i.patient_id
+         where i.value = $1`,
+        [numberOf(theirs)],
+      );
+      assert.deepEqual(
+        new Map(registered.map(({ facility_id, name }) => [facility_id, name])),
+        new Map(scopes.map(({ facilityId }, index) => [facilityId, `name ${index}`])),
+      );
+    }
+  } finally {
+    await imports.database.drop();
+  }
 });

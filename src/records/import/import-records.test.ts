@@ -14,7 +14,7 @@ import {
 } from '../../../test-support/records/clinic.ts';
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import { dataFault } from './import-transaction.ts';
-import { recordId } from './record-id.ts';
+import { facilityRecordId, recordId } from './record-id.ts';
 import type { PatientChange } from './run-unit.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 
@@ -188,7 +188,10 @@ describe('references', () => {
     const document = await t.run([later]);
     assert.deepEqual(document.rejected, []);
     for (const visit of [inBundle, later])
-      assert.equal((await encounterRow(visit))?.patient_id, recordId('Patient', 'f001'));
+      assert.equal(
+        (await encounterRow(visit))?.patient_id,
+        facilityRecordId(t.scope.facilityId, recordId('Patient', 'f001')),
+      );
   });
 
   test('files may refer to files that come after them', async () => {

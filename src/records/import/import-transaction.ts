@@ -4,6 +4,16 @@ import { type Client, type Pool, transaction } from '../../platform/db/database.
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
 
+/** Another import has just added what this one held for new. The same work meets it when repeated. */
+export class MetAnotherImport extends Error {
+  override name = 'MetAnotherImport';
+  readonly code = '40001';
+
+  constructor() {
+    super('Another import added the same record');
+  }
+}
+
 /** A serialization failure or a deadlock (PostgreSQL, appendix A): the same work may succeed when repeated. */
 const REPEATABLE = new Set(['40001', '40P01']);
 const ATTEMPTS = 6;

@@ -7,7 +7,7 @@ import { ElementTally } from './element-tally.ts';
 import { chunks } from './entry-chunks.ts';
 import type { JsonObject } from './json-resource.ts';
 import { type MapOutcome, type MissingTargets, mapResources } from './map-resources.ts';
-import { facilityRecordId } from './record-id.ts';
+import { placeIds } from './place-ids.ts';
 import type { RecordNames } from './record-names.ts';
 import { ReferenceResolver } from './resolve-references.ts';
 import type { Reach, ResourceImporter, WriteContext, WriteResult } from './resource-importer.ts';
@@ -71,9 +71,9 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
           outcome.rejected.push({ entry, reason });
     },
   };
+  await placeIds(client, request);
   outcome.rejected.push(...(await applyConditions(client, request)));
   if (outcome.rejected.length > 0) return outcome;
-  if (request.reach === 'facility') await avoidTakenIds(client, request);
   const resolver = new ReferenceResolver(importers, unit, scope);
   const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
   byImporter.sort(([a], [b]) => a.order - b.order);
@@ -90,22 +90,6 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
   return outcome;
-}
-
-/**
- * An id that was made from an identifier may be that of a record which the facility may not see: the facility
- * then has a record of its own.
- */
-async function avoidTakenIds(client: Client, { unit, scope }: UnitRequest): Promise<void> {
-  const made = unit.entries.filter(
-    ({ madeId, writes, importer }) => madeId && writes && importer.lookup?.elsewhere,
-  );
-  for (const chunk of chunks(made)) {
-    const ids = chunk.map(({ target }) => target.id);
-    const taken = new Set(await chunk[0]?.importer.lookup?.elsewhere?.(client, scope, ids));
-    for (const { target } of chunk)
-      if (taken.has(target.id)) target.id = facilityRecordId(scope.facilityId, target.id);
-  }
 }
 
 /** Entries of a large file stay as they stand: reading them by id would be slow, and a deadlock is repeated. */

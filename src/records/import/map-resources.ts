@@ -15,7 +15,6 @@ import {
   unusable,
   writtenReference,
 } from './read-reference.ts';
-import { recordId } from './record-id.ts';
 import type { RecordNames } from './record-names.ts';
 import type { Answer, ReferenceResolver } from './resolve-references.ts';
 import type { MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
@@ -236,7 +235,7 @@ class EntryMapContext implements MapContext {
     if (parsed.kind === 'uuid') return this.#first(types, (type) => this.#resolver.byId(type, parsed.id));
     if (parsed.kind === 'literal') {
       if (!types.includes(parsed.type) || !this.#resolver.knows(parsed.type)) return 'wrong-type';
-      return this.#resolver.byId(parsed.type, recordId(parsed.type, parsed.id));
+      return this.#resolver.byId(parsed.type, parsed.id);
     }
     if (parsed.kind === 'conditional') {
       if (!types.includes(parsed.type)) return 'wrong-type';

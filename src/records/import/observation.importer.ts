@@ -128,7 +128,7 @@ export const observationImporter: ResourceImporter<RecordRow> = {
     };
   },
   async write(rows, context) {
-    const result = await writeRecords(context.client, context.scope, TABLE, rows);
+    const result = await writeRecords(context.client, context.scope, { table: TABLE, rows });
     noteTouched(context, 'observations', rows, result);
     return result;
   },

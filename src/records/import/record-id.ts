@@ -1,6 +1,7 @@
 /**
- * The id that a resource is stored under. It follows from the resource alone, so that a second import of the
- * same file finds the same records, and `Patient/f001` resolves without a table of ids.
+ * The id of a resource in its organisation. It follows from the resource alone, so that a second import of the same
+ * file finds the same records, and `Patient/f001` resolves without a table of ids. What a facility stores it under is
+ * decided in `place-ids.ts`.
  */
 import { createHash } from 'node:crypto';
 import { isUuid, uuidOfDigest } from '../../platform/uuid.ts';
@@ -49,14 +50,14 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** True when the sender gave the resource its id; false when it was made from the identifier or the content. */
-export function isNamed({ id }: JsonObject, resourceType: string, fullUrl: string | undefined): boolean {
-  return id !== undefined || idInUrl(fullUrl, resourceType) !== undefined;
+/** True when the sender named the resource by a UUID, which is then its id. */
+export function hasUuid({ id }: JsonObject, resourceType: string, fullUrl: string | undefined): boolean {
+  return isUuid(String(id ?? idInUrl(fullUrl, resourceType)));
 }
 
-/** The id for a record of its own at one facility, where the organisation has the id that was made already. */
-export function facilityRecordId(facilityId: string, madeId: string): string {
-  return nameUuid(`${facilityId}/${madeId}`);
+/** The id of a facility's own record, made of the id in the organisation. */
+export function facilityRecordId(facilityId: string, id: string): string {
+  return nameUuid(`${facilityId}/${id}`);
 }
 
 /** The identifiers of a resource that have a system and a value, as far as they are well formed. */

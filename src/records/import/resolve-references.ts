@@ -3,7 +3,10 @@
  * resources are mapped, and put to the database together: one query for each type and kind.
  */
 import type { Queryable } from '../../platform/db/database.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { storedIds } from './place-ids.ts';
+import { recordId } from './record-id.ts';
 import type { IdentifierKey, ResourceImporter, Target } from './resource-importer.ts';
 import type { Unit } from './unit.ts';
 
@@ -16,7 +19,8 @@ const REMEMBERED = 50_000;
 const QUESTIONS = 1_000;
 
 interface Questions {
-  ids: Set<string>;
+  /** By the id in the organisation: what the record may be stored under. */
+  ids: Map<string, readonly string[]>;
   keys: Map<string, IdentifierKey>;
 }
 
@@ -38,10 +42,16 @@ export class ReferenceResolver {
     return this.#importers.has(type);
   }
 
-  byId(type: string, id: string): Answer {
+  /** The record that the source calls `Type/sourceId`. */
+  byId(type: string, sourceId: string): Answer {
+    const id = recordId(type, sourceId);
     const inUnit = this.#unit.sameRecord(type, id);
     if (inUnit !== undefined) return inUnit.target;
-    return this.#ask(type, `${type}/${id}`, (questions) => questions.ids.add(id));
+    return this.#ask(type, `${type}/${id}`, (questions) => {
+      const importer = this.#importers.get(type);
+      if (importer !== undefined)
+        questions.ids.set(id, storedIds(importer, this.#scope, { id, hasUuid: isUuid(sourceId) }));
+    });
   }
 
   byIdentifier(type: string, key: IdentifierKey): Answer {
@@ -77,19 +87,22 @@ export class ReferenceResolver {
     if (this.#importers.get(type)?.lookup === undefined) return 'missing';
     let questions = this.#questions.get(type);
     if (questions === undefined) {
-      questions = { ids: new Set(), keys: new Map() };
+      questions = { ids: new Map(), keys: new Map() };
       this.#questions.set(type, questions);
     }
     note(questions);
     return 'pending';
   }
 
-  async #askIds(db: Queryable, type: string, ids: string[]): Promise<void> {
+  async #askIds(db: Queryable, type: string, ids: [id: string, stored: readonly string[]][]): Promise<void> {
     for (let from = 0; from < ids.length; from += QUESTIONS) {
       const some = ids.slice(from, from + QUESTIONS);
-      const existing = await this.#importers.get(type)?.lookup?.existing(db, this.#scope, some);
-      for (const id of some) this.#answers.set(`${type}/${id}`, 'missing');
-      for (const id of existing ?? []) this.#answers.set(`${type}/${id}`, { type, id });
+      const wanted = some.flatMap(([, stored]) => stored);
+      const existing = new Set(await this.#importers.get(type)?.lookup?.existing(db, this.#scope, wanted));
+      for (const [id, stored] of some) {
+        const found = stored.find((one) => existing.has(one));
+        this.#answers.set(`${type}/${id}`, found === undefined ? 'missing' : { type, id: found });
+      }
     }
   }
 

@@ -113,7 +113,7 @@ export interface IdentifierMatch extends IdentifierKey {
 
 /** How references find records of a type that are stored already. Set-based: one query a call. */
 export interface RecordLookup {
-  /** Those of `ids` that the organisation has and this facility may not see; none where all are shared. */
+  /** For records that facilities share: those of `ids` that the organisation has and this facility has not. */
   elsewhere?(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
   /** Those of `ids` that a record of this facility may refer to. */
   existing(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
@@ -136,6 +136,8 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly order: number;
   /** True where many files carry the same records: they are written by id, so that imports do not deadlock. */
   readonly shared?: boolean;
+  /** True for the organisation's directory: ids are the organisation's, whatever the facility (docs/adr/0080). */
+  readonly directory?: boolean;
   /** How references find stored records of this type; without it, only those of the same Bundle are found. */
   readonly lookup?: RecordLookup;
   index?(resource: JsonObject, context: IndexContext): void;

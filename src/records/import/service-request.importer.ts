@@ -89,7 +89,7 @@ export const serviceRequestImporter: ResourceImporter<RecordRow> = {
   lookup: facilityLookup('investigation_order'),
   map: (resource, context) => ({ id: context.id, values: orderColumns(resource, context), children: {} }),
   async write(rows, context) {
-    const result = await writeRecords(context.client, context.scope, TABLE, rows);
+    const result = await writeRecords(context.client, context.scope, { table: TABLE, rows });
     noteTouched(context, 'orders', rows, result);
     return result;
   },

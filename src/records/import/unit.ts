@@ -6,7 +6,7 @@
 
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
-import { identifiersOf, isNamed, recordId } from './record-id.ts';
+import { hasUuid, identifiersOf, recordId } from './record-id.ts';
 import { nameById, nameByIdentifier } from './record-names.ts';
 import type { IdentifierKey, ResourceImporter, Target, UnitContext } from './resource-importer.ts';
 import type { EntryRange } from './source/read-entries.ts';
@@ -14,12 +14,14 @@ import type { EntryRange } from './source/read-entries.ts';
 /** A resource that is to be taken. There may be very many: what can be read again is not held here. */
 export interface UnitEntry extends EntryRange {
   importer: ResourceImporter;
-  /** Shared by everything that refers to this entry; a conditional create may give it another id. */
+  /** In the organisation (`record-id.ts`): what the source calls it. */
+  id: string;
+  /** What it is stored under, shared by everything that refers to this entry. */
   target: { type: string; id: string };
   /** True when its fullUrl is `urn:uuid:` and the id. */
   namedById: boolean;
-  /** True when the id was made here: it names nothing in the source. */
-  madeId: boolean;
+  /** True when the source named it by a UUID. */
+  hasUuid: boolean;
   /** `request.ifNoneExist`, or the condition of a conditional PUT. */
   condition: { key: IdentifierKey; kind: 'create' | 'update' } | undefined;
   /** False when the record that it stands for is there already and is not to be changed. */
@@ -48,7 +50,7 @@ export class Unit implements UnitContext {
   readonly notTaken = new Map<string, number>();
   /** Entries whose resource is in the Bundle already, word for word, by type. */
   readonly repeated = new Map<string, number>();
-  /** By the id that each was given at first. */
+  /** By the id of each in the organisation. */
   readonly #byId = new Map<string, UnitEntry | UnitEntry[]>();
   /** By fullUrl, where that does not follow from type and id. */
   readonly #byUrl = new Map<string, UnitEntry>();
@@ -101,7 +103,7 @@ export class Unit implements UnitContext {
   /** The names of its records, or of those of the entries with these numbers. */
   *names(numbers?: ReadonlySet<number>): Generator<string> {
     const wanted = ({ number }: UnitEntry) => numbers?.has(number) ?? true;
-    for (const entry of this.entries) if (wanted(entry)) yield nameById(entry.target.type, entry.target.id);
+    for (const entry of this.entries) if (wanted(entry)) yield nameById(entry.target.type, entry.id);
     for (const [type, system, values] of this.#identifiers())
       for (const [value, entries] of values)
         if (several(entries).some(wanted)) yield nameByIdentifier(type, { system, value });
@@ -114,12 +116,12 @@ export class Unit implements UnitContext {
     }
   }
 
-  /** The entry that is stored under the same type and id. */
+  /** The entry of the type and the id in the organisation. */
   sameRecord(type: string, id: string): UnitEntry | undefined {
     return several(this.#byId.get(id)).find(({ target }) => target.type === type);
   }
 
-  /** Note an entry, to be stored under `id`. Throws ResourceRejected when it cannot be taken. */
+  /** Note an entry whose id in the organisation is `id`. Throws ResourceRejected when it cannot be taken. */
   add(range: EntryRange, seen: SeenEntry, importer: ResourceImporter, id: string): UnitEntry {
     const { resource, resourceType, fullUrl } = seen;
     const entry: UnitEntry = {
@@ -127,9 +129,10 @@ export class Unit implements UnitContext {
       start: range.start,
       end: range.end,
       importer,
+      id,
       target: { type: resourceType, id },
       namedById: fullUrl?.toLowerCase() === `urn:uuid:${id}`,
-      madeId: !isNamed(resource, resourceType, fullUrl),
+      hasUuid: hasUuid(resource, resourceType, fullUrl),
       condition: conditionOf(seen),
       writes: true,
     };

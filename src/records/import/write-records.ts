@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { MetAnotherImport } from './import-transaction.ts';
 import type { MappedRecord, WriteResult } from './resource-importer.ts';
 
 /** Column name and SQL type; the names of the row's values are the column names. */
@@ -47,12 +48,18 @@ export interface RecordsWritten extends WriteResult {
   formerPatients: readonly string[];
 }
 
+/** Looks at rows that differ from what is stored under their ids; nothing is written when it answers false. */
+export type BeforeChange = (rows: readonly RecordRow[]) => Promise<boolean>;
+
 /** Write what differs. `rows` have distinct ids. */
 export async function writeRecords(
   client: Client,
   scope: FacilityScope,
-  table: RecordTable,
-  rows: readonly RecordRow[],
+  {
+    table,
+    rows,
+    beforeChange,
+  }: { table: RecordTable; rows: readonly RecordRow[]; beforeChange?: BeforeChange },
 ): Promise<RecordsWritten> {
   const digested = rows.map((row) => ({ row, digest: contentDigest(row) }));
   const stored = await storedDigests(client, scope, table, rows);
@@ -61,10 +68,14 @@ export async function writeRecords(
     .filter(({ row, digest }) => stored.get(row.id)?.digest === digest)
     .map(({ row }) => row.id);
   if (changed.length === 0) return { created: [], updated: [], unchanged, formerPatients: [] };
+  const replacing = changed.flatMap(({ row }) => (stored.has(row.id) ? [row] : []));
+  if (beforeChange !== undefined && replacing.length > 0 && !(await beforeChange(replacing)))
+    return { created: [], updated: [], unchanged: [], formerPatients: [] };
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   changed.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   const written = await upsert(client, scope, table, changed);
   const updated = written.filter(({ created }) => !created).map(({ id }) => id);
+  if (beforeChange !== undefined && updated.some((id) => !stored.has(id))) throw new MetAnotherImport();
   const created = written.filter((row) => row.created).map(({ id }) => id);
   await replaceChildren(client, scope, table, { changed, updated });
   const formerPatients = changed.flatMap(({ row }) => {

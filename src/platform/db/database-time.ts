@@ -1,0 +1,25 @@
+/** The clock of the database, which every process shares. Clocks of machines differ. */
+import type { Queryable } from './database.ts';
+
+/**
+ * The time that a statement takes for now: null is the clock of the database; tests name a time instead. Statements
+ * read it in a select ({@link databaseTimeSql}): a distributed database takes no `clock_timestamp()` in an update.
+ */
+export type DatabaseTime = Date | null;
+
+/** The time as SQL, given the number of the parameter that holds a {@link DatabaseTime}. */
+export function databaseTimeSql(parameter: number): string {
+  return `coalesce($${parameter}::timestamptz, clock_timestamp())`;
+}
+
+/** One round trip. */
+export async function readDatabaseTime(db: Queryable, time: DatabaseTime = null): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>({
+    name: 'database-time',
+    text: `select ${databaseTimeSql(1)} as now`,
+    values: [time],
+  });
+  const now = rows[0]?.now;
+  if (now === undefined) throw new Error('the database did not say its time');
+  return now;
+}

@@ -1,0 +1,52 @@
+/** Patients: shared by the facilities at which they are registered, and reached by an import as far as it may. */
+import { MetAnotherImport } from './import-transaction.ts';
+import { patientLookup } from './lookups.store.ts';
+import { patientFromFhir } from './patient.from-fhir.ts';
+import { otherPersons } from './patient-identity.ts';
+import { PATIENT } from './record-tables.ts';
+import { registerPatients } from './registration.store.ts';
+import type { ResourceImporter, WriteContext } from './resource-importer.ts';
+import { type BeforeChange, type RecordRow, writeRecords } from './write-records.ts';
+
+const OTHER_PERSON =
+  'Patient has another name, birth date and sex than the record with this id. Another person needs another id; a correction keeps one of the three';
+
+export const patientImporter: ResourceImporter<RecordRow> = {
+  type: 'Patient',
+  order: 40,
+  shared: true,
+  lookup: patientLookup,
+  map: patientFromFhir,
+  async write(rows, context) {
+    const { client, scope } = context;
+    const beforeChange = refuseOtherPersons(context);
+    const result = await writeRecords(client, scope, { table: PATIENT, rows, beforeChange });
+    await keepToFacility([...result.updated, ...result.unchanged], context);
+    await register([...result.created, ...result.updated, ...result.unchanged], context);
+    return result;
+  },
+  keep: register,
+};
+
+function refuseOtherPersons({ client, scope, refuse }: WriteContext): BeforeChange {
+  return async (rows) => {
+    const ids = await otherPersons(client, scope, rows);
+    refuse('Patient', ids, OTHER_PERSON);
+    return ids.length === 0;
+  };
+}
+
+/**
+ * A facility that may not link patients neither changes nor learns of those of another. An id was free when it was
+ * chosen (`place-ids.ts`); looked at after writing, when a row that another import had just added is there to be seen.
+ */
+async function keepToFacility(ids: readonly string[], { client, scope, reach }: WriteContext): Promise<void> {
+  if (reach === 'organisation' || ids.length === 0) return;
+  const elsewhere = (await patientLookup.elsewhere?.(client, scope, ids)) ?? [];
+  if (elsewhere.length > 0) throw new MetAnotherImport();
+}
+
+async function register(ids: readonly string[], context: WriteContext): Promise<void> {
+  context.patientsTouched(ids);
+  context.patientsRegistered(await registerPatients(context.client, context.scope, ids));
+}
