@@ -6,6 +6,7 @@ import { createServer } from '../platform/http/server.ts';
 import type { Runtime } from './build-runtime.ts';
 import { baseUrlOf } from './config/config.ts';
 import { buildFeatures } from './features.ts';
+import { fhirErrorWriter } from './http/fhir-errors.ts';
 import { createHealth, type Health } from './http/health.ts';
 import { openApiOptions } from './http/open-api.ts';
 import { type ApiRoute, type HttpMethod, registerRoute } from './http/register-route.ts';
@@ -24,7 +25,12 @@ export interface Api {
 export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
   const { config, log, metrics, now, databaseTime, callers, hearing } = runtime;
   const publicBaseUrl = options.publicBaseUrl ?? baseUrlOf(config);
-  const server = createServer({ log, metrics, trustProxy: config.trustProxy });
+  const server = createServer({
+    log,
+    metrics,
+    trustProxy: config.trustProxy,
+    writeError: fhirErrorWriter(`${API_PREFIX}/encounters/fhir`),
+  });
   if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);
   const features = await buildFeatures(runtime, publicBaseUrl);
   const deps = { now, databaseTime, callers, hearing, verifyAccessToken: features.verifyAccessToken };

@@ -7,7 +7,12 @@ import { type Access, type FacilityContext, facilityRoute } from '../tenancy/acc
 import { encounterJson } from './encounter.fhir.ts';
 import { EncounterSearchsetSchema } from './encounter.schema.ts';
 import { createSearchEncounters, type SearchEncountersDependencies } from './search-encounters.ts';
-import { type EncounterSearch, EncounterSearchQuery, parseEncounterSearch } from './search-parameters.ts';
+import {
+  type EncounterSearch,
+  EncounterSearchQuery,
+  normaliseEncounterQuery,
+  parseEncounterSearch,
+} from './search-parameters.ts';
 
 export interface SearchEncountersRouteDependencies extends SearchEncountersDependencies {
   /** Absolute base address of the API. */
@@ -72,6 +77,7 @@ function searchRoute(
     {
       docs,
       query: EncounterSearchQuery,
+      normaliseQuery: normaliseEncounterQuery,
       bodyMode,
       responses: {
         200: {
@@ -88,6 +94,7 @@ function searchRoute(
 /** The search as it was understood, defaults included, as a query. */
 function searchText(search: EncounterSearch, purposeOfUse: string): string {
   const parameters = new URLSearchParams({ patient: search.patientId, purposeOfUse });
+  if (search.id !== undefined) parameters.append('_id', search.id);
   if (search.status !== undefined) parameters.append('status', search.status);
   for (const date of search.dates) parameters.append('date', date);
   parameters.append('_count', String(search.count));

@@ -148,7 +148,8 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
     refuseUnusableText(request.body);
   }
   refuseUnusableText(query);
-  request.query = convertQuery(querySchema, query, isStrict(request));
+  const { normaliseQuery = (same) => same } = route.schemas;
+  request.query = convertQuery(querySchema, normaliseQuery(query), isStrict(request));
 }
 
 function queryText({ raw: { url = '' } }: FastifyRequest): string {

@@ -3,10 +3,23 @@ import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { AllowedMethods } from './allowed-methods.ts';
-import { errorBody, HttpError } from './errors.ts';
+import { errorBody } from './errors.ts';
 
 /** Bytes of the request line and the headers together, at most. */
 export const MAX_HEADER_BYTES = 16_384;
+
+/** An answer that is in no log line, so it has no code. */
+interface Fault {
+  statusCode: number;
+  message: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+const UNMET_EXPECTATION: Fault = {
+  statusCode: 417,
+  message: 'The expectation in the header Expect cannot be met. Leave the header out.',
+};
+const NO_PROXY: Fault = { statusCode: 405, message: 'This is no proxy.', headers: { allow: '' } };
 
 /** What Node.js tells of a request that it cannot read. */
 export interface BrokenRequest {
@@ -37,10 +50,10 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
       server.on('checkExpectation', (request, response) => {
         request.unpipe();
         response.shouldKeepAlive = false;
-        const { body, headers } = answerOf(unmetExpectation());
+        const { body, headers } = answerOf(UNMET_EXPECTATION);
         response.writeHead(417, headers).end(body);
       });
-      server.on('connect', (_request, socket) => answerAndClose(socket, noProxy()));
+      server.on('connect', (_request, socket) => answerAndClose(socket, NO_PROXY));
     },
     answerBroken(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -63,26 +76,24 @@ function whenAnswered(responses: ReadonlySet<ServerResponse> | undefined, done: 
   else last.once('close', done);
 }
 
-function faultOf(error: BrokenRequest, allowed: AllowedMethods): HttpError {
+function faultOf(error: BrokenRequest, allowed: AllowedMethods): Fault {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new HttpError(
-        431,
-        'headers_too_large',
-        `The address and the headers are larger than ${MAX_HEADER_BYTES} bytes together, or more than 1000 lines. Send fewer or shorter ones.`,
-      );
+      return {
+        statusCode: 431,
+        message: `The address and the headers are larger than ${MAX_HEADER_BYTES} bytes together, or more than 1000 lines. Send fewer or shorter ones.`,
+      };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new HttpError(
-        408,
-        'request_timeout',
-        'The request did not arrive completely in time. Send it again, faster or in smaller parts.',
-      );
+      return {
+        statusCode: 408,
+        message: 'The request did not arrive completely in time. Send it again, faster or in smaller parts.',
+      };
     case 'HPE_INVALID_METHOD': {
       const target = targetOfUnknownMethod(error);
       if (target !== undefined) return allowed.refusal(target);
     }
   }
-  return new HttpError(400, 'not_http', 'The request is not valid HTTP.');
+  return { statusCode: 400, message: 'The request is not valid HTTP.' };
 }
 
 const TOKEN_BEFORE = /[\w!#$%&'*+.^`|~-]*$/;
@@ -96,16 +107,7 @@ function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: BrokenRequest): s
   return REQUEST_LINE.exec(text.slice(start))?.[1];
 }
 
-function unmetExpectation(): HttpError {
-  const message = 'The expectation in the header Expect cannot be met. Leave the header out.';
-  return new HttpError(417, 'expectation', message);
-}
-
-function noProxy(): HttpError {
-  return new HttpError(405, 'no_proxy', 'This is no proxy.', { headers: { allow: '' } });
-}
-
-function answerAndClose(socket: Duplex, fault: HttpError): void {
+function answerAndClose(socket: Duplex, fault: Fault): void {
   if (!socket.writable) return;
   const { body, headers } = answerOf(fault);
   const lines = Object.entries({ ...headers, connection: 'close' }).map(
@@ -116,7 +118,7 @@ function answerAndClose(socket: Duplex, fault: HttpError): void {
   socket.end(`HTTP/1.1 ${fault.statusCode} ${error}\r\n${lines.join('')}\r\n${body}`);
 }
 
-function answerOf({ statusCode, message, headers }: HttpError): {
+function answerOf({ statusCode, message, headers }: Fault): {
   body: string;
   headers: Record<string, string>;
 } {

@@ -38,6 +38,8 @@ export interface RouteSchemas<
 > {
   params?: Params;
   query?: Query;
+  /** Other ways to say a query, turned into the one that `query` describes, before it is checked. */
+  normaliseQuery?: (query: Readonly<Record<string, unknown>>) => Record<string, unknown>;
   headers?: Headers;
   body?: Body;
   /** Media types that the body may have; default `application/json`. */

@@ -20,14 +20,22 @@ import { validationMessage } from './validation-message.ts';
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export const DEFAULT_BODY_LIMIT_BYTES = 65_536;
 
+/** An error as it is sent. */
+export interface WrittenError {
+  contentType: string;
+  body: object;
+}
+
 export interface ServerOptions {
   log: Log;
   metrics: Metrics;
   /** Addresses of proxies whose `x-forwarded-for` is believed. */
   trustProxy?: string[];
+  /** Writes an error in another way than the one shape; undefined where it does not. */
+  writeError?: (request: FastifyRequest, statusCode: number, message: string) => WrittenError | undefined;
 }
 
-export function createServer({ log, metrics, trustProxy }: ServerOptions): FastifyInstance {
+export function createServer({ log, metrics, trustProxy, writeError }: ServerOptions): FastifyInstance {
   const ajv = new Ajv2020({
     coerceTypes: false,
     useDefaults: true,
@@ -102,11 +110,16 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
         'not available',
       );
     setCommonHeaders(request, reply);
+    const { statusCode, message, headers } = answer;
+    const { contentType, body } = writeError?.(request, statusCode, message) ?? {
+      contentType: 'application/json; charset=utf-8',
+      body: errorBody(statusCode, message),
+    };
     return reply
-      .code(answer.statusCode)
-      .headers(answer.headers)
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(errorBody(answer.statusCode, answer.message)));
+      .code(statusCode)
+      .headers(headers)
+      .header('content-type', contentType)
+      .send(JSON.stringify(body));
   }
 
   return server;
