@@ -5,7 +5,7 @@ import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
-import { EncounterSearchsetSchema } from './encounter.schema.ts';
+import { EncounterSearchsetSchema, SEARCHSET_EXAMPLE } from './encounter.schema.ts';
 import { createSearchEncounters, type SearchEncountersDependencies } from './search-encounters.ts';
 import {
   type EncounterSearch,
@@ -79,10 +79,12 @@ function searchRoute(
       query: EncounterSearchQuery,
       normaliseQuery: normaliseEncounterQuery,
       bodyMode,
+      bodyExample: { patient: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43', purposeOfUse: 'TREATMENT', _count: 20 },
       responses: {
         200: {
           description: 'One page of the result.',
           schema: EncounterSearchsetSchema,
+          example: SEARCHSET_EXAMPLE,
           mediaType: 'application/fhir+json',
         },
       },

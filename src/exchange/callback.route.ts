@@ -56,10 +56,20 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
     },
     params: Type.Object({ connectionId: Type.String({ description: 'UUID of the connection.' }) }),
     body: CallbackBody,
+    bodyExample: {
+      deliveryId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+      status: 'accepted',
+      assignedId: 'HIE-20771',
+    },
     bodyMode: 'raw',
     bodyLimitBytes: BODY_LIMIT_BYTES,
     responses: {
       200: { description: 'Recorded, now or before.', schema: ConfirmedBody },
+      401: {
+        description:
+          'The signature is missing or wrong, or the connection is unknown, disabled or without a secret.',
+      },
+      404: { description: 'The delivery is not one of this connection.' },
       409: { description: 'Another id is assigned already; kept for review.' },
     },
     handle: async ({ params, body }, context) => {

@@ -1,4 +1,5 @@
 /** GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own. */
+import Type from 'typebox';
 import type { Pool } from '../platform/db/database.ts';
 import type { Route } from '../platform/http/route.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
@@ -36,7 +37,12 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
         tag: 'Exchange',
       },
       params: DeliveryParams,
-      responses: { 200: { description: 'The envelope.' } },
+      responses: {
+        200: {
+          description: 'The envelope.',
+          schema: Type.Object({ deliveryId: Type.String() }, { additionalProperties: true }),
+        },
+      },
       handle: async ({ params }, context) => ({
         body: await readDeliveryPayload(deps, context, params.deliveryId),
       }),

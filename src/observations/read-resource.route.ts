@@ -37,6 +37,7 @@ export function readResourceRoute(
           schema: resource(resourceType),
           mediaType: 'application/fhir+json',
         },
+        422: { description: 'The record is too large for one answer.' },
       },
       handle: async ({ params, query }, context) => {
         requireFhirJson(context.headers, query._format);

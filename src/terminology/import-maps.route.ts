@@ -9,7 +9,7 @@ import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
 import { MapFileError } from './import-row.ts';
-import { LevelParameter, mapScope } from './map.schema.ts';
+import { ConceptMapSchema, LevelParameter, mapScope } from './map.schema.ts';
 import { readMapFile } from './read-map-file.ts';
 
 const MAX_FILE_BYTES = 8 * 1_048_576;
@@ -63,6 +63,14 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
       query: ImportQuery,
       body: Type.Unsafe<Uint8Array>({}),
       bodyMode: 'raw',
+      bodyMediaTypes: MEDIA_TYPES,
+      bodyContents: {
+        'text/csv': Type.String(),
+        'application/fhir+json': ConceptMapSchema,
+        'application/json': ConceptMapSchema,
+      },
+      bodyExample:
+        'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,Haemoglobin,http://loinc.org,718-7,Hemoglobin [Mass/volume] in Blood\n',
       bodyLimitBytes: MAX_FILE_BYTES,
       responses: { 200: { description: 'What was done.', schema: ReportSchema } },
       handle: async ({ query, body }, context) => {

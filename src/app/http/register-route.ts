@@ -20,7 +20,6 @@ import {
   type CheckedCaller,
   createCallerCheck,
 } from './check-caller.ts';
-import { openApiSchema } from './open-api-schema.ts';
 
 export type ApiRoute = Route<Access>;
 export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'>;
@@ -34,8 +33,6 @@ export interface RouteToRegister {
   method: HttpMethod;
   path: string;
   route: ApiRoute;
-  /** Left out of the OpenAPI document, whose paths are all below the base address. */
-  hidden?: boolean;
 }
 
 /** What the phases of one request hand to each other. */
@@ -51,15 +48,15 @@ const exchanges = new WeakMap<FastifyRequest, Exchange>();
 export function registerRoute(
   server: FastifyInstance,
   deps: RegisterDependencies,
-  { method, path, route, hidden = false }: RouteToRegister,
+  { method, path, route }: RouteToRegister,
 ): void {
   const access = route.access;
-  const querySchema = withPurposeOfUse(route.schemas.query ?? Type.Object({}), access);
+  const querySchema = querySchemaOf(route);
   const check = access.kind === 'open' ? undefined : createCallerCheck(deps, access, isRead(method, route));
   server.route({
     method,
     url: path,
-    schema: { ...openApiSchema(route, querySchema), hide: hidden } as FastifySchema,
+    schema: validatedParts(route, querySchema),
     // Faults of the input are answered only after the caller was confirmed.
     attachValidation: true,
     onRequest: async (request) => {
@@ -201,7 +198,18 @@ function isStream(body: unknown): boolean {
   return typeof (body as { pipe?: unknown } | null)?.pipe === 'function';
 }
 
-function withPurposeOfUse(query: TObject, access: Access): TObject {
+/** What Fastify validates; bodies that the handler reads itself are its own business. */
+function validatedParts({ schemas }: ApiRoute, querystring: TObject): FastifySchema {
+  const { params, body, bodyMode = 'parsed' } = schemas;
+  return {
+    querystring,
+    ...(params === undefined ? {} : { params }),
+    ...(bodyMode !== 'parsed' || body === undefined ? {} : { body }),
+  };
+}
+
+/** The query of a route, with `purposeOfUse` where it has one. */
+export function querySchemaOf({ access, schemas: { query = Type.Object({}) } }: ApiRoute): TObject {
   if (access.kind !== 'facility' || access.purposeOfUse === 'none') return query;
   const required = access.purposeOfUse === 'required';
   const purposeOfUse: TSchema = Type.Unsafe({

@@ -26,6 +26,7 @@ export function fetchVitalSetRoute(fetchVitalSet: FetchKind['fetch']): Route<Acc
             observations: Type.Array(ObservationSummarySchema),
           }),
         },
+        422: { description: 'The record is too large for one answer.' },
       },
       handle: async ({ params }, context) => ({
         contentType: JSON_TEXT,

@@ -32,6 +32,7 @@ export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Ac
             reports: Type.Array(ReportSummarySchema),
           }),
         },
+        422: { description: 'The record is too large for one answer.' },
       },
       handle: async ({ params }, context) => ({
         contentType: JSON_TEXT,

@@ -34,6 +34,7 @@ export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access
             reports: Type.Array(ReportSummarySchema),
           }),
         },
+        422: { description: 'The record is too large for one answer.' },
       },
       handle: async ({ params }, context) => ({
         contentType: JSON_TEXT,

@@ -41,6 +41,8 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
     useDefaults: true,
     removeAdditional: false,
     strict: false,
+    // Formats are for readers of the OpenAPI document: a malformed id is 404, like an unknown one.
+    validateFormats: false,
     verbose: true,
   });
   const allowed = createAllowedMethods();
