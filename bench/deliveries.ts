@@ -261,7 +261,7 @@ async function drain({ db, workerPool, place }: Bench, connectionId: string, cou
   await disable(db, place.organisationId, connectionId, false);
   const accessLog = createAccessLogWriter({
     pool: db,
-    key: keys.derive('access-log'),
+    chainKey: async () => keys.derive('access-log'),
     now: () => new Date(),
     onError: () => undefined,
   });

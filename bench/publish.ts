@@ -55,7 +55,7 @@ export async function measurePublishes(
   const keys = createKeyRing(randomBytes(32));
   const accessLog = createAccessLogWriter({
     pool: db,
-    key: keys.derive('access-log'),
+    chainKey: async () => keys.derive('access-log'),
     now: () => new Date(),
     onError: () => undefined,
   });

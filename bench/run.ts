@@ -10,8 +10,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/app/config/config.ts';
-import { loadMasterKey } from '../src/app/config/master-key.ts';
-import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
+import { masterKeySource } from '../src/app/config/master-key.ts';
+import { openServiceKeys } from '../src/app/keys/service-keys.ts';
 import { createPool } from '../src/platform/db/database.ts';
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
@@ -51,19 +51,21 @@ async function main(): Promise<void> {
 }
 
 async function measureReads(): Promise<void> {
+  const source = masterKeySource(loadConfig({ DATA_DIR: dataDir }));
+  const masterKey = await source.load();
   const database = await openDatabase();
   try {
     await migrate(database.url);
-    const masterKey = await loadMasterKey(loadConfig({ DATA_DIR: dataDir }));
+    const keys = await openServiceKeys(database.url, source);
     const db = createPool(
       { url: database.url, max: 2, applicationName: 'bench', role: SERVICE_ROLE },
       () => undefined,
     );
-    const token = await signIn(db, { ...SCOPE, keys: createKeyRing(masterKey) });
-    await db.end();
+    const token = await signIn(db, { ...SCOPE, keys });
+    await Promise.all([db.end(), keys.close()]);
     say(`loading ${size.patients} patients and ${size.encounters} encounters (only what is missing) …`);
     await loadRecords(database.url, SCOPE, size);
-    await measureService({ databaseUrl: database.url, masterKey, token });
+    await measureService({ databaseUrl: database.url, masterKey: masterKey.bytes, token });
   } finally {
     await database.release();
   }

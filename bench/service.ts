@@ -16,7 +16,7 @@ export async function startService(env: Record<string, string>): Promise<Running
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, ['src/bin/interchange.ts', 'serve', '--port', String(port)], {
     cwd: ROOT,
-    env: { ...process.env, LOG_LEVEL: 'warn', ...env },
+    env: { ...process.env, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await answering(`${url}/readyz`, child);

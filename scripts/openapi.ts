@@ -3,9 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../src/app/build-api.ts';
-import { buildRuntime, openDatabase } from '../src/app/build-runtime.ts';
+import { buildRuntime, openDatabase, openKeys, requireSchema } from '../src/app/build-runtime.ts';
 import { loadConfig } from '../src/app/config/config.ts';
-import { migrate } from '../src/platform/db/migrate.ts';
 import { createLog } from '../src/platform/log/log.ts';
 
 const FILE = new URL('../openapi.json', import.meta.url);
@@ -16,13 +15,14 @@ async function generate(): Promise<string> {
   const log = createLog('silent');
   const opened = await openDatabase(config, log);
   try {
-    await migrate(opened.url);
+    await requireSchema(opened, config);
+    const { keys } = await openKeys(opened, config);
     const runtime = await buildRuntime({
       config,
       log,
       now: () => new Date(),
       url: opened.url,
-      keys: opened.keys,
+      keys,
     });
     const { server } = await buildApi(runtime);
     const document = server.swagger();

@@ -5,7 +5,9 @@ import { PassThrough } from 'node:stream';
 import { type Api, buildApi } from '../src/app/build-api.ts';
 import { buildRuntime, type Runtime } from '../src/app/build-runtime.ts';
 import { type Config, loadConfig } from '../src/app/config/config.ts';
-import { createKeyRing, type KeyRing } from '../src/platform/crypto/key-ring.ts';
+import { openServiceKeys } from '../src/app/keys/service-keys.ts';
+import type { KeyRing } from '../src/platform/crypto/key-ring.ts';
+import { createMasterKey, type MasterKeySource } from '../src/platform/crypto/master-key.ts';
 import { createLog } from '../src/platform/log/log.ts';
 import { issueAccessToken } from '../src/sign-in/access-token.ts';
 import { createSigningKeys } from '../src/sign-in/signing-keys.ts';
@@ -90,14 +92,15 @@ export interface TestApiOptions {
 /** Start it in `before`, close it in `after`; closing removes the database. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = await createTestDatabase();
-  const masterKey = randomBytes(32);
-  const keys = createKeyRing(masterKey);
+  const masterKey = createMasterKey(randomBytes(32));
+  const source = { name: 'MASTER_KEY', load: async () => masterKey };
+  const keys = await openServiceKeys(database.url, source);
   const clock = { now: options.now ?? new Date() };
-  const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
+  const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.bytes.toString('hex') };
   const config = loadConfig({ ...env, LOG_LEVEL: 'debug', PORT: '0', ...options.env });
-  const shared = { config, keys, clock, url: database.url };
+  const shared = { config, source, clock, url: database.url };
   const first = await startNode(shared);
-  const others: TestNode[] = [];
+  const others = new Set<TestNode>();
   return {
     ...first,
     env,
@@ -106,8 +109,13 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     clock,
     async addNode({ aheadSeconds = 0 } = {}) {
       const node = await startNode({ ...shared, aheadSeconds });
-      others.push(node);
-      return node;
+      others.add(node);
+      return {
+        ...node,
+        async close() {
+          if (others.delete(node)) await node.close();
+        },
+      };
     },
     async createTenant(tenantOptions = {}) {
       const organisation = await createOrganisation(database.pool, { name: 'Test Organisation' });
@@ -128,6 +136,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     async close() {
       for (const node of others) await node.close();
       await first.close();
+      await keys.close();
       await database.drop();
     },
   };
@@ -135,7 +144,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 
 interface NodeOptions {
   config: Config;
-  keys: KeyRing;
+  source: MasterKeySource;
   /** The clock of the database. */
   clock: { now: Date };
   url: string;
@@ -143,13 +152,13 @@ interface NodeOptions {
   aheadSeconds?: number;
 }
 
-async function startNode({ config, keys, clock, url, aheadSeconds = 0 }: NodeOptions): Promise<TestNode> {
+async function startNode({ config, source, clock, url, aheadSeconds = 0 }: NodeOptions): Promise<TestNode> {
   const logged: string[] = [];
   const sink = new PassThrough();
   sink.on('data', (chunk: Buffer) => logged.push(chunk.toString()));
   const runtime = await buildRuntime({
     config,
-    keys,
+    keys: await openServiceKeys(url, source),
     url,
     log: createLog('debug', sink),
     now: () => new Date(clock.now.getTime() + aheadSeconds * 1_000),

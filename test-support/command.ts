@@ -13,7 +13,7 @@ export interface CommandResult {
 }
 
 export interface CommandOptions {
-  /** The whole environment, but for PATH and HOME. */
+  /** The whole environment, but for PATH, HOME, and DRAIN_SECONDS=0. */
   env?: Record<string, string>;
   stdin?: string;
   cwd?: string;
@@ -45,7 +45,7 @@ export function startCommand(
 ): StartedCommand {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [ENTRY, ...args], {
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, DRAIN_SECONDS: '0', ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
   let [stdout, stderr] = ['', ''];

@@ -24,7 +24,7 @@ export interface Service {
 
 export async function createService(env: Record<string, string>): Promise<Service> {
   const port = await freePort();
-  const environment = { ...process.env, LOG_LEVEL: 'warn', PORT: String(port), ...env };
+  const environment = { ...process.env, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0', PORT: String(port), ...env };
   const roles = ['api', 'worker', 'worker'];
   const processes: ChildProcess[] = [];
   let logged = '';

@@ -1,4 +1,4 @@
-/** Every fault at every step of a publish of an order with 20 results (design 3.5); one kind of target at a time. */
+/** Every fault at every step of a publish of an order with 20 results (docs/publish.md); one kind of target at a time. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { IdPolicy, ReferencePolicy } from '../src/publish/target.ts';

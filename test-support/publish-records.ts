@@ -284,7 +284,11 @@ export function contextOf(
   scope: FacilityScope,
   { purposeOfUse, correlationId }: Pick<FacilityContext, 'purposeOfUse' | 'correlationId'>,
 ): FacilityContext {
-  const caller = { accountId: '00000000-0000-4000-8000-00000000acc0' };
+  const caller = {
+    accountId: '00000000-0000-4000-8000-00000000acc0',
+    permissions: new Set(['investigations.lab.list']),
+    facilities: new Map([[scope.facilityId, { modules: new Set(['lab']) }]]),
+  };
   return { scope, purposeOfUse, correlationId, caller, now: new Date() } as unknown as FacilityContext;
 }
 

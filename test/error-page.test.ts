@@ -8,10 +8,10 @@ const ROOT = new URL('../', import.meta.url);
 const FACTORIES = 'src/platform/http/errors.ts';
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
 
-/** What a call of a factory answers: its status, and its code where the call names none. */
-interface Factory {
-  status: string;
-  usualCode: string | undefined;
+/** What makes an error: its status and its code, where a call does not name them. */
+interface Maker {
+  status: string | undefined;
+  code: string | undefined;
 }
 
 test('every error of the source is on the page, under its status, and no other is', () => {
@@ -58,35 +58,39 @@ function errorsOfPage(): string[] {
 }
 
 function errorsOfSource(): { key: string; path: string }[] {
-  const factories = errorFactories();
-  const names = [...factories.keys()].join('|');
-  const calls = new RegExp(`\\b(?:new (HttpError)|(${names}))\\(`, 'g');
+  const makers = errorMakers();
   const found = new Map<string, string>();
   for (const path of globSync('src/**/*.ts', { cwd: ROOT })) {
     if (path.endsWith('.test.ts') || path === FACTORIES) continue;
-    const text = read(path);
-    for (const call of text.matchAll(calls)) {
-      const parts = argumentTokens(text.slice(call.index + call[0].length - 1));
-      const factory = factories.get(call[2] ?? '');
-      const codes = parts.filter((part) => /^'[a-z][a-z0-9_]*'$/.test(part)).map((part) => part.slice(1, -1));
-      if (codes.length === 0 && factory?.usualCode !== undefined) codes.push(factory.usualCode);
-      assert.notEqual(codes.length, 0, `${path}: the code of ${call[0]}…) must be written in the call`);
-      const status = factory?.status ?? parts.find((part) => /^\d{3}$/.test(part)) ?? '400';
-      for (const code of codes) found.set(`${status} ${code}`, path);
-    }
+    for (const key of errorsOfFile(path, makers)) found.set(key, path);
   }
   return [...found].map(([key, path]) => ({ key, path }));
 }
 
-function errorFactories(): Map<string, Factory> {
-  const text = read(FACTORIES);
-  const factories = text.matchAll(/export const (\w+) = \([\s\S]*?new HttpError\((\d{3}), (?:'(\w+)'|code)/g);
-  return new Map(
-    [...factories].map(([definition, name = '', status = '', code]) => [
-      name,
-      { status, usualCode: code ?? /code = '(\w+)'/.exec(definition)?.[1] },
-    ]),
-  );
+/** A function of the file that hands its code on is a maker, too. */
+function errorsOfFile(path: string, makers: ReadonlyMap<string, Maker>): string[] {
+  const text = read(path);
+  const calls = new RegExp(`(?<!function )\\b(${[...makers.keys()].join('|')})\\(`, 'g');
+  return [...text.matchAll(calls)].flatMap((call) => {
+    const tokens = argumentTokens(text.slice(call.index + call[0].length - 1));
+    const maker = makers.get(call[1] ?? '');
+    const status = maker?.status ?? tokens.find((token) => /^\d{3}$/.test(token)) ?? '400';
+    const given = tokens.filter((token) => /^'[a-z][a-z0-9_]*'$/.test(token));
+    const codes = given.length > 0 ? given.map((token) => token.slice(1, -1)) : (maker?.code ?? []);
+    if (codes.length > 0) return [codes].flat().map((code) => `${status} ${code}`);
+    const [, name] = /function (\w+)\((?![\s\S]*function )/.exec(text.slice(0, call.index)) ?? [];
+    assert.ok(name !== undefined && !makers.has(name), `${path}: ${call[0]}…) has no code that can be found`);
+    return errorsOfFile(path, new Map([[name, { status, code: undefined }]]));
+  });
+}
+
+/** The constructor, and the functions beside it. */
+function errorMakers(): Map<string, Maker> {
+  const makers = new Map<string, Maker>([['new HttpError', { status: undefined, code: undefined }]]);
+  const factories = /export const (\w+) = \([\s\S]*?new HttpError\((\d{3}), (?:'(\w+)'|code)/g;
+  for (const [definition, name = '', status, code] of read(FACTORIES).matchAll(factories))
+    makers.set(name, { status, code: code ?? /code = '(\w+)'/.exec(definition)?.[1] });
+  return makers;
 }
 
 /** Texts and numbers among the arguments of a call, not those inside what an argument holds. */

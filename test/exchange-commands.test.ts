@@ -84,6 +84,37 @@ it('connections: create, show, update, rotate, disable, list', async () => {
   assert.match(text.stdout, new RegExp(`${created.id} +disabled +HIE`));
 });
 
+it('a rotated secret signs once it is activated', async () => {
+  const { id } = await create();
+  const run = (...args: string[]) => runCommand(['connection', ...args, '--id', id], { env });
+  const waiting = await run('rotate-secret');
+  assert.match(waiting.stdout, /the old secret signs them until you activate the new one/);
+  assert.match(waiting.stdout, new RegExp(`activate-secret --id ${id}`));
+  assert.match((await run('show')).stdout, /outbound, made [^,]+, waits to be activated/);
+  const replaced = await run('rotate-secret', '--activate-at', '2099-01-01T00:00:00Z');
+  assert.deepEqual([replaced.code, replaced.stdout], [2, '']);
+  assert.match(replaced.stderr, /within 90 days/);
+  const at = new Date(Date.now() + 3_600_000).toISOString();
+  const scheduled = await run('rotate-secret', '--direction', 'outbound', '--activate-at', at);
+  assert.match(scheduled.stdout, /was waiting to be activated is discarded/);
+  assert.ok(scheduled.stdout.includes(`signed with the new secret from ${at} on`), scheduled.stdout);
+  assert.ok((await run('show')).stdout.includes(`signs from ${at} on`));
+  assert.equal((await run('activate-secret')).code, 0);
+  await fails(1, /No new outbound secret waits/, 'connection', 'activate-secret', '--id', id);
+  await fails(
+    2,
+    /not both/,
+    'connection',
+    'rotate-secret',
+    '--id',
+    id,
+    '--activate-now',
+    '--activate-at',
+    at,
+  );
+  await fails(2, /--activate-at must be/, 'connection', 'rotate-secret', '--id', id, '--activate-at', 'soon');
+});
+
 it('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {
   const wanted = ['--organisation', place.organisationId, '--name', 'x', '--client-id', 'c'];
   await Promise.all([
@@ -258,13 +289,17 @@ it('the simulator takes a signed delivery, confirms it, and fails when told to',
       );
     assert.equal(tries('delivered'), 1);
     assert.ok(tries('failed') >= 1);
+    const waiting = await json('connection', 'rotate-secret', '--id', connection.id);
+    await rename(database.pool, place, patients, 'before it is activated');
+    await simulator.printed(/patient\.updated #2 .* signature valid, answered 202/);
+    assert.equal(waiting.outboundActiveFrom, null);
     const rotated = await json('connection', 'rotate-secret', '--id', connection.id, '--overlap-hours', '0');
     await rename(database.pool, place, patients, 'after the rotation');
     await simulator.printed(
       /signature wrong-signature, answered 401\n +The secrets are not those of the connection/,
     );
     await writeFile(file, JSON.stringify(rotated));
-    await simulator.printed(/patient\.updated #2 .* signature valid, answered 202/);
+    await simulator.printed(/patient\.updated #3 .* signature valid, answered 202/);
     await simulator.printed(
       new RegExp(
         `answered 202[^]*callback +accepted ${assigned} for [0-9a-f-]+: answered 200[^]*answered 202[^]*callback +accepted ${assigned} for [0-9a-f-]+: answered 200`,

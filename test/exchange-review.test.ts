@@ -258,6 +258,62 @@ describe('/exchange/connections', () => {
     assert.equal((await get(`/exchange/connections/${id}`)).json.secrets.length, 5);
   });
 
+  it('signs with the new secret when it is told to', async () => {
+    const { id } = (await create()).json;
+    const rotate = (body: object) => post(`/exchange/connections/${id}/rotate-secret`, body);
+    const activate = (token?: string) =>
+      post(`/exchange/connections/${id}/activate-secret`, undefined, token);
+    const outbound = async () =>
+      (await get(`/exchange/connections/${id}`)).json.secrets.filter(
+        (secret: { direction: string }) => secret.direction === 'outbound',
+      );
+    assert.deepEqual((await activate()).json, {
+      statusCode: 409,
+      message: 'No new outbound secret waits to be activated. Rotate the secret first.',
+      error: 'Conflict',
+    });
+    const waiting = await rotate({ direction: 'outbound' });
+    assert.deepEqual(Object.keys(waiting.json).sort(), [
+      'callbackUrl',
+      'id',
+      'outboundActiveFrom',
+      'outboundSecret',
+    ]);
+    assert.equal(waiting.json.outboundActiveFrom, null);
+    assert.deepEqual(
+      (await outbound()).map((secret: { activeFrom: string | null; goodUntil: string | null }) => [
+        secret.activeFrom === null,
+        secret.goodUntil,
+      ]),
+      [
+        [false, null],
+        [true, null],
+      ],
+      'the old one is good until the new one is activated',
+    );
+    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    assert.equal((await activate(reader.token)).status, 403);
+    const stranger = await api.createAccount(await api.createTenant());
+    assert.equal((await activate(stranger.token)).status, 404);
+    const activated = await activate();
+    assert.equal(activated.status, 200, activated.text);
+    const [old, current] = await outbound();
+    assert.equal(old.goodUntil, current.activeFrom);
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const scheduled = await rotate({ activateAt: at });
+    assert.equal(scheduled.json.outboundActiveFrom, at);
+    const again = await rotate({ activateNow: true });
+    assert.equal(again.json.discardedWaiting, true);
+    for (const bad of [
+      { activateAt: 'soon' },
+      { activateAt: '2030-01-01' },
+      { activateAt: '2020-01-01T00:00:00Z' },
+      { activateAt: at, activateNow: true },
+      { activateNow: true, direction: 'callback' },
+    ])
+      assert.equal((await rotate(bad)).status, 400, JSON.stringify(bad));
+  });
+
   it('hides connections of other facilities and tenants', async () => {
     const { id } = (await create()).json;
     const elsewhere = await api.createTenant();

@@ -1,24 +1,23 @@
 /** The programs printed in docs/first-call.md run here, as they are printed, against a real service. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createAccount } from '../src/sign-in/create-account.ts';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
+import { printedProgram, runProgram } from '../test-support/printed-program.ts';
 import { addTenant, cheapPasswords } from '../test-support/sign-in.ts';
 
-const PAGE = readFileSync(new URL('../docs/first-call.md', import.meta.url), 'utf8');
+const PAGE = 'docs/first-call.md';
 /** What JSON and a shell treat in their own ways. */
 const PASSWORD = 'a "quoted" \\ pass$phrase';
 
 interface Program {
+  section: string;
   language: string;
-  /** The first line of the block, so that the right block of the language is taken. */
-  begins: string;
   file: string;
   command: string;
   /** What must be on the PATH. */
@@ -26,13 +25,13 @@ interface Program {
 }
 
 const PROGRAMS: Program[] = [
-  { language: 'js', begins: 'const {', file: 'first-call.mjs', command: process.execPath, needs: [] },
-  { language: 'python', begins: 'import', file: 'first_call.py', command: 'python3', needs: ['python3'] },
-  { language: 'sh', begins: '#!/bin/sh', file: 'first-call.sh', command: 'sh', needs: ['curl', 'jq'] },
-  { language: 'java', begins: 'import', file: 'FirstCall.java', command: 'java', needs: ['java'] },
+  { section: 'JavaScript', language: 'js', file: 'first-call.mjs', command: process.execPath, needs: [] },
+  { section: 'Python', language: 'python', file: 'first_call.py', command: 'python3', needs: ['python3'] },
+  { section: 'curl', language: 'sh', file: 'first-call.sh', command: 'sh', needs: ['curl', 'jq'] },
+  { section: 'Java\n', language: 'java', file: 'FirstCall.java', command: 'java', needs: ['java'] },
 ];
 
-describe('docs/first-call.md', () => {
+describe(PAGE, () => {
   const folder = mkdtempSync(join(tmpdir(), 'first-call-'));
   let api: TestApi;
   let env: Record<string, string>;
@@ -76,38 +75,18 @@ describe('docs/first-call.md', () => {
     await api.close();
   });
 
-  for (const program of PROGRAMS.filter(({ needs }) => needs.every(isInstalled)))
-    it(program.file, async () => {
-      const path = join(folder, program.file);
-      writeFileSync(path, blockOf(program));
-      const { code, output, errors } = await run(program.command, path, env);
+  for (const { section, language, file, command } of PROGRAMS.filter(({ needs }) => needs.every(isInstalled)))
+    it(file, async () => {
+      const path = join(folder, file);
+      writeFileSync(path, printedProgram(PAGE, section, language));
+      const { code, output, errors } = await runProgram(command, [path], env);
       assert.equal(code, 0, errors);
       assert.ok(output.includes(encounterId) && output.includes('finished'), output);
-      const wrong = await run(program.command, path, { ...env, FACILITY_ID: env.ORG_ID ?? '' });
+      const wrong = await runProgram(command, [path], { ...env, FACILITY_ID: env.ORG_ID ?? '' });
       assert.notEqual(wrong.code, 0, 'a refusal is not taken for an empty answer');
     });
 });
 
-function blockOf({ language, begins, file }: Program): string {
-  const blocks = [...PAGE.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))];
-  const block = blocks.map((match) => match[1] ?? '').find((text) => text.startsWith(begins));
-  assert.ok(block, `docs/first-call.md lost the code of ${file}`);
-  return block;
-}
-
 function isInstalled(command: string): boolean {
   return spawnSync('which', [command]).status === 0;
-}
-
-async function run(command: string, path: string, env: Record<string, string>) {
-  const child = spawn(command, [path], { env });
-  let [output, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk.toString();
-  });
-  const [code] = await once(child, 'close');
-  return { code: code as number | null, output, errors };
 }

@@ -299,7 +299,7 @@ async function killLiveConnections({ database }: TestApi): Promise<void> {
   await client.connect();
   await client.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = 'interchange live' and datname = current_database()`,
+     where application_name like 'interchange live%' and datname = current_database()`,
   );
   await client.end();
 }

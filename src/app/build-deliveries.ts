@@ -10,8 +10,15 @@ const CONNECTIONS = 6;
 
 export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const { url, log, metrics, config } = runtime;
-  const db = createDeliveryPool({ url, role: SERVICE_ROLE, max: CONNECTIONS }, (error) =>
-    log.warn(errorFields(error), 'database connection lost'),
+  const db = createDeliveryPool(
+    {
+      url,
+      role: SERVICE_ROLE,
+      max: CONNECTIONS,
+      limits: config.timeLimits.background,
+      onFailure: (error) => runtime.writes.note(error),
+    },
+    (error) => log.warn(errorFields(error), 'database connection lost'),
   );
   const seconds = attemptSeconds(metrics.registry);
   const worker = createDeliveryWorker({

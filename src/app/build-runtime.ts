@@ -1,63 +1,69 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
 
 import { CommandError } from '../platform/command/command.ts';
-import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
+import type { MasterKeySource } from '../platform/crypto/master-key.ts';
 import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
 import { openDataFolder } from '../platform/db/data-folder.ts';
-import { clientConfig, createPool, type Pool } from '../platform/db/database.ts';
+import { createPool, type Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
+import { createWriteWatch, type WriteWatch } from '../platform/db/write-watch.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
+import { newestChainKey } from '../privacy/access-log-keys.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
 import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
-import { loadMasterKey } from './config/master-key.ts';
+import { masterKeySource } from './config/master-key.ts';
 import { createHearing, type Hearing } from './hearing.ts';
+import { refuseWrongMasterKey } from './keys/first-data-key.ts';
+import { announceKey, KEYS_CHANNEL } from './keys/key-holders.ts';
+import { openServiceKeys, type ServiceKeys } from './keys/service-keys.ts';
 
 /** The database of a process: where it is, and how it is let go of. */
 export interface OpenDatabase {
   /** URL of the owner of the schema. */
   url: string;
-  /** URL of a user who is the service's role and nothing more, where there is one. */
-  serviceUrl: string | undefined;
-  keys: KeyRing;
+  masterKey: MasterKeySource;
   release(): Promise<void>;
 }
 
-/** Join or start the embedded database, or take the configured one; and load the master key. */
+/**
+ * Join or start the embedded database, or take the configured one. A master key that is not that of the database is
+ * refused here, before anything is written: every command and every process passes here.
+ */
 export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
-  // What is wrong with the folder is said before anything is kept in it.
+  // What is wrong with the folder or the key is said before anything is kept in the folder.
   if (config.database.kind === 'embedded') await openDataFolder(config.dataDir);
-  const keys = createKeyRing(await loadMasterKey(config));
-  if (config.database.kind === 'url') {
-    const { url, serviceUrl } = config.database;
-    return { url, serviceUrl, keys, release: async () => undefined };
+  const masterKey = masterKeySource(config);
+  await masterKey.load();
+  const { url, release } = await openServer(config, log);
+  try {
+    await refuseWrongMasterKey(url, masterKey);
+  } catch (error) {
+    await release();
+    throw error;
   }
-  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir: config.dataDir, log });
-  const serviceUrl = new URL(embedded.url);
-  serviceUrl.username = SERVICE_ROLE;
-  serviceUrl.password = servicePassword(keys);
-  return { url: embedded.url, serviceUrl: serviceUrl.href, keys, release: () => embedded.release() };
+  return { url, masterKey, release };
 }
 
-/** Password of the service's role in the embedded database. */
-function servicePassword(keys: KeyRing): string {
-  return keys.derive('database-service-role').toString('hex');
+async function openServer({ database, dataDir }: Config, log: Log): Promise<Omit<OpenDatabase, 'masterKey'>> {
+  if (database.kind === 'url') return { url: database.url, release: async () => undefined };
+  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir, log });
+  return { url: embedded.url, release: () => embedded.release() };
 }
 
 /**
- * Make sure that the schema is that of this version. The embedded database is migrated as it is met, and its
- * service role may sign in; an operator's own is left to `interchange migrate`.
+ * Make sure that the schema is that of this version. The embedded database is migrated as it is met; an operator's
+ * own is left to `interchange migrate`.
  */
-export async function requireSchema({ url, keys }: OpenDatabase, config: Config): Promise<void> {
+export async function requireSchema({ url }: OpenDatabase, config: Config): Promise<void> {
   if (config.database.kind === 'embedded') {
     await migrate(url);
-    await letServiceRoleSignIn(url, servicePassword(keys));
     return;
   }
   const pending = await pendingMigrations(url);
@@ -65,6 +71,28 @@ export async function requireSchema({ url, keys }: OpenDatabase, config: Config)
     throw new CommandError(
       `The database lacks ${pending.length} migration(s), from ${pending[0]} on. Run: npx interchange migrate`,
     );
+}
+
+/** A database whose schema is current, with its keys. */
+export interface ReadyDatabase {
+  keys: ServiceKeys;
+  /** URL of a user who is the service's role and nothing more, where there is one. */
+  serviceUrl: string | undefined;
+}
+
+/** The keys of the database. The service's role may sign in to the embedded one. */
+export async function openKeys(
+  { url, masterKey }: OpenDatabase,
+  { database }: Config,
+): Promise<ReadyDatabase> {
+  const keys = await openServiceKeys(url, masterKey);
+  if (database.kind === 'url') return { keys, serviceUrl: database.serviceUrl };
+  const password = keys.derive('database-service-role').toString('hex');
+  await letServiceRoleSignIn(url, password);
+  const serviceUrl = new URL(url);
+  serviceUrl.username = SERVICE_ROLE;
+  serviceUrl.password = password;
+  return { keys, serviceUrl: serviceUrl.href };
 }
 
 export interface Runtime {
@@ -77,11 +105,15 @@ export interface Runtime {
   databaseTime: () => DatabaseTime;
   clock: ClockWatch;
   metrics: Metrics;
-  keys: KeyRing;
+  keys: ServiceKeys;
   /** Acts as the service's role. */
   db: Pool;
+  /** As `db`, for what takes long: imports and housekeeping. */
+  background: Pool;
   /** Acts as the owner of the schema: partitions only. */
   owner: Pool;
+  /** Whether the database takes writes. */
+  writes: WriteWatch;
   live: LiveConnection;
   callers: CallerDirectory;
   accessLog: AccessLogWriter;
@@ -97,21 +129,36 @@ export interface RuntimeOptions {
   databaseTime?: () => DatabaseTime;
   /** URL of the owner, from {@link openDatabase}. */
   url: string;
-  /** See {@link OpenDatabase}; without it, the owner acts as the service's role. */
+  /** See {@link ReadyDatabase}; without it, the owner acts as the service's role. */
   serviceUrl?: string | undefined;
-  keys: KeyRing;
+  /** Closed with the runtime. */
+  keys: ServiceKeys;
 }
 
 export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { config, log, now, databaseTime = () => null, url, serviceUrl = url, keys } = options;
   const metrics = createMetrics();
   const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
-  const role = SERVICE_ROLE;
+  const writes = createWriteWatch();
+  const onFailure = (error: unknown) => writes.note(error);
+  const { requests, background: long } = config.timeLimits;
+  const service = { url: serviceUrl, role: SERVICE_ROLE, limits: requests, onFailure };
   const db = createPool(
-    { url: serviceUrl, max: config.databaseConnections, applicationName: 'interchange', role },
+    { ...service, max: config.databaseConnections, applicationName: 'interchange' },
     onError,
   );
-  const owner = createPool({ url, max: 2, applicationName: 'interchange owner' }, onError);
+  const background = createPool(
+    { ...service, max: BACKGROUND_CONNECTIONS, applicationName: 'interchange background', limits: long },
+    onError,
+  );
+  // A short wait for locks: whoever writes the access log queues behind it.
+  const ownerLimits = { ...long, lockMs: requests.lockMs };
+  const owner = createPool(
+    { url, max: 2, applicationName: 'interchange owner', limits: ownerLimits, onFailure },
+    onError,
+  );
+  // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
+  const accessLogDb = createPool({ ...service, max: 1, applicationName: 'interchange access log' }, onError);
   const clock = await watchClock({
     db,
     now,
@@ -122,17 +169,27 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   registerClockGauge(metrics.registry, clock);
   const callers = createCallerDirectory(db, databaseTime);
   const live = await openLiveConnection({
-    config: clientConfig({ url: serviceUrl, applicationName: 'interchange live', role }),
-    channels: [LIVE_CHANNEL],
-    onNotification: (_channel, payload) => callers.onNotification(payload),
+    connection: { ...service, applicationName: 'interchange live' },
+    onFailure,
+    channels: [LIVE_CHANNEL, KEYS_CHANNEL],
+    prepare: (client) => announceKey(client, keys),
+    onNotification: (channel, payload) => {
+      if (channel === LIVE_CHANNEL) callers.onNotification(payload);
+      else void renewKey();
+    },
     onStateChange: (up) => callers.setListening(up),
     onError,
   });
+  /** A rotation of the master key asks every process to look for a new key. */
+  async function renewKey(): Promise<void> {
+    const client = live.client();
+    if (client !== undefined) await announceKey(client, keys).catch(onError);
+  }
   const hearing = createHearing(live, () => callers.forget());
   const accessLog = createAccessLogWriter({
-    pool: db,
+    pool: accessLogDb,
     connection: () => hearing.connection(),
-    key: keys.derive('access-log'),
+    chainKey: (on) => newestChainKey(keys, on),
     now,
     onError: (error) => log.error(errorFields(error), 'access log not written'),
     onGroup: (entries) => {
@@ -151,7 +208,9 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     metrics,
     keys,
     db,
+    background,
     owner,
+    writes,
     live,
     callers,
     accessLog,
@@ -162,11 +221,14 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
       await accessLog.close();
       noteHead(accessLog, log);
       await live.close();
-      await Promise.all([db.end(), owner.end()]);
+      const pools = [db, background, owner, accessLogDb].map((pool) => pool.end());
+      await Promise.all([...pools, keys.close()]);
     },
   };
 }
 
+/** Four imports at once (src/records/import), housekeeping, and one to spare. */
+const BACKGROUND_CONNECTIONS = 6;
 const HEAD_NOTES_MS = 60_000;
 
 /** Says in the log how far this writer's chain has come: what is kept outside the database shows a rollback. */

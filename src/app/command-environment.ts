@@ -4,8 +4,9 @@ import type { CommandEnvironment, CommandSession } from '../platform/command/com
 import { createPool } from '../platform/db/database.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { createLog } from '../platform/log/log.ts';
-import { openDatabase, requireSchema } from './build-runtime.ts';
+import { openDatabase, openKeys, requireSchema } from './build-runtime.ts';
 import { baseUrlOf, loadConfig } from './config/config.ts';
+import { readServiceAddress } from './service-address.store.ts';
 
 export interface CommandOutput {
   json: boolean;
@@ -13,12 +14,28 @@ export interface CommandOutput {
 }
 
 export function createCommandEnvironment(output: CommandOutput): CommandEnvironment {
+  /** The base address, where it had to be guessed. */
+  let guess: string | undefined;
+
   return {
-    withSession,
+    withSession: (work) =>
+      withSession((session, guessed) => {
+        guess = guessed;
+        return work(session);
+      }),
     print(document, text) {
-      output.stdout.write(
-        output.json ? `${JSON.stringify(document, null, 2)}\n` : text === '' ? '' : `${text}\n`,
-      );
+      const origin = guess === undefined ? undefined : new URL(guess).origin;
+      const guessed = origin !== undefined && JSON.stringify(document).includes(origin);
+      if (output.json) {
+        const whole = guessed ? { ...(document as object), addressIsGuess: true } : document;
+        output.stdout.write(`${JSON.stringify(whole, null, 2)}\n`);
+        return;
+      }
+      if (text !== '') output.stdout.write(`${text}\n`);
+      if (guessed)
+        process.stderr.write(
+          `note: ${origin} is a guess, because the service never ran on this database. Set PUBLIC_BASE_URL to its address, ending in /api/v1.\n`,
+        );
     },
     get json() {
       return output.json;
@@ -29,21 +46,29 @@ export function createCommandEnvironment(output: CommandOutput): CommandEnvironm
   };
 }
 
-async function withSession<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
+type Work<T> = (session: CommandSession, guessedBaseUrl: string | undefined) => Promise<T>;
+
+async function withSession<T>(work: Work<T>): Promise<T> {
   const config = loadConfig(process.env);
   const log = createLog('silent');
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
+    const { keys } = await openKeys(opened, config);
     const ignored = () => undefined;
     const db = createPool(
       { url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE },
       ignored,
     );
     try {
-      return await work({ db, adminUrl: opened.url, keys: opened.keys, publicBaseUrl: baseUrlOf(config) });
+      const known = config.publicBaseUrl ?? (await readServiceAddress(db));
+      const publicBaseUrl = known ?? baseUrlOf(config);
+      return await work(
+        { db, adminUrl: opened.url, keys, publicBaseUrl },
+        known === undefined ? publicBaseUrl : undefined,
+      );
     } finally {
-      await db.end();
+      await Promise.all([db.end(), keys.close()]);
     }
   } finally {
     await opened.release();

@@ -7,7 +7,7 @@ import { createConnectionCommand } from '../exchange/create-connection.command.t
 import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
 import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/list-deliveries.command.ts';
 import { replayDeliveriesCommand, skipDeliveriesCommand } from '../exchange/review-deliveries.command.ts';
-import { rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
+import { activateSecretCommand, rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
 import { listConnectionsCommand, showConnectionCommand } from '../exchange/show-connections.command.ts';
 import { showDeliveryCommand } from '../exchange/show-delivery.command.ts';
 import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulator.command.ts';
@@ -15,6 +15,7 @@ import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { isUuid } from '../platform/uuid.ts';
+import { archiveAccessLogCommand } from '../privacy/archive/archive-access-log.command.ts';
 import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
 import { createTargetCommand } from '../publish/create-target.command.ts';
 import {
@@ -54,7 +55,9 @@ import { translateCodeCommand } from '../terminology/translate-code.command.ts';
 import { createCommandEnvironment } from './command-environment.ts';
 import { demoCommand } from './demo/demo.command.ts';
 import { configureHelp } from './help.ts';
+import { rotateMasterKeyCommand } from './keys/rotate-master-key.command.ts';
 import { migrateCommand } from './migrate.command.ts';
+import { runRetentionCommand } from './retention.command.ts';
 import { serveCommand, startCommand } from './serve.command.ts';
 
 export function buildProgram(): Command {
@@ -110,12 +113,16 @@ export function buildProgram(): Command {
       listKeysCommand(environment),
     ]),
   );
+  program.addCommand(
+    group('master-key', 'The key that everything is sealed under', [rotateMasterKeyCommand(environment)]),
+  );
   program.addCommand(group('patient', 'Patients', [setPrivacyCommand(environment)]));
   program.addCommand(importCommand(environment, onPatientsChanged));
   program.addCommand(
     group('connection', 'Connections to exchanges', [
       createConnectionCommand(environment),
       rotateSecretCommand(environment),
+      activateSecretCommand(environment),
       listConnectionsCommand(environment),
       showConnectionCommand(environment),
       updateConnectionCommand(environment),
@@ -132,9 +139,15 @@ export function buildProgram(): Command {
       skipDeliveriesCommand(environment),
     ]),
   );
+  program.addCommand(group('retention', 'How long things are kept', [runRetentionCommand(environment)]));
   program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(fhirSimulatorCommand(environment));
-  program.addCommand(group('access-log', 'The trace of every access', [verifyAccessLogCommand(environment)]));
+  program.addCommand(
+    group('access-log', 'The trace of every access', [
+      verifyAccessLogCommand(environment),
+      archiveAccessLogCommand(environment),
+    ]),
+  );
   program.addCommand(
     group('target', 'FHIR servers to publish to', [
       createTargetCommand(environment),

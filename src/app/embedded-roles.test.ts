@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createLog } from '../platform/log/log.ts';
-import { type OpenDatabase, openDatabase, requireSchema } from './build-runtime.ts';
+import { type OpenDatabase, openDatabase, openKeys, requireSchema } from './build-runtime.ts';
 import { loadConfig } from './config/config.ts';
 
 const MASTER_KEY = 'ab'.repeat(32);
@@ -21,7 +21,9 @@ before(async () => {
   opened = await openDatabase(config, createLog('silent'));
   await requireSchema(opened, config);
   await requireSchema(opened, config);
-  service = new pg.Client({ connectionString: opened.serviceUrl });
+  const { keys, serviceUrl } = await openKeys(opened, config);
+  await keys.close();
+  service = new pg.Client({ connectionString: serviceUrl });
   await service.connect();
 });
 after(async () => {

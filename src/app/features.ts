@@ -7,11 +7,13 @@ import { createPublisher, type Publisher } from '../publish/publish.ts';
 import { createPublishSweep, SWEEP } from '../publish/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
 import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sweep.ts';
+import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/retention.ts';
 import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/record-unmapped.ts';
 import { createTranslator, type Translator } from '../terminology/translate.ts';
 import type { Runtime } from './build-runtime.ts';
 import type { HousekeepingStep } from './build-worker.ts';
 import { createLoadReferenced } from './load-referenced.ts';
+import { retentionRules } from './retention.ts';
 
 /** What the route table hands to routes; each takes what it needs of it. */
 export interface Features extends Runtime, SignIn {
@@ -40,13 +42,23 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
     translator: createTranslator(runtime),
     unmapped,
-    publisher: createPublisher({ ...runtime, unmapped, loadReferenced: createLoadReferenced(runtime.db) }),
+    publisher: createPublisher({
+      ...runtime,
+      unmapped,
+      loadReferenced: createLoadReferenced(runtime.db),
+      settings: { waitingPerAccount: runtime.config.publishWaitingPerAccount },
+    }),
   };
 }
 
 /** What the worker does about once a minute. */
-export function housekeepingSteps({ db, config }: Pick<Runtime, 'db' | 'config'>): HousekeepingStep[] {
+export function housekeepingSteps({
+  background: db,
+  config,
+  log,
+}: Pick<Runtime, 'background' | 'config' | 'log'>): HousekeepingStep[] {
   const sweepPublishes = createPublishSweep(db, { ...SWEEP, historyDays: config.publishHistoryDays });
+  const sweepRetained = createRetentionSweep(db, retentionRules(config), RETENTION_LIMITS);
   return [
     {
       name: 'refresh-replacements',
@@ -54,5 +66,15 @@ export function housekeepingSteps({ db, config }: Pick<Runtime, 'db' | 'config'>
     },
     { name: 'sign-in', run: async (now) => void (await sweepSignIn(db, now)) },
     { name: 'publishes', run: async (now) => void (await sweepPublishes(now)) },
+    {
+      name: 'retention',
+      run: async (now) => {
+        for (const [what, count] of Object.entries(await sweepRetained(now)))
+          log.info(
+            { event: 'housekeeping.retention', outcome: what, count },
+            'removed what was kept long enough',
+          );
+      },
+    },
   ];
 }

@@ -1,6 +1,6 @@
 /** Records that published resources refer to, from the features that hold them. */
 import { encounterJson } from '../encounters/encounter.fhir.ts';
-import { createEncounterReader } from '../encounters/encounter.store.ts';
+import { createEncounterReader, type LoadedEncounter } from '../encounters/encounter.store.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import { patientResource } from '../patients/patient.fhir.ts';
@@ -9,7 +9,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { type ResourceKey, splitKey } from '../publish/content.fhir.ts';
 import { loadDirectory } from '../publish/load-directory.ts';
-import type { LoadReferenced } from '../publish/referenced-records.ts';
+import type { LoadReferenced, ReferencedRecord } from '../publish/referenced-records.ts';
 
 export function createLoadReferenced(db: Queryable): LoadReferenced {
   const readEncounter = createEncounterReader(db);
@@ -25,12 +25,19 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
       }),
     ]);
     return [
-      ...[...(patients?.values() ?? [])].map((patient): FhirResource => ({ ...patientResource(patient) })),
-      ...encounters.flatMap((loaded) =>
-        loaded === undefined ? [] : [parseFhirJson(encounterJson(loaded.encounter)) as FhirResource],
+      ...[...(patients?.values() ?? [])].map(
+        (patient): ReferencedRecord => ({ resource: { ...patientResource(patient) }, patient }),
       ),
-      ...directory,
+      ...encounters.flatMap((loaded) => loaded ?? []).map(encounterRecord),
+      ...directory.map((resource): ReferencedRecord => ({ resource })),
     ];
+  };
+}
+
+function encounterRecord({ encounter, refusedPurposes }: LoadedEncounter): ReferencedRecord {
+  return {
+    resource: parseFhirJson(encounterJson(encounter)) as FhirResource,
+    patient: { id: encounter.patientId, refusedPurposes },
   };
 }
 

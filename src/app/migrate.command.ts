@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { CommandEnvironment } from '../platform/command/command.ts';
 import { migrate, pendingMigrations } from '../platform/db/migrate.ts';
 import { createLog } from '../platform/log/log.ts';
-import { openDatabase } from './build-runtime.ts';
+import { openDatabase, openKeys } from './build-runtime.ts';
 import { loadConfig } from './config/config.ts';
 
 export function migrateCommand(environment: CommandEnvironment): Command {
@@ -15,9 +15,12 @@ export function migrateCommand(environment: CommandEnvironment): Command {
       '\nExample:\n  DATABASE_URL=postgres://localhost/interchange MASTER_KEY_FILE=master.key npx interchange migrate',
     )
     .action(async ({ dryRun }: { dryRun?: boolean }) => {
-      const opened = await openDatabase(loadConfig(process.env), createLog('silent'));
+      const config = loadConfig(process.env);
+      const opened = await openDatabase(config, createLog('silent'));
       try {
         const applied = dryRun === true ? await pendingMigrations(opened.url) : await migrate(opened.url);
+        // The database belongs to this master key from the first migration on.
+        if (dryRun !== true) await (await openKeys(opened, config)).keys.close();
         const verb = dryRun === true ? 'Would apply' : 'Applied';
         environment.print(
           { applied, dryRun: dryRun === true },

@@ -10,7 +10,8 @@ const RESTART_MS = 1_000;
 export interface Processes {
   /** Resolves once one of them serves; rejects when one ends before. */
   started: Promise<void>;
-  stop(): Promise<void>;
+  /** Passes the signal on, and waits for all of them. */
+  stop(signal: NodeJS.Signals): Promise<void>;
 }
 
 export function startProcesses(count: number, log: Log, env: Record<string, string>): Processes {
@@ -36,12 +37,12 @@ export function startProcesses(count: number, log: Log, env: Record<string, stri
   for (let index = 0; index < count; index += 1) start();
   return {
     started,
-    async stop() {
+    async stop(signal) {
       stopping = true;
       await Promise.all(
         Array.from(running, async (worker) => {
           const exit = once(worker, 'exit');
-          worker.process.kill('SIGTERM');
+          worker.process.kill(signal);
           await exit;
         }),
       );

@@ -10,6 +10,7 @@ import {
 } from '../encounters/vitals/publish-vital-set.route.ts';
 import { callbackRoute } from '../exchange/callback.route.ts';
 import {
+  activateSecretRoute,
   changeConnectionRoute,
   createConnectionRoute,
   listConnectionsRoute,
@@ -129,6 +130,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/exchange/connections/:connectionId', readConnectionRoute(features)),
     at('PATCH', '/exchange/connections/:connectionId', changeConnectionRoute(features)),
     at('POST', '/exchange/connections/:connectionId/rotate-secret', rotateSecretRoute(features)),
+    at('POST', '/exchange/connections/:connectionId/activate-secret', activateSecretRoute(features)),
     at('POST', '/exchange/connections/:connectionId/enable', switchConnectionRoute(features, 'enable')),
     at('POST', '/exchange/connections/:connectionId/disable', switchConnectionRoute(features, 'disable')),
     at('POST', '/exchange/connections/:connectionId/callback', callbackRoute(features)),
@@ -138,7 +140,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/exchange/deliveries/:deliveryId', readDeliveryRoute(features)),
     at('GET', '/exchange/deliveries/:deliveryId/payload', readDeliveryPayloadRoute(features)),
     at('GET', '/exchange/callbacks', listCallbacksRoute(features)),
-    at('POST', '/imports/fhir', importRecordsRoute(features)),
+    at('POST', '/imports/fhir', importRecordsRoute({ ...features, db: features.background })),
     at('GET', '/terminology/maps', listMapsRoute(features)),
     at('PUT', '/terminology/maps', putMapRoute(features)),
     at('DELETE', '/terminology/maps', deleteMapRoute(features)),

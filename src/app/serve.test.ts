@@ -107,6 +107,61 @@ describe('serve', { timeout: 600_000 }, () => {
     idle.socket.destroy();
   });
 
+  describe('told to stop by SIGTERM', () => {
+    for (const args of [
+      ['--role', 'api'],
+      ['--processes', '2'],
+    ])
+      it(`answers for a while and says that it is not ready (${args.join(' ')})`, async () => {
+        const service = await serve(args, { DRAIN_SECONDS: '3600' });
+        const count = args.includes('2') ? 2 : 1;
+        await eventually(() => (servingPids(service).length === count ? true : undefined));
+        const idle = await open(service.port);
+        service.child.kill('SIGTERM');
+        await eventually(() => (times(service, 'draining') === count ? true : undefined));
+        for (let call = 0; call < 3; call += 1) {
+          const ready = await service.get('/readyz', { connection: 'keep-alive' });
+          assert.equal(ready.status, 503);
+          assert.match(((await ready.json()) as { message: string }).message, /^Not ready: .* stopping/);
+          const read = await service.read();
+          assert.deepEqual([read.status, read.headers.get('connection')], [200, 'close']);
+        }
+        const closed = once(idle.socket, 'close');
+        const keepAlive = { authorization: `Bearer ${account.token}`, connection: 'keep-alive' };
+        idle.socket.write(requestBytes({ method: 'GET', target: path, headers: keepAlive }));
+        await closed;
+        assert.equal(parseAnswers(idle.bytes())[0]?.status, 200);
+        assert.equal(times(service, 'stopped'), 0);
+        // Signals of one second count as one; a later one ends it at once.
+        const again = setInterval(() => service.child.kill('SIGTERM'), 100);
+        const { code } = await service.ended.finally(() => clearInterval(again));
+        assert.equal(code, 1);
+        await eventually(() => (servingPids(service).every(isGone) ? true : undefined));
+      });
+
+    it('ends by itself when the time is over', async () => {
+      const service = await serve(['--role', 'api'], { DRAIN_SECONDS: '1' });
+      const { code, stdout } = await stop(service);
+      assert.equal(code, 0);
+      assert.match(stdout, /"event":"stopping"[\s\S]*"event":"draining"[\s\S]*"event":"stopped"/);
+    });
+
+    it('does not wait at SIGINT, nor as a worker', async () => {
+      for (const args of [
+        ['--role', 'api'],
+        ['--processes', '2'],
+      ]) {
+        const service = await serve(args, { DRAIN_SECONDS: '3600' });
+        service.child.kill('SIGINT');
+        const { code, stdout } = await service.ended;
+        assert.equal(code, 0);
+        assert.doesNotMatch(stdout, /"event":"draining"/);
+      }
+      const worker = await serve(['--role', 'worker'], { DRAIN_SECONDS: '3600' }, 'working');
+      assert.equal((await stop(worker)).code, 0);
+    });
+  });
+
   it('works without listening as a worker', async () => {
     const service = await serve(['--role', 'worker'], {}, 'working');
     assert.doesNotMatch(service.output().stdout, /"event":"listening"/);
@@ -269,6 +324,19 @@ describe('serve', { timeout: 600_000 }, () => {
     assert.equal(code, 0);
   });
 });
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function times({ output }: StartedCommand, event: string): number {
+  return output().stdout.split(`"event":"${event}"`).length - 1;
+}
 
 function servingPids({ output }: StartedCommand): number[] {
   return Array.from(output().stdout.matchAll(/"event":"listening".*"pid":(\d+)/g), ([, pid]) => Number(pid));

@@ -2,12 +2,14 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer as createNetServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';
 import { buildApi } from './build-api.ts';
 import {
   buildRuntime,
   type OpenDatabase,
   openDatabase,
+  openKeys,
   type Runtime,
   requireSchema,
 } from './build-runtime.ts';
@@ -16,9 +18,11 @@ import { answerForMetrics, metricsOfAll } from './cluster-metrics.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
 import { masterKeyPath } from './config/master-key.ts';
 import { housekeepingSteps } from './features.ts';
+import type { Health } from './http/health.ts';
 import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
 import { listenMetrics } from './http/metrics-listener.ts';
 import { loosenTie, sayServing, startProcesses } from './processes.ts';
+import { recordServiceAddress } from './service-address.store.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
@@ -30,7 +34,7 @@ export interface ServeOptions {
   onReady?: (publicBaseUrl: string) => Promise<void> | void;
 }
 
-/** Serve until SIGTERM or SIGINT; requests in flight are finished first. */
+/** Serve until SIGTERM or SIGINT; the API drains first, and requests in flight are finished. */
 export async function serve(options: ServeOptions): Promise<void> {
   loosenTie();
   const config = await withFreePort(loadConfig(options.env));
@@ -43,7 +47,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const running = await startParts({ ...options, config, log, opened });
     sayServing();
     await options.onReady?.(baseUrlOf(config));
-    await stop;
+    if ((await stop) === 'SIGTERM') await running.drain();
     await running.stop();
   } finally {
     await opened.release();
@@ -56,17 +60,34 @@ interface PartOptions extends ServeOptions {
   opened: OpenDatabase;
 }
 
+interface Running {
+  /** Says that it is not ready, and goes on for a time, in which load balancers find somebody else. */
+  drain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Starts the parts of a process. When one cannot start, those that did are stopped again. */
-async function startParts(options: PartOptions): Promise<{ stop(): Promise<void> }> {
+async function startParts(options: PartOptions): Promise<Running> {
   const { role, config, log, opened } = options;
-  const runtime = await buildRuntime({ ...opened, config, log, now: () => new Date() });
+  let api: StartedApi | undefined;
+  const { url } = opened;
+  const ready = await openKeys(opened, config);
+  const runtime = await buildRuntime({ ...ready, url, config, log, now: () => new Date() }).catch(
+    async (error: unknown) => {
+      await ready.keys.close();
+      throw error;
+    },
+  );
   const stops: (() => Promise<unknown>)[] = [() => runtime.close()];
   const stop = async () => {
     for (const step of stops.toReversed()) await step();
   };
   try {
     if (role !== 'api') stops.push(startWorker(runtime));
-    if (role !== 'worker') stops.push(await startApi(runtime));
+    if (role !== 'worker') {
+      api = await startApi(runtime);
+      stops.push(api.close);
+    }
     if (cluster.isWorker) answerForMetrics(runtime.metrics.registry);
     else if (config.metricsPort !== undefined) {
       const metrics = await listenMetrics(runtime.metrics.registry, config.metricsPort);
@@ -80,6 +101,13 @@ async function startParts(options: PartOptions): Promise<{ stop(): Promise<void>
   if (role === 'worker') log.info({ event: 'working', ...fields }, 'working');
   else log.info({ event: 'listening', host: config.host, port: config.port, ...fields }, 'listening');
   return {
+    async drain() {
+      if (api === undefined || config.drainSeconds === 0) return;
+      api.health.drain();
+      const durationMs = config.drainSeconds * 1_000;
+      log.info({ event: 'draining', durationMs, pid: process.pid }, 'not ready any more, still answering');
+      await sleep(durationMs);
+    },
     async stop() {
       await stop();
       log.info({ event: 'stopped', pid: process.pid }, 'stopped');
@@ -93,7 +121,12 @@ function startWorker(runtime: Runtime): () => Promise<void> {
   return () => worker.stop();
 }
 
-async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
+interface StartedApi {
+  health: Health;
+  close(): Promise<void>;
+}
+
+async function startApi(runtime: Runtime): Promise<StartedApi> {
   const { host, port } = runtime.config;
   const { server, health } = await buildApi(runtime);
   const close = async () => {
@@ -102,7 +135,8 @@ async function startApi(runtime: Runtime): Promise<() => Promise<void>> {
   };
   try {
     await server.listen({ host, port });
-    return close;
+    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config));
+    return { health, close };
   } catch (error) {
     await close();
     throw listenFailure(error, { host, port }, SERVICE_ADDRESS);
@@ -114,6 +148,8 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
+    const { keys, serviceUrl } = await openKeys(opened, config);
+    await keys.close();
     const stop = stopSignal(log);
     const { metricsPort } = config;
     const metrics = metricsPort === undefined ? undefined : await listenMetrics(metricsOfAll(), metricsPort);
@@ -121,16 +157,17 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
       DATABASE_URL: opened.url,
       HOST: config.host,
       PORT: String(config.port),
-      ...(opened.serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: opened.serviceUrl }),
+      ...(serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: serviceUrl }),
       ...(config.masterKey.kind === 'made' ? { MASTER_KEY_FILE: masterKeyPath(config) } : {}),
     });
+    let signal: StopSignal = 'SIGINT';
     try {
       await Promise.race([processes.started, stop]);
       await options.onReady?.(baseUrlOf(config));
-      await stop;
+      signal = await stop;
     } finally {
+      await processes.stop(signal);
       metrics?.close();
-      await processes.stop();
     }
   } finally {
     await opened.release();
@@ -140,17 +177,23 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
 /** What npm and terminals pass on of one Ctrl-C arrives within this time and counts once. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-function stopSignal(log: Log): Promise<void> {
+export type StopSignal = 'SIGTERM' | 'SIGINT';
+
+/**
+ * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Of several processes the one that
+ * started the others decides that for all: they end with it, and may get each signal twice.
+ */
+function stopSignal(log: Log): Promise<StopSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.on(signal, () => {
-        if (firstAt !== undefined && performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
+        const again = firstAt !== undefined && performance.now() - firstAt > SAME_SIGNAL_MS;
+        if (again && !cluster.isWorker) process.exit(1);
         if (firstAt !== undefined) return;
         firstAt = performance.now();
         log.info({ event: 'stopping', signal }, 'finishing requests in flight');
-        resolve();
+        resolve(signal);
       });
     process.on('unhandledRejection', (error) => log.error(errorFields(error), 'unhandled rejection'));
   });

@@ -1,13 +1,13 @@
 /** Whether a callback comes from the exchange that it claims to (specification, "Signed callbacks"). */
-import { randomUUID } from 'node:crypto';
-import type { KeyRing } from '../platform/crypto/key-ring.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createKeyRing, type KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { type CallbackConnection, callbackConnection } from './callback.store.ts';
 import { matchingSecret } from './callback-signature.ts';
 import { organisationOfConnection } from './connection.store.ts';
-import { goodSecrets } from './connection-secret.store.ts';
+import { goodCallbackSecrets } from './connection-secret.store.ts';
 import { makeSecret, openSecret, type SealedSecret } from './connection-secret.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
@@ -36,19 +36,22 @@ export type AuthenticateCallback = (request: CallbackRequest) => Promise<Authent
  */
 export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRing }): AuthenticateCallback {
   const decoy = { organisationId: randomUUID(), connectionId: randomUUID() };
-  const decoys = Array.from({ length: MIN_SECRETS }, () => makeSecret(keys, decoy, 'callback').stored);
+  const decoyKeys = createKeyRing(randomBytes(32));
+  const decoys = Promise.all(
+    Array.from({ length: MIN_SECRETS }, () => makeSecret({ db, keys: decoyKeys }, decoy, 'callback')),
+  );
   return async ({ connectionId, headers, body, now }) => {
     const asked = isUuid(connectionId) ? connectionId : decoy.connectionId;
     const organisationId = await organisationOfConnection(db, asked);
     const key = { organisationId: organisationId ?? decoy.organisationId, connectionId: asked };
     const [connection, good] = await Promise.all([
       callbackConnection(db, key),
-      goodSecrets(db, key, { direction: 'callback', now }),
+      goodCallbackSecrets(db, key, now),
     ]);
-    const secrets = [
+    const secrets = await Promise.all([
       ...good.map((secret) => openOrNone(keys, key, secret)),
-      ...decoys.slice(good.length).map((secret) => openSecret(keys, decoy, secret)),
-    ];
+      ...(await decoys).slice(good.length).map(({ stored }) => openSecret(decoyKeys, decoy, stored)),
+    ]);
     const found = matchingSecret(headers[connection?.callbackHeader ?? 'x-signature'], body, secrets);
     const secret: SealedSecret | undefined = good[found];
     if (connection === undefined || secret === undefined) throw refused();
@@ -57,12 +60,8 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
 }
 
 /** A secret whose row cannot be read matches nothing: the answer is the 401 of any other. */
-function openOrNone(keys: KeyRing, key: ConnectionKey, secret: SealedSecret): string {
-  try {
-    return openSecret(keys, key, secret);
-  } catch {
-    return randomUUID();
-  }
+function openOrNone(keys: KeyRing, key: ConnectionKey, secret: SealedSecret): Promise<string> {
+  return openSecret(keys, key, secret).catch(() => randomUUID());
 }
 
 function refused(): HttpError {

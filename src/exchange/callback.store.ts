@@ -102,7 +102,10 @@ export async function insertCallback(
   return rowCount === 1;
 }
 
-/** Whose delivery it is; undefined when it is not one of this connection. */
+/**
+ * Whose delivery it is; undefined when it is not one of this connection. Of a delivery that retention has removed, the
+ * callbacks about it know.
+ */
 export async function deliveredPatient(
   db: Queryable,
   key: ConnectionKey,
@@ -115,7 +118,14 @@ export async function deliveredPatient(
       from exchange_delivery
       where organisation_id = $1
         and id = $3
-        and connection_id = $2`,
+        and connection_id = $2
+      union all
+      select patient_id, facility_id
+      from exchange_callback
+      where organisation_id = $1
+        and delivery_id = $3
+        and connection_id = $2
+      limit 1`,
     values: [key.organisationId, key.connectionId, deliveryId],
   });
   const row = rows[0];

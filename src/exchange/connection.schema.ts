@@ -67,6 +67,9 @@ export const ConnectionSchema = named(
         id: Type.String(),
         direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
         createdAt: Type.String(),
+        activeFrom: Nullable(
+          Type.String({ description: 'An outbound one signs from then on. null: once it is activated.' }),
+        ),
         goodUntil: Nullable(Type.String()),
         lastUsedAt: Nullable(Type.String()),
         lastUsedFor: Nullable(Type.String()),
@@ -83,15 +86,45 @@ export const CreatedConnectionSchema = Type.Object({
 export const RotationBody = Type.Object(
   {
     direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
-    overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7_776_000, default: 86_400 })),
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 7_776_000,
+        default: 86_400,
+        description:
+          'For how long callbacks under the old secret are taken too. 0: the old secrets end at once, both ways.',
+      }),
+    ),
+    activateAt: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description:
+          'When the new outbound secret signs: a date-time with a zone, within 90 days. Without it: once it is activated.',
+      }),
+    ),
+    activateNow: Type.Optional(
+      Type.Boolean({ description: 'true: the new outbound secret signs from the next request on.' }),
+    ),
   },
   closed,
 );
 export const RotatedSchema = Type.Object({
   id: Type.String(),
-  outboundSecret: Type.Optional(Type.String()),
-  callbackSecret: Type.Optional(Type.String()),
-  oldGoodUntil: Type.String(),
+  outboundSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+  outboundActiveFrom: Type.Optional(
+    Nullable(
+      Type.String({ description: 'Until then the old one signs. null: until the new one is activated.' }),
+    ),
+  ),
+  discardedWaiting: Type.Optional(
+    Type.Boolean({
+      description: 'true: an earlier new outbound secret was waiting. It was never used, and is no more.',
+    }),
+  ),
+  callbackSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+  oldGoodUntil: Type.Optional(
+    Type.String({ description: 'Until then callbacks under the old secret are taken too.' }),
+  ),
   callbackUrl: Type.String(),
 });
 export const ConnectionParams = Type.Object({
@@ -111,6 +144,7 @@ export function connectionView(
     secrets: secrets.map((secret) => ({
       ...secret,
       createdAt: secret.createdAt.toISOString(),
+      activeFrom: secret.activeFrom?.toISOString() ?? null,
       goodUntil: secret.goodUntil?.toISOString() ?? null,
       lastUsedAt: secret.lastUsedAt?.toISOString() ?? null,
     })),

@@ -174,8 +174,8 @@ const LIST = `
     ) as opened_at,
     (
       select json_agg(json_build_object('id', s.id, 'direction', s.direction, 'createdAt', s.created_at,
-        'goodUntil', s.good_until, 'lastUsedAt', s.last_used_at, 'lastUsedFor', s.last_used_for)
-        order by s.direction desc, s.created_at)
+        'activeFrom', nullif(s.active_from, 'infinity'), 'goodUntil', s.good_until, 'lastUsedAt', s.last_used_at, 'lastUsedFor', s.last_used_for)
+        order by s.direction desc, s.active_from, s.created_at)
       from exchange_secret s
       where s.organisation_id = $1
         and s.connection_id = c.id
@@ -230,6 +230,7 @@ function toSecretStatus(secret: { [field in keyof SecretStatus]: string | null }
     id: secret.id ?? '',
     direction: secret.direction === 'outbound' ? 'outbound' : 'callback',
     createdAt: new Date(secret.createdAt ?? 0),
+    activeFrom: time(secret.activeFrom),
     goodUntil: time(secret.goodUntil),
     lastUsedAt: time(secret.lastUsedAt),
     lastUsedFor: secret.lastUsedFor,

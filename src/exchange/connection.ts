@@ -53,6 +53,8 @@ export interface SecretStatus {
   id: string;
   direction: SecretDirection;
   createdAt: Date;
+  /** Null: an outbound one that waits to be activated. */
+  activeFrom: Date | null;
   goodUntil: Date | null;
   lastUsedAt: Date | null;
   lastUsedFor: string | null;

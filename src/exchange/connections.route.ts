@@ -1,5 +1,7 @@
 /** /exchange/connections: administrators manage connections to exchanges (design 3.6). */
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import { parseDateTime } from '../fhir/date-time.ts';
+import { badRequest } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
 import {
@@ -13,6 +15,7 @@ import {
   RotationBody,
 } from './connection.schema.ts';
 import {
+  activateManaged,
   changeConnection,
   createCovering,
   listCovering,
@@ -20,6 +23,7 @@ import {
   readCovering,
   rotateManaged,
 } from './manage-connections.ts';
+import type { Rotation } from './rotate-secret.ts';
 
 const ACCESS = {
   permissions: ['exchange.connections.manage'],
@@ -111,7 +115,9 @@ export function rotateSecretRoute(deps: ManageDependencies): Route<Access> {
     docs: {
       operationId: 'rotateExchangeSecret',
       summary: 'Give a connection new secrets',
-      description: 'The old ones stay good until the overlap ends. The new ones are shown this once.',
+      description:
+        'The new ones are shown this once. Callbacks are taken under the old secret too until the overlap ends. ' +
+        'Requests to the exchange are signed with the old secret until `activateAt`, or until the new one is activated.',
       tag,
     },
     params: ConnectionParams,
@@ -119,7 +125,40 @@ export function rotateSecretRoute(deps: ManageDependencies): Route<Access> {
     bodyExample: { direction: 'callback', overlapSeconds: 86_400 },
     responses: { 200: { description: 'The new secrets.', schema: RotatedSchema } },
     handle: async ({ params, body }, context) => ({
-      body: await rotateManaged(deps, context, params.connectionId, body),
+      body: await rotateManaged(deps, context, params.connectionId, rotationOf(body)),
     }),
+  });
+}
+
+function rotationOf({
+  activateAt,
+  activateNow = false,
+  ...rest
+}: Static<typeof RotationBody>): Partial<Rotation> {
+  if (activateAt === undefined) return activateNow ? { ...rest, activate: 'now' } : rest;
+  if (activateNow) throw badRequest('Give activateAt or activateNow, not both.');
+  const activate = parseDateTime(activateAt);
+  if (activate?.precision !== 'time')
+    throw badRequest('activateAt must be a date-time with a zone, such as 2026-03-01T08:00:00Z.');
+  return { ...rest, activate: activate.span('UTC').start };
+}
+
+export function activateSecretRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'activateExchangeSecret',
+      summary: 'Sign with the new outbound secret from now on',
+      description: 'Once the exchange has the secret that a rotation made. The old one is not used any more.',
+      tag,
+    },
+    params: ConnectionParams,
+    responses: {
+      200: { description: 'The connection as it is now.', schema: ConnectionSchema },
+      409: { description: 'No new secret waits to be activated.' },
+    },
+    handle: async ({ params }, context) => {
+      const changed = await activateManaged(deps, context, params.connectionId);
+      return { body: connectionView(changed, deps.publicBaseUrl) };
+    },
   });
 }

@@ -45,12 +45,14 @@ export async function createConnection(
     ...input,
   };
   const settings = checkSettings(given, author.reach);
-  const outbound = makeSecret(keys, key, 'outbound');
-  const callback = makeSecret(keys, key, 'callback');
-  await transaction(db, async (client) => {
+  const { outbound, callback } = await transaction(db, async (client) => {
+    const sealing = { db: client, keys };
+    const outbound = await makeSecret(sealing, key, 'outbound');
+    const callback = await makeSecret(sealing, key, 'callback');
     await insertConnection(client, key, { ...settings, operatorAddress: author.operatorAddress });
     await insertSecret(client, key, outbound.stored, now);
     await insertSecret(client, key, callback.stored, now);
+    return { outbound, callback };
   });
   return {
     id: connectionId,

@@ -6,7 +6,7 @@ import { createPool, type Pool, type PoolOptions } from '../platform/db/database
  * grow from nothing to a million rows and back; a plan made while they were empty would scan them (docs/adr/0020).
  */
 export function createDeliveryPool(
-  options: Pick<PoolOptions, 'url' | 'role' | 'max'>,
+  options: Pick<PoolOptions, 'url' | 'role' | 'max' | 'limits' | 'onFailure'>,
   onError: (error: Error) => void,
 ): Pool {
   const settings = {

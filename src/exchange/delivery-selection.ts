@@ -1,8 +1,8 @@
 /** Which deliveries a command is about. */
 import type { Command } from 'commander';
-import { parseDateTime } from '../fhir/date-time.ts';
 import { CommandError, type CommandSession, UsageError } from '../platform/command/command.ts';
 import { isUuid } from '../platform/uuid.ts';
+import { parsedTime } from './command-time.ts';
 import { organisationsWithConnections } from './connection.store.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from './delivery.ts';
@@ -41,8 +41,8 @@ export function filterOf({ id, connection, patient, since, until }: Selection): 
     ids: id,
     connectionId: connection,
     patientId: patient,
-    since: timeOf('--since', since),
-    until: timeOf('--until', until),
+    since: parsedTime('--since', since),
+    until: parsedTime('--until', until),
   };
 }
 
@@ -52,16 +52,6 @@ export function statusOf(text: string | undefined): DeliveryStatus | undefined {
   if (text !== undefined && status === undefined)
     throw new UsageError(`--status must be one of ${DELIVERY_STATUSES.join(', ')}.`);
   return status;
-}
-
-function timeOf(option: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const parsed = parseDateTime(text);
-  if (parsed === undefined)
-    throw new UsageError(
-      `${option} must be a date or a date-time with a zone, such as 2026-03-01T08:00:00Z.`,
-    );
-  return parsed.span('UTC').start;
 }
 
 /** The organisation of the connection or delivery that is named, or all that have connections. */

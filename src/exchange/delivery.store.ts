@@ -93,6 +93,7 @@ export async function listDeliveries(
     text: `
       select d.id, d.connection_id, d.patient_id, d.facility_id, d.sequence, d.event, d.occurred_at,
         ${STATUS} as status, h.held_at, h.held_reason, h.sequence = d.sequence as is_head, h.due_at,
+        d.body is not null as has_payload,
         a.started_at, a.outcome, a.status as http_status, a.failure, c.status as confirmed, c.assigned_id, (
           select refused_purposes
           from patient p
@@ -153,6 +154,7 @@ interface DeliveryRow {
   held_at: Date | null;
   held_reason: string | null;
   is_head: boolean | null;
+  has_payload: boolean;
   due_at: Date | null;
   started_at: Date | null;
   outcome: Attempt['outcome'] | null;
@@ -175,6 +177,7 @@ function toDelivery(organisationId: string, row: DeliveryRow): Delivery {
     sequence: row.sequence,
     event: row.event,
     occurredAt: row.occurred_at,
+    hasPayload: row.has_payload,
     status: row.status,
     heldAt: isHead ? row.held_at : null,
     heldReason: isHead ? row.held_reason : null,
@@ -250,13 +253,13 @@ export async function readDelivery(
   };
 }
 
-/** The payload of one delivery, and what decides whether it may be read. */
+/** The payload of one delivery, null when retention has removed it, and what decides whether it may be read. */
 export async function readPayload(
   db: Queryable,
   scope: OrganisationScope & { facilityId: string },
   id: string,
-): Promise<{ patientId: string; body: string; refusedPurposes: string[] } | undefined> {
-  const { rows } = await db.query<{ patient_id: string; body: string; refused_purposes: string[] }>({
+): Promise<{ patientId: string; body: string | null; refusedPurposes: string[] } | undefined> {
+  const { rows } = await db.query<{ patient_id: string; body: string | null; refused_purposes: string[] }>({
     name: 'exchange-delivery-payload',
     text: `
       select d.patient_id, d.body, p.refused_purposes

@@ -17,6 +17,8 @@ export interface Delivery {
   sequence: number;
   event: DeliveryEvent;
   occurredAt: Date;
+  /** False once retention has removed it. */
+  hasPayload: boolean;
   status: DeliveryStatus;
   heldAt: Date | null;
   heldReason: string | null;

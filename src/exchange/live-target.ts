@@ -3,7 +3,7 @@ import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { createBatcher } from '../platform/db/batch.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { type AddressSettings, reachOf } from './connection.ts';
-import { goodSecrets, noteSecretUse } from './connection-secret.store.ts';
+import { noteSecretUse, signingSecrets } from './connection-secret.store.ts';
 import { openSecret } from './connection-secret.ts';
 import { type DeliveryTarget, deliveryTarget } from './delivery-target.store.ts';
 import type { ConnectionKey } from './lane.store.ts';
@@ -13,8 +13,8 @@ import { type Permit, type PermitRequest, permits } from './send-permit.store.ts
 export interface LiveTarget extends DeliveryTarget {
   version: number;
   sender: Sender;
-  /** The text of the newest secret. */
-  secret: string;
+  /** The secret that signs at a time. */
+  secretAt(time: Date): string;
   /** Whether a delivery may go out now, as the connection was loaded. Those that ask together share a round trip. */
   permit: (request: PermitRequest) => Promise<Permit>;
   /** Note that the secret was used; written now and then, not each time. */
@@ -24,7 +24,6 @@ export interface LiveTarget extends DeliveryTarget {
 interface LoadDependencies {
   db: Pool;
   keys: KeyRing;
-  now: () => Date;
   settings: AddressSettings;
 }
 
@@ -36,28 +35,38 @@ const PERMITS_AT_ONCE = 256;
  * not be used.
  */
 export async function loadTarget(
-  { db, keys, now, settings }: LoadDependencies,
+  { db, keys, settings }: LoadDependencies,
   key: ConnectionKey,
   version: number,
 ): Promise<LiveTarget | undefined> {
   const target = await deliveryTarget(db, key);
-  const [stored] = await goodSecrets(db, key, { direction: 'outbound', now: now() });
-  if (target === undefined || stored === undefined) return undefined;
-  let writtenMs = Number.NEGATIVE_INFINITY;
+  const secrets = await Promise.all(
+    (await signingSecrets(db, key)).map(async (stored) => ({
+      ...stored,
+      text: await openSecret(keys, key, stored),
+      usedMs: Number.NEGATIVE_INFINITY,
+    })),
+  );
+  const current = secrets.find(({ activeFrom }) => activeFrom === null);
+  if (target === undefined || current === undefined) return undefined;
+  // One that is active by the clock of the database is, whatever ours says.
+  const secretAt = (time: Date) =>
+    secrets.find(({ activeFrom }) => activeFrom === null || activeFrom <= time) ?? current;
   return {
     ...target,
     version,
     sender: createSender(target.address, { ...target, reach: reachOf(target.operatorAddress, settings) }),
-    secret: openSecret(keys, key, stored),
+    secretAt: (time) => secretAt(time).text,
     permit: createBatcher({
       load: (requests: PermitRequest[]) => permits(db, key, { ...target, version }, requests),
       maxKeys: PERMITS_AT_ONCE,
       maxInFlight: 1,
     }),
     async noteUse(deliveryId, at) {
-      if (performance.now() - writtenMs < USE_WRITTEN_EVERY_MS) return;
-      writtenMs = performance.now();
-      await noteSecretUse(db, key, { secretId: stored.id, at, purpose: `delivery ${deliveryId}` });
+      const secret = secretAt(at);
+      if (performance.now() - secret.usedMs < USE_WRITTEN_EVERY_MS) return;
+      secret.usedMs = performance.now();
+      await noteSecretUse(db, key, { secretId: secret.id, at, purpose: `delivery ${deliveryId}` });
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Connections as an administrator of facilities sees and changes them (permission `exchange.connections.manage`). */
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
-import { badRequest, forbidden, notFound } from '../platform/http/errors.ts';
+import { badRequest, conflict, forbidden, notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
 import { hasOtherFacilities, listConnections, updateConnection } from './connection.store.ts';
@@ -15,6 +15,7 @@ import {
 } from './connection.ts';
 import { type CreatedConnection, createConnection, type NewConnection } from './create-connection.ts';
 import {
+  activateSecret,
   DEFAULT_OVERLAP_SECONDS,
   type RotatedSecrets,
   type Rotation,
@@ -95,13 +96,29 @@ export async function rotateManaged(
   deps: ManageDependencies,
   context: Context,
   id: string,
-  { direction, overlapSeconds = DEFAULT_OVERLAP_SECONDS }: Partial<Rotation>,
+  { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<Rotation>,
 ): Promise<RotatedSecrets> {
   const { address: _address, ...key } = await manageable(deps, context, id);
-  const rotation = { overlapSeconds, ...(direction === undefined ? {} : { direction }) };
-  const rotated = await rotateSecret({ ...deps, now: context.now }, key, rotation);
+  const rotated = await settingErrorsAs400(() =>
+    rotateSecret({ ...deps, now: context.now }, key, { ...rotation, overlapSeconds }),
+  );
   if (rotated === undefined) throw notFound('The connection');
   return rotated;
+}
+
+/** Let the new outbound secret sign. 409 when none waits for it. Returns the connection as it is then. */
+export async function activateManaged(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+): Promise<Connection> {
+  const { address: _address, ...key } = await manageable(deps, context, id);
+  if ((await activateSecret(deps.db, key)) === 'none-waits')
+    throw conflict(
+      'No new outbound secret waits to be activated. Rotate the secret first.',
+      'no_waiting_secret',
+    );
+  return readCovering(deps, context, id);
 }
 
 /** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */

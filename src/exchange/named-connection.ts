@@ -8,7 +8,7 @@ import {
 import { isUuid } from '../platform/uuid.ts';
 import { connectionView } from './connection.schema.ts';
 import { listConnections, organisationOfConnection } from './connection.store.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, SecretStatus } from './connection.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
 /** Throws when the id is malformed (usage) or unknown. */
@@ -35,15 +35,23 @@ export async function printConnection(
   const [found] = await listConnections(db, key, { connectionId: key.connectionId });
   if (found === undefined) throw unknownConnection(key.connectionId);
   const view = connectionView(found, publicBaseUrl);
-  const secrets = view.secrets.map(
-    (secret) =>
-      `secret    ${secret.direction}, made ${secret.createdAt}, ${secret.goodUntil === null ? 'current' : `good until ${secret.goodUntil}`}, ` +
-      `last used ${secret.lastUsedAt === null ? 'never' : `${secret.lastUsedAt} for ${secret.lastUsedFor}`}`,
-  );
+  const secrets = found.secrets.map((secret) => secretLine(secret, environment.now()));
   environment.print(
     view,
     [connectionLine(found), `callback  ${view.callbackUrl} in ${view.callbackHeader}`, ...secrets].join('\n'),
   );
+}
+
+function secretLine(secret: SecretStatus, now: Date): string {
+  const { direction, createdAt, lastUsedAt, lastUsedFor } = secret;
+  const used = lastUsedAt === null ? 'never' : `${lastUsedAt.toISOString()} for ${lastUsedFor}`;
+  return `secret    ${direction}, made ${createdAt.toISOString()}, ${secretState(secret, now)}, last used ${used}`;
+}
+
+function secretState({ activeFrom, goodUntil }: SecretStatus, now: Date): string {
+  if (activeFrom === null) return 'waits to be activated';
+  if (activeFrom > now) return `signs from ${activeFrom.toISOString()} on`;
+  return goodUntil === null ? 'current' : `good until ${goodUntil.toISOString()}`;
 }
 
 /** One line of a list. */

@@ -42,6 +42,7 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
           description: 'The envelope.',
           schema: Type.Object({ deliveryId: Type.String() }, { additionalProperties: true }),
         },
+        410: { description: 'Removed: payloads are kept for a limited time after the delivery.' },
       },
       handle: async ({ params }, context) => ({
         body: await readDeliveryPayload(deps, context, params.deliveryId),

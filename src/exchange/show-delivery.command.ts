@@ -12,6 +12,7 @@ import { deliveryDetailView } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 import type { DeliveryDetail } from './delivery.ts';
 import { deliveryLine } from './list-deliveries.command.ts';
+import { PAYLOAD_REMOVED } from './read-delivery.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
 export function showDeliveryCommand(environment: CommandEnvironment): Command {
@@ -60,10 +61,12 @@ async function printPayload(
   session: CommandSession,
   found: DeliveryDetail,
 ): Promise<void> {
+  if (!found.hasPayload) throw new CommandError(PAYLOAD_REMOVED);
   const shown = { action: 'patient.delivery-payload.read' as const, items: [found] };
   const mayShow = await traceForOperator(environment, session, shown);
   if (!mayShow(found)) throw new CommandError('The patient refuses the purpose of use OPS.');
   const payload = await readPayload(session.db, found, found.id);
-  const text = payload?.body ?? '';
+  const text = payload?.body;
+  if (typeof text !== 'string') throw new CommandError(PAYLOAD_REMOVED);
   environment.print(JSON.parse(text), text);
 }

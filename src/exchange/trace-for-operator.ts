@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { CommandEnvironment, CommandSession } from '../platform/command/command.ts';
 import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
 import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
+import { newestChainKey } from '../privacy/access-log-keys.ts';
 import { DEFAULT_PURPOSE_OF_USE } from '../privacy/purpose-of-use.ts';
 import { type AboutPatient, type Review, traceShown } from './trace-shown.ts';
 
@@ -14,7 +15,7 @@ export async function traceForOperator<Item extends AboutPatient>(
 ): Promise<(item: Item) => boolean> {
   const accessLog = createAccessLogWriter({
     pool: db,
-    key: keys.derive('access-log'),
+    chainKey: (on) => newestChainKey(keys, on),
     now,
     onError: () => undefined,
   });

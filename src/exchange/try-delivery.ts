@@ -70,13 +70,13 @@ export async function tryDelivery(item: Try, context: TryContext): Promise<Tried
 }
 
 async function post(item: Try, { target, maySend }: TryContext, time: Date): Promise<Answer> {
-  const { sender, clientId, secret } = target;
+  const { sender, clientId } = target;
   const { path, query } = sender;
   const request = { method: 'POST', path, query, body: item.body, clientId, time, nonce: item.nonce };
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(item.body)),
-    ...signRequest(request, secret),
+    ...signRequest(request, target.secretAt(time)),
     'x-idempotency-key': item.deliveryId,
     'x-correlation-id': item.nonce,
   };

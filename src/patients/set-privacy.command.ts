@@ -6,6 +6,7 @@ import { HttpError } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log.ts';
 import { createAccessLogWriter } from '../privacy/access-log.writer.ts';
+import { newestChainKey } from '../privacy/access-log-keys.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import { splitList } from '../tenancy/create-facility.command.ts';
 import { requireFacility } from '../tenancy/facilities.ts';
@@ -38,10 +39,9 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
       if (!isUuid(patient)) throw new UsageError('--patient must be a UUID.');
       await environment.withSession(async ({ db, keys }) => {
         await requireFacility(db, organisation, facility);
-        const key = keys.derive('access-log');
         const accessLog = createAccessLogWriter({
           pool: db,
-          key,
+          chainKey: (on) => newestChainKey(keys, on),
           now: environment.now,
           onError: () => undefined,
         });

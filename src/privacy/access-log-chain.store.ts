@@ -2,7 +2,8 @@
 import type { Queryable } from '../platform/db/database.ts';
 import type { HashedEntry, WriterRow } from './access-log.store.ts';
 
-export async function listWriters(db: Queryable): Promise<WriterRow[]> {
+/** In order of their numbers. With `lock`, no head moves before the transaction ends. */
+export async function listWriters(db: Queryable, { lock = false } = {}): Promise<WriterRow[]> {
   const { rows } = await db.query<{
     id: string;
     number: number;
@@ -11,7 +12,7 @@ export async function listWriters(db: Queryable): Promise<WriterRow[]> {
     last_sequence: number;
     last_hash: Buffer;
     head_seal: Buffer;
-  }>({ text: 'select * from access_log_writer order by number' });
+  }>({ text: `select * from access_log_writer order by number ${lock ? 'for update' : ''}` });
   return rows.map((row) => ({
     id: row.id,
     number: row.number,
@@ -32,29 +33,31 @@ export async function readRegistry(db: Queryable): Promise<{ lastNumber: number;
   return row && { lastNumber: row.last_number, seal: row.seal };
 }
 
+export interface EntryRow {
+  organisation_id: string;
+  occurred_at: Date;
+  writer_id: string;
+  sequence: number;
+  facility_id: string;
+  patient_id: string;
+  account_id: string;
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  purpose_of_use: HashedEntry['purposeOfUse'];
+  outcome: HashedEntry['outcome'];
+  correlation_id: string;
+  previous_hash: Buffer;
+  hash: Buffer;
+}
+
 /** Up to `limit` entries of one writer after a sequence number, in order. */
 export async function readChain(
   db: Queryable,
   writerId: string,
   after: { sequence: number; limit: number },
 ): Promise<HashedEntry[]> {
-  const { rows } = await db.query<{
-    organisation_id: string;
-    occurred_at: Date;
-    writer_id: string;
-    sequence: number;
-    facility_id: string;
-    patient_id: string;
-    account_id: string;
-    action: string;
-    resource_type: string;
-    resource_id: string | null;
-    purpose_of_use: HashedEntry['purposeOfUse'];
-    outcome: HashedEntry['outcome'];
-    correlation_id: string;
-    previous_hash: Buffer;
-    hash: Buffer;
-  }>({
+  const { rows } = await db.query<EntryRow>({
     name: 'access-log-chain',
     text: `
       select *
@@ -65,7 +68,11 @@ export async function readChain(
       limit $3`,
     values: [writerId, after.sequence, after.limit],
   });
-  return rows.map((row) => ({
+  return rows.map(toHashedEntry);
+}
+
+export function toHashedEntry(row: EntryRow): HashedEntry {
+  return {
     organisationId: row.organisation_id,
     occurredAt: row.occurred_at,
     writerId: row.writer_id,
@@ -81,7 +88,7 @@ export async function readChain(
     correlationId: row.correlation_id,
     previousHash: row.previous_hash,
     hash: row.hash,
-  }));
+  };
 }
 
 /** Writers whose entries exist but which are not registered: someone removed the registration. */
@@ -121,4 +128,22 @@ export async function readTotals(db: Queryable, writerId: string): Promise<Write
   });
   const row = rows[0];
   return row && { entries: row.entries, lastSequence: row.last_sequence, finerTimes: row.finer_times };
+}
+
+export async function replaceRegistrySeal(db: Queryable, seal: Buffer): Promise<void> {
+  await db.query({ text: 'update access_log_registry set seal = $1', values: [seal] });
+}
+
+export async function replaceHeadSeals(
+  db: Queryable,
+  heads: readonly { id: string; seal: Buffer }[],
+): Promise<void> {
+  await db.query({
+    text: `
+      update access_log_writer w
+      set head_seal = h.seal
+      from unnest($1::uuid[], $2::bytea[]) h (id, seal)
+      where w.id = h.id`,
+    values: [heads.map(({ id }) => id), heads.map(({ seal }) => seal)],
+  });
 }

@@ -64,12 +64,12 @@ export async function insertWriter(db: Queryable, writer: WriterRow): Promise<vo
 
 /**
  * Append entries and move the writer's head, in one statement and one round trip. Returns false when the
- * head was not where the writer left it; nothing is written then.
+ * head is not as the writer left it, the seal included; nothing is written then.
  */
 export async function appendEntries(
   db: Queryable,
   entries: readonly HashedEntry[],
-  move: { writerId: string; fromSequence: number; to: ChainHead },
+  move: { writerId: string; from: Pick<ChainHead, 'sequence' | 'seal'>; to: ChainHead },
 ): Promise<boolean> {
   const column = <T>(read: (entry: HashedEntry) => T): T[] => entries.map(read);
   const { rowCount } = await db.query({
@@ -80,6 +80,7 @@ export async function appendEntries(
         set last_sequence = $3, last_hash = $4, head_seal = $5
         where id = $1
           and last_sequence = $2
+          and head_seal = $20
         returning id
       )
       insert into access_log (
@@ -93,7 +94,7 @@ export async function appendEntries(
       ) e`,
     values: [
       move.writerId,
-      move.fromSequence,
+      move.from.sequence,
       move.to.sequence,
       move.to.hash,
       move.to.seal,
@@ -111,6 +112,7 @@ export async function appendEntries(
       column((e) => e.correlationId),
       column((e) => e.previousHash),
       column((e) => e.hash),
+      move.from.seal,
     ],
   });
   return rowCount === entries.length;

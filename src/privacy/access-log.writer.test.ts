@@ -38,7 +38,7 @@ describe('the access log', () => {
   const newWriter = (changes: Partial<Parameters<typeof createAccessLogWriter>[0]> = {}) =>
     createAccessLogWriter({
       pool: database.pool,
-      key: KEY,
+      chainKey: async () => KEY,
       now: () => NOW,
       onError: (error) => errors.push(error),
       onGroup: (entries) => groups.push(entries),
@@ -61,7 +61,7 @@ describe('the access log', () => {
     return rows[0]?.writer_id;
   }
 
-  const verify = () => verifyAccessLog(database.pool, KEY);
+  const verify = () => verifyAccessLog(database.pool, async () => [KEY]);
 
   it('has written an entry, in every field, before the promise resolves', async () => {
     const written = entry({ resourceId: null, outcome: 'refused', purposeOfUse: 'RESEARCH' });
@@ -298,7 +298,7 @@ describe('the months of the access log', () => {
   const writerAt = (instant: string) =>
     createAccessLogWriter({
       pool: database.pool,
-      key: KEY,
+      chainKey: async () => KEY,
       now: () => new Date(instant),
       onError: () => undefined,
     });
@@ -323,7 +323,7 @@ describe('the months of the access log', () => {
     assert.deepEqual(await monthsOf(one.correlationId), ['access_log_default', 'access_log_default']);
     await makePartitions(owner, new Date('2027-05-01T00:00:00Z'), 3);
     assert.deepEqual(await monthsOf(one.correlationId), ['access_log_2027_05', 'access_log_2027_06']);
-    assert.deepEqual((await verifyAccessLog(database.pool, KEY)).faults, []);
+    assert.deepEqual((await verifyAccessLog(database.pool, async () => [KEY])).faults, []);
   });
 
   it('can be made while entries come in', async () => {
@@ -343,7 +343,7 @@ describe('the months of the access log', () => {
     const months = await monthsOf(one.correlationId);
     assert.equal(months.length, written);
     assert.deepEqual([...new Set(months)], ['access_log_2027_09']);
-    assert.equal((await verifyAccessLog(database.pool, KEY)).ok, true);
+    assert.equal((await verifyAccessLog(database.pool, async () => [KEY])).ok, true);
   });
 
   it('are closed to the service, new ones too', async () => {

@@ -20,8 +20,8 @@ export interface AccessLogWriterOptions {
   pool: Pool;
   /** The connection to append on, when there is a better one than the pool (docs/adr/0004). */
   connection?: () => Queryable | undefined;
-  /** 32-byte key of the chain. */
-  key: Uint8Array;
+  /** The 32-byte key of a new chain, asked in the transaction that registers it. */
+  chainKey: (db: Queryable) => Promise<Uint8Array>;
   now: () => Date;
   onError: (error: Error) => void;
   /** Told the size of each group that was written. */
@@ -43,8 +43,11 @@ interface Waiting {
 
 interface Chain {
   writerId: string;
+  key: Uint8Array;
   sequence: number;
   hash: Buffer;
+  /** Of the head as this writer left it. */
+  seal: Buffer;
 }
 
 export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLogWriter {
@@ -92,33 +95,38 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
     const started = chain ?? (await startChain());
     chain = undefined;
     const occurredAt = options.now();
+    const { writerId, key } = started;
     let { hash, sequence } = started;
     const hashed = entries.map((entry): HashedEntry => {
       const previousHash = hash;
       sequence += 1;
-      const chained = { ...entry, occurredAt, writerId: started.writerId, sequence };
-      hash = entryHash(options.key, previousHash, chained);
+      const chained = { ...entry, occurredAt, writerId, sequence };
+      hash = entryHash(key, previousHash, chained);
       return { ...chained, previousHash, hash };
     });
-    const seal = headSeal(options.key, started.writerId, sequence, hash);
+    const seal = headSeal(key, writerId, sequence, hash);
     const written = await appendEntries(options.connection?.() ?? options.pool, hashed, {
-      writerId: started.writerId,
-      fromSequence: started.sequence,
+      writerId,
+      from: started,
       to: { sequence, hash, seal },
     }).catch((error: Error) => {
       if (isRolledBack(error)) chain = started;
       throw error;
     });
-    if (!written) throw new Error('the head of the access log chain was moved by someone else');
-    chain = { writerId: started.writerId, sequence, hash };
+    // A rotation of the master key seals heads anew, which ends their chains.
+    if (!written)
+      throw new Error('the head of the access log chain was changed by someone else; a new chain begins');
+    chain = { writerId, key, sequence, hash, seal };
   }
 
   async function startChain(): Promise<Chain> {
     const id = randomUUID();
     const startedAt = options.now();
     return transaction(options.pool, async (client) => {
-      const number = await nextWriterNumber(client, (last) => registrySeal(options.key, last));
-      const hash = genesisHash(options.key, id, number, startedAt);
+      const key = await options.chainKey(client);
+      const number = await nextWriterNumber(client, (last) => registrySeal(key, last));
+      const hash = genesisHash(key, id, number, startedAt);
+      const seal = headSeal(key, id, 0, hash);
       await insertWriter(client, {
         id,
         number,
@@ -126,9 +134,9 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
         genesisHash: hash,
         lastSequence: 0,
         lastHash: hash,
-        headSeal: headSeal(options.key, id, 0, hash),
+        headSeal: seal,
       });
-      return { writerId: id, sequence: 0, hash };
+      return { writerId: id, key, sequence: 0, hash, seal };
     });
   }
 
@@ -140,7 +148,8 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
         running ??= run();
       });
     },
-    head: () => chain && { ...chain, hash: chain.hash.toString('hex') },
+    head: () =>
+      chain && { writerId: chain.writerId, sequence: chain.sequence, hash: chain.hash.toString('hex') },
     async close() {
       while (running !== undefined) await running;
     },

@@ -59,6 +59,10 @@ export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Acces
           schema: Type.Object({
             items: Type.Array(EntrySchema),
             nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
+            keptFrom: Type.Union([Type.String(), Type.Null()], {
+              description:
+                'UTC instant: older entries were archived, ask the operator for them. null where none were.',
+            }),
           }),
         },
       },

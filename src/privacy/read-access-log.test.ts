@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
 import { insertEncounter, insertPatient, registerPatient } from '../../test-support/clinical-records.ts';
+import { createPool } from '../platform/db/database.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -160,4 +161,14 @@ test('one 404 for what is not there, 401 and 403 before it', async () => {
   }
   assert.equal((await api.call(`/patients/base/${patient}/access-log`)).status, 401);
   assert.equal((await log(patient, '', reader.token)).status, 403);
+});
+
+test('the answer says from when entries are in the database', async () => {
+  const patient = await insertPatient(api.database.pool, tenant);
+  assert.equal((await log(patient)).json.keptFrom, null);
+  const owner = createPool({ url: api.database.adminUrl, max: 1, applicationName: 'owner' }, () => undefined);
+  for (const month of ['2025-11', '2025-12'])
+    await owner.query(`insert into access_log_archive values ($1, 1, '{"runs":[]}', now())`, [month]);
+  await owner.end();
+  assert.equal((await log(patient)).json.keptFrom, '2026-01-01T00:00:00Z');
 });

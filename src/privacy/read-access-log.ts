@@ -6,6 +6,7 @@ import { badRequest, notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
+import { newestArchivedMonth } from './archive/archive.store.ts';
 import { authoriseAccess } from './authorise-access.ts';
 import {
   type AccessLogFilter,
@@ -38,7 +39,7 @@ export async function readAccessLog(
   { db, accessLog, cursors }: ReadAccessLogDependencies,
   { id, query }: { id: string; query: AccessLogQuery },
   context: FacilityContext,
-): Promise<{ items: ShownEntry[]; nextCursor: string | null }> {
+): Promise<{ items: ShownEntry[]; nextCursor: string | null; keptFrom: string | null }> {
   const { scope } = context;
   const patientId = id.toLowerCase();
   const filter = parseFilter(query, scope.timeZone);
@@ -65,7 +66,20 @@ export async function readAccessLog(
     resourceId: null,
     refusedPurposes,
   });
-  return { items: entries, nextCursor: next === undefined ? null : cursors.encode(binding, next) };
+  return {
+    items: entries,
+    nextCursor: next === undefined ? null : cursors.encode(binding, next),
+    keptFrom: await keptFrom(db),
+  };
+}
+
+/** Older entries are in the files of the operator. Null while none was archived. */
+async function keptFrom(db: Queryable): Promise<string | null> {
+  const archived = await newestArchivedMonth(db);
+  if (archived === undefined) return null;
+  const start = new Date(`${archived}-01T00:00:00Z`);
+  start.setUTCMonth(start.getUTCMonth() + 1);
+  return `${start.toISOString().slice(0, 10)}T00:00:00Z`;
 }
 
 function parseFilter(

@@ -1,8 +1,10 @@
 /** `interchange access-log verify` */
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
 import { HEAD_EVENT } from './access-log.writer.ts';
+import { allChainKeys } from './access-log-keys.ts';
 import {
   type NotedHead,
   REGISTRATION_CHANGED,
@@ -17,14 +19,22 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
       '--heads <file>',
       'output of an earlier run with --json: its heads must still be part of the chains',
     )
+    .option(
+      '--archive <folder>',
+      'folder with the files of every month that was archived: they are read, and must join the chains',
+    )
     .addHelpText(
       'after',
-      '\nExample:\n  npx interchange access-log verify --json > heads.json\n  npx interchange access-log verify --heads heads.json',
+      '\nExample:\n  npx interchange access-log verify --json > heads.json\n  npx interchange access-log verify --heads heads.json\n  npx interchange access-log verify --archive /srv/access-log',
     )
-    .action(async ({ heads }: { heads?: string }) => {
+    .action(async ({ heads, archive }: { heads?: string; archive?: string }) => {
       const noted = heads === undefined ? [] : await readHeads(heads);
       const result = await environment.withSession(({ db, keys }) =>
-        verifyAccessLog(db, keys.derive('access-log'), { noted, onProgress: progress(environment) }),
+        verifyAccessLog(db, (on) => allChainKeys(keys, on), {
+          noted,
+          onProgress: progress(environment),
+          ...(archive === undefined ? {} : { archiveFolder: resolve(archive) }),
+        }),
       );
       environment.print(result, summary(result));
       if (!result.ok) process.exitCode = 1;
@@ -36,12 +46,16 @@ function progress({ stderr, json }: CommandEnvironment): (entries: number) => vo
   return (entries) => void stderr.write(`\r${entries} entries checked`);
 }
 
-function summary({ ok, entries, writers, faults }: VerificationResult): string {
+function summary(result: VerificationResult): string {
+  const { ok, entries, writers, faults } = result;
   if (ok)
-    return `The access log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'} in ${writers} ${writers === 1 ? 'chain' : 'chains'}, none changed or removed.`;
+    return [
+      `The access log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'} in ${writers} ${writers === 1 ? 'chain' : 'chains'}, none changed or removed.`,
+      ...archiveLines(result),
+    ].join('\n');
   const lines = faults.map(
-    ({ writerId, sequence, reason }) =>
-      `  chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}: ${reason}`,
+    ({ writerId, sequence, reason, archive }) =>
+      `  ${archive ?? `chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}`}: ${reason}`,
   );
   const allRegistrations =
     faults.length >= writers && faults.every(({ reason }) => reason === REGISTRATION_CHANGED);
@@ -49,6 +63,17 @@ function summary({ ok, entries, writers, faults }: VerificationResult): string {
     ? '\nEvery registration differs. Is the master key the one that the log was written with?'
     : '';
   return `The access log is NOT whole:\n${lines.join('\n')}${hint}`;
+}
+
+function archiveLines({ archived, headsInArchives }: VerificationResult): string[] {
+  const { months, entries, filesChecked } = archived;
+  if (months.length === 0) return [];
+  const span = months.length === 1 ? months[0] : `${months[0]} to ${months.at(-1)}`;
+  if (filesChecked) return [`The files of ${span} are whole, too: ${entries} entries that join the chains.`];
+  const heads = headsInArchives === 0 ? '' : ` ${headsInArchives} of the noted heads lie there.`;
+  return [
+    `${entries} more entries are archived (${span}).${heads} Check their files with --archive <folder>.`,
+  ];
 }
 
 async function readHeads(path: string): Promise<NotedHead[]> {

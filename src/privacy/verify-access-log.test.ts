@@ -7,14 +7,17 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { runCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
-import { createKeyRing } from '../platform/crypto/key-ring.ts';
+import { createKeyRing, deriveKey } from '../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../platform/db/database.ts';
 import { createAccessLogWriter } from './access-log.writer.ts';
+import { resealAccessLog } from './access-log-keys.ts';
 import { makePartitions } from './access-log-partition.store.ts';
+import { entryHash, headSeal } from './hash-chain.ts';
 import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
 
 const MASTER_KEY = randomBytes(32);
 const KEY = createKeyRing(MASTER_KEY).derive('access-log');
+const readKeys = async () => [KEY] as const;
 const ENTRIES = 8;
 
 describe('access-log verify', () => {
@@ -45,7 +48,7 @@ describe('access-log verify', () => {
     try {
       if (typeof tamper !== 'string') await tamper((text, ...values) => owner.query(text, values));
       else await owner.query(tamper, tamper.includes('$1') ? [writers[1]] : []);
-      return await verifyAccessLog(owner, KEY, options);
+      return await verifyAccessLog(owner, readKeys, options);
     } finally {
       await owner.query('rollback');
     }
@@ -59,7 +62,7 @@ describe('access-log verify', () => {
   }
 
   it('finds nothing where nothing was done', async () => {
-    const result = await verifyAccessLog(database.pool, KEY);
+    const result = await verifyAccessLog(database.pool, readKeys);
     assert.deepEqual(result.faults, []);
     assert.deepEqual([result.ok, result.writers, result.entries], [true, 3, 3 * ENTRIES]);
     assert.deepEqual(
@@ -151,13 +154,13 @@ describe('access-log verify', () => {
       await writeChain(own, 5_001);
       const client = new pg.Client({ connectionString: own.adminUrl });
       await client.connect();
-      assert.equal((await verifyAccessLog(own.pool, KEY)).entries, 5_001);
+      assert.equal((await verifyAccessLog(own.pool, readKeys)).entries, 5_001);
       await client.query(`
         insert into access_log
         select organisation_id, occurred_at + interval '1 second', writer_id, sequence, facility_id, patient_id,
           account_id, action, resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
         from access_log where sequence = 5000`);
-      assert.equal((await verifyAccessLog(own.pool, KEY)).ok, false);
+      assert.equal((await verifyAccessLog(own.pool, readKeys)).ok, false);
       await client.end();
     } finally {
       await own.drop();
@@ -224,8 +227,56 @@ describe('access-log verify', () => {
     }
   });
 
+  it('takes seals of the newest key only: who has an older one cannot change a chain', async () => {
+    const newest = randomBytes(32);
+    const own = await createTestDatabase();
+    try {
+      await writeChain(own, 2);
+      const client = createPool({ url: own.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+      const verified = () => verifyAccessLog(client, async () => [deriveKey(newest, 'access-log'), KEY]);
+      assert.equal((await verified()).ok, false, 'not sealed by the newest yet');
+      assert.deepEqual(await resealAccessLog(client, [newest, MASTER_KEY]), {
+        name: 'chains of the access log',
+        resealed: 1,
+        unreadable: 0,
+      });
+      assert.deepEqual((await verified()).faults, []);
+      // All that the older key can do: the last entry anew, with its hash, and the head over it.
+      const { rows } = await client.query('select * from access_log order by sequence desc limit 1');
+      const [row] = rows;
+      const hash = entryHash(KEY, row.previous_hash, {
+        organisationId: row.organisation_id,
+        facilityId: row.facility_id,
+        patientId: row.patient_id,
+        accountId: row.account_id,
+        action: row.action,
+        resourceType: row.resource_type,
+        resourceId: row.resource_id,
+        purposeOfUse: row.purpose_of_use,
+        outcome: 'refused',
+        correlationId: row.correlation_id,
+        occurredAt: row.occurred_at,
+        writerId: row.writer_id,
+        sequence: row.sequence,
+      });
+      await client.query(`update access_log set outcome = 'refused', hash = $1 where sequence = 2`, [hash]);
+      const { rows: heads } = await client.query('select head_seal from access_log_writer');
+      for (const seal of [heads[0].head_seal, headSeal(KEY, row.writer_id, 2, hash)]) {
+        await client.query('update access_log_writer set last_hash = $1, head_seal = $2', [hash, seal]);
+        assert.deepEqual(
+          (await verified()).faults.map(({ reason }) => reason),
+          ['the head of the chain was changed'],
+        );
+      }
+      assert.equal((await resealAccessLog(client, [newest])).unreadable, 1, 'what is broken stays broken');
+      await client.end();
+    } finally {
+      await own.drop();
+    }
+  });
+
   it('finds everything changed when the key is another', async () => {
-    const { ok, faults } = await verifyAccessLog(database.pool, randomBytes(32));
+    const { ok, faults } = await verifyAccessLog(database.pool, async () => [randomBytes(32)]);
     assert.equal(ok, false);
     assert.deepEqual(
       faults.map(({ reason }) => reason),
@@ -235,7 +286,7 @@ describe('access-log verify', () => {
   });
 
   it('finds the writer registered last removed, with its entries or without', async () => {
-    const { heads } = await verifyAccessLog(database.pool, KEY);
+    const { heads } = await verifyAccessLog(database.pool, readKeys);
     const newest = heads.at(-1)?.writerId;
     for (const tables of [['access_log_writer'], ['access_log', 'access_log_writer']]) {
       const { ok } = await afterTampering(async (run) => {
@@ -252,12 +303,12 @@ describe('access-log verify', () => {
   });
 
   it('tells a database that was put back to an older state, by heads noted before', async () => {
-    const older = await verifyAccessLog(database.pool, KEY);
+    const older = await verifyAccessLog(database.pool, readKeys);
     const { rows } = await database.pool.query('select last_number, seal from access_log_registry');
     await writeChain(database, 2);
-    const noted = (await verifyAccessLog(database.pool, KEY)).heads;
-    assert.equal((await verifyAccessLog(database.pool, KEY, { noted })).ok, true);
-    assert.equal((await verifyAccessLog(database.pool, KEY, { noted: older.heads })).ok, true);
+    const noted = (await verifyAccessLog(database.pool, readKeys)).heads;
+    assert.equal((await verifyAccessLog(database.pool, readKeys, { noted })).ok, true);
+    assert.equal((await verifyAccessLog(database.pool, readKeys, { noted: older.heads })).ok, true);
     const last = noted.at(-1)?.writerId;
     const putBack = async (run: (text: string, ...values: unknown[]) => Promise<unknown>) => {
       await run('delete from access_log where writer_id = $1', last);
@@ -271,7 +322,7 @@ describe('access-log verify', () => {
     assert.equal((await afterTampering(putBack)).ok, true, 'without the heads it cannot be told');
     blames(await afterTampering(putBack, { noted }), last, 2);
     const other = [{ writerId: String(writers[0]), sequence: 3, hash: '00'.repeat(32) }];
-    blames(await verifyAccessLog(database.pool, KEY, { noted: other }), writers[0], 3);
+    blames(await verifyAccessLog(database.pool, readKeys, { noted: other }), writers[0], 3);
   });
 
   it('is not misled by entries that are written while it reads', async () => {
@@ -280,7 +331,7 @@ describe('access-log verify', () => {
       while (verifying) await writeChain(database, 5);
     })();
     for (let round = 0; round < 10; round += 1)
-      assert.deepEqual((await verifyAccessLog(database.pool, KEY)).faults, []);
+      assert.deepEqual((await verifyAccessLog(database.pool, readKeys)).faults, []);
     verifying = false;
     await writing;
   });
@@ -358,7 +409,7 @@ describe('access-log verify', () => {
 async function writeChain({ pool }: TestDatabase, entries: number): Promise<void> {
   const writer = createAccessLogWriter({
     pool,
-    key: KEY,
+    chainKey: async () => KEY,
     now: () => new Date(),
     onError: (error) => assert.fail(error),
   });

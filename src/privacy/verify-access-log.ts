@@ -9,6 +9,8 @@ import {
   unregisteredWriters,
   type WriterTotals,
 } from './access-log-chain.store.ts';
+import { type ArchivedRun, archiveName, type ChainKeys } from './archive/archive-manifest.ts';
+import { type Archives, checkFiles, loadArchives } from './archive/check-archives.ts';
 import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts';
 
 const PAGE = 5_000;
@@ -19,12 +21,19 @@ export interface ChainFault {
   writerId: string;
   sequence: number | null;
   reason: string;
+  /** Name of the archive that is at fault; absent where a chain is. */
+  archive?: string;
 }
 
 export interface VerificationResult {
   ok: boolean;
   writers: number;
+  /** Read in the database. */
   entries: number;
+  /** `filesChecked`: their files were read and are good, or are among the faults. */
+  archived: { months: string[]; entries: number; filesChecked: boolean };
+  /** Heads that were noted of entries which are archived, while no files were given to look for them. */
+  headsInArchives: number;
   faults: ChainFault[];
   /** The head of each chain. Kept elsewhere, it shows later that the log was not rolled back to an older state. */
   heads: { writerId: string; number: number; sequence: number; hash: string }[];
@@ -37,27 +46,32 @@ export interface NotedHead {
   hash: string;
 }
 
-/**
- * Walk every chain in pages. `noted` heads, from an earlier run, must still be part of the chains.
- * `onProgress` is told how many entries were checked so far.
- */
+export interface VerificationOptions {
+  /** Heads from an earlier run; they must still be part of the chains. */
+  noted?: readonly NotedHead[];
+  /** Folder with the files of the archived months, to be read as well. */
+  archiveFolder?: string;
+  /** Told how many entries were checked so far. */
+  onProgress?: (entries: number) => void;
+}
+
+/** Walk every chain in pages, through the archived parts of it too. `readKeys`: newest first, the chains have any of them. */
 export async function verifyAccessLog(
   db: Queryable,
-  key: Uint8Array,
-  options: { noted?: readonly NotedHead[]; onProgress?: (entries: number) => void } = {},
+  readKeys: (db: Queryable) => Promise<ChainKeys>,
+  options: VerificationOptions = {},
 ): Promise<VerificationResult> {
-  // Before the writers: one that registers meanwhile is then not missed.
-  const registry = await readRegistry(db);
-  const writers = await listWriters(db);
-  const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(key, registry, writers)];
+  const { keys, registry, writers } = await readRegister(db, readKeys);
+  const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(keys[0], registry, writers)];
   for (const writerId of await unregisteredWriters(db))
     faults.push({ writerId, sequence: null, reason: 'entries of a writer that is not registered' });
   const noted = new Map(
-    (options.noted ?? []).map((head) => [`${head.writerId}/${head.sequence}`, head.hash]),
+    (options.noted ?? []).map((head) => [positionOf(head.writerId, head.sequence), head.hash]),
   );
+  const log = { db, keys, archives: await loadArchives(db, keys) };
   let entries = 0;
   for (const writer of writers) {
-    const walked = await walkChain(db, key, {
+    const walked = await walkWriter(log, {
       writer,
       noted,
       onEntries: (n) => options.onProgress?.(entries + n),
@@ -65,6 +79,13 @@ export async function verifyAccessLog(
     entries += walked.entries;
     if (walked.fault !== undefined) faults.push(walked.fault);
   }
+  const { archives } = log;
+  const headsInArchives = await settleArchives(keys, {
+    archives,
+    noted,
+    faults,
+    folder: options.archiveFolder,
+  });
   for (const position of noted.keys()) {
     const [writerId = '', sequence = ''] = position.split('/');
     faults.push({
@@ -73,7 +94,82 @@ export async function verifyAccessLog(
       reason: 'a head that was noted earlier is gone or differs',
     });
   }
-  return { ok: faults.length === 0, writers: writers.length, entries, faults, heads: writers.map(toHead) };
+  return {
+    ok: faults.length === 0,
+    writers: writers.length,
+    entries,
+    archived: {
+      months: [...new Set(archives.manifests.map(({ month }) => month))],
+      entries: archives.manifests.reduce((sum, manifest) => sum + manifest.entries, 0),
+      filesChecked: options.archiveFolder !== undefined,
+    },
+    headsInArchives,
+    faults,
+    heads: writers.map(toHead),
+  };
+}
+
+interface ArchiveCheck {
+  archives: Archives;
+  /** Positions that are found are taken out. */
+  noted: Map<string, string>;
+  /** Is added to. */
+  faults: ChainFault[];
+  folder: string | undefined;
+}
+
+/** Reads the files where they are given. Resolves to how many noted heads lie in archives that were not read. */
+async function settleArchives(keys: ChainKeys, check: ArchiveCheck): Promise<number> {
+  const { archives, noted, faults, folder } = check;
+  const archiveFault = (archive: string, reason: string) =>
+    faults.push({ writerId: '', sequence: null, reason, archive });
+  for (const manifest of archives.broken) archiveFault(archiveName(manifest), 'its record was changed');
+  if (folder !== undefined) {
+    const onEntry = (entry: HashedEntry) => meet(noted, entry.writerId, entry);
+    for (const { archive, reason } of await checkFiles(keys, folder, { archives, onEntry }))
+      archiveFault(archive, reason);
+    return 0;
+  }
+  const inside = archives.manifests
+    .filter((manifest) => !archives.broken.includes(manifest))
+    .flatMap(({ runs }) => runs)
+    .flatMap((run) => positionsInside(noted, run));
+  for (const position of inside) noted.delete(position);
+  return inside.length;
+}
+
+function positionsInside(noted: ReadonlyMap<string, string>, run: ArchivedRun): string[] {
+  return [...noted.keys()].filter((position) => {
+    const [writerId, sequence] = position.split('/');
+    return (
+      writerId === run.writerId &&
+      Number(sequence) >= run.firstSequence &&
+      Number(sequence) < run.lastSequence
+    );
+  });
+}
+
+function positionOf(writerId: string, sequence: number): string {
+  return `${writerId}/${sequence}`;
+}
+
+interface Register {
+  keys: ChainKeys;
+  registry: { lastNumber: number; seal: Buffer } | undefined;
+  writers: WriterRow[];
+}
+
+/** A rotation of the master key renews the keys and every seal at once: what was read is of before it or of after it. */
+async function readRegister(
+  db: Queryable,
+  readKeys: (db: Queryable) => Promise<ChainKeys>,
+): Promise<Register> {
+  const keys = await readKeys(db);
+  // Before the writers: one that registers meanwhile is then not missed.
+  const registry = await readRegistry(db);
+  const writers = await listWriters(db);
+  const isSame = (await readKeys(db)).length === keys.length;
+  return isSame ? { keys, registry, writers } : readRegister(db, readKeys);
 }
 
 function toHead(writer: WriterRow) {
@@ -107,6 +203,7 @@ function registryFaults(
 
 interface Walk {
   writer: WriterRow;
+  archives: Archives;
   noted: Map<string, string>;
   onEntries: (entries: number) => void;
 }
@@ -121,25 +218,44 @@ class BrokenChain extends Error {
   }
 }
 
-async function walkChain(
-  db: Queryable,
-  key: Uint8Array,
-  walk: Walk,
-): Promise<{ entries: number; fault?: ChainFault }> {
-  const { writer, onEntries } = walk;
+interface Walked {
+  entries: number;
+  fault?: ChainFault;
+}
+
+/** What is read; `archives` is read again when a month was archived meanwhile, and so taken from under a walk. */
+interface Log {
+  db: Queryable;
+  keys: ChainKeys;
+  archives: Archives;
+}
+
+async function walkWriter(log: Log, walk: Omit<Walk, 'archives'>): Promise<Walked> {
+  for (;;) {
+    const { archives } = log;
+    const walked = await walkChain(log.db, log.keys, { ...walk, archives });
+    if (walked.fault === undefined) return walked;
+    log.archives = await loadArchives(log.db, log.keys);
+    if (log.archives.manifests.length === archives.manifests.length) return walked;
+  }
+}
+
+async function walkChain(db: Queryable, keys: ChainKeys, walk: Walk): Promise<Walked> {
+  const { writer, archives, onEntries } = walk;
   let entries = 0;
   try {
-    let link = startOf(key, walk);
+    const { key, start } = startOf(keys, walk);
+    let link = passArchives(walk, start);
     while (link.sequence < writer.lastSequence) {
       const page = await readChain(db, writer.id, { sequence: link.sequence, limit: PAGE });
       const known = page.filter(({ sequence }) => sequence <= writer.lastSequence);
       if (known.length === 0) throw new BrokenChain(link.sequence + 1, 'entries at the end were removed');
-      for (const entry of known) link = nextLink(key, link, { entry, walk });
-      entries = link.sequence;
+      for (const entry of known) link = passArchives(walk, nextLink(key, link, { entry, walk }));
+      entries += known.length;
       onEntries(entries);
     }
-    checkHead(key, link, writer);
-    checkTotals(await readTotals(db, writer.id));
+    checkHead(keys[0], link, writer);
+    checkTotals(await readTotals(db, writer.id), archives.entriesOf(writer.id));
     return { entries };
   } catch (error) {
     if (!(error instanceof BrokenChain)) throw error;
@@ -153,26 +269,39 @@ interface Link {
   hash: Buffer;
 }
 
-function startOf(key: Uint8Array, walk: Walk): Link {
-  const { writer } = walk;
-  const hash = genesisHash(key, writer.id, writer.number, writer.startedAt);
-  if (!hash.equals(writer.genesisHash)) throw new BrokenChain(null, REGISTRATION_CHANGED);
-  return meet(walk, { sequence: 0, hash });
+/** The first hash shows which key the chain has. */
+function startOf(keys: ChainKeys, { writer, noted }: Walk): { key: Uint8Array; start: Link } {
+  const { id, number, startedAt, genesisHash: hash } = writer;
+  const key = keys.find((candidate) => genesisHash(candidate, id, number, startedAt).equals(hash));
+  if (key === undefined) throw new BrokenChain(null, REGISTRATION_CHANGED);
+  return { key, start: meet(noted, id, { sequence: 0, hash }) };
 }
 
 function nextLink(key: Uint8Array, link: Link, { entry, walk }: { entry: HashedEntry; walk: Walk }): Link {
   const { sequence } = entry;
-  if (sequence === link.sequence) throw new BrokenChain(sequence, 'an entry was inserted');
+  if (sequence <= link.sequence) throw new BrokenChain(sequence, 'an entry was inserted');
   if (sequence !== link.sequence + 1) throw new BrokenChain(link.sequence + 1, 'an entry was removed');
   const hash = entryHash(key, link.hash, entry);
   if (!hash.equals(entry.hash) || !link.hash.equals(entry.previousHash))
     throw new BrokenChain(sequence, 'an entry was changed');
-  return meet(walk, { sequence, hash });
+  return meet(walk.noted, walk.writer.id, { sequence, hash });
+}
+
+/** Where the next entries are archived, the sealed manifest says how the chain goes on after them. */
+function passArchives({ writer, archives, noted }: Walk, from: Link): Link {
+  let link = from;
+  for (;;) {
+    const run = archives.runAt(writer.id, link.sequence + 1);
+    if (run === undefined) return link;
+    if (run.previousHash !== link.hash.toString('hex'))
+      throw new BrokenChain(run.firstSequence, 'the archived entries do not follow the one before them');
+    link = meet(noted, writer.id, { sequence: run.lastSequence, hash: Buffer.from(run.lastHash, 'hex') });
+  }
 }
 
 /** A head that was noted earlier is found where it was. */
-function meet({ writer, noted }: Walk, link: Link): Link {
-  const position = `${writer.id}/${link.sequence}`;
+function meet(noted: Map<string, string>, writerId: string, link: Link): Link {
+  const position = positionOf(writerId, link.sequence);
   if (noted.get(position) === link.hash.toString('hex')) noted.delete(position);
   return link;
 }
@@ -183,10 +312,10 @@ function checkHead(key: Uint8Array, { sequence, hash }: Link, writer: WriterRow)
     throw new BrokenChain(sequence, 'the head of the chain was changed');
 }
 
-/** The walk sees the entries that follow one another; there must be no others. */
-function checkTotals(totals: WriterTotals | undefined): void {
+/** The walk sees the entries that follow one another, here or in archives; there must be no others. */
+function checkTotals(totals: WriterTotals | undefined, archivedEntries: number): void {
   if (totals === undefined) throw new BrokenChain(null, 'the registration was removed');
-  if (totals.entries !== totals.lastSequence)
+  if (totals.entries + archivedEntries !== totals.lastSequence)
     throw new BrokenChain(null, 'there are entries that are not part of the chain');
   if (totals.finerTimes) throw new BrokenChain(null, 'a time was changed');
 }

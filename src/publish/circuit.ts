@@ -1,4 +1,4 @@
-/** Keeps publishes away from a target that is down (design 3.5). Counts whole publishes, not their requests. */
+/** Leaves a target alone that does not work (docs/adr/0072). Counts whole publishes, not their requests. */
 
 export interface CircuitSettings {
   /** Publishes in a row that failed because the target did not answer. */

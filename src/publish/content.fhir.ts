@@ -1,4 +1,4 @@
-/** What is sent of a resource: order, references, identifiers, body (design 3.5; docs/adr/0050). Pure. */
+/** What is sent of a resource: order, references, identifiers, body (docs/adr/0050). Pure. */
 import { type Identifier, ownIdentifier, type Reference } from '../fhir/coded.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import { stageOf } from './resource-types.ts';

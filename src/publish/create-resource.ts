@@ -1,5 +1,5 @@
 /**
- * Creates a resource at a target that gives it its id: POST with `If-None-Exist` on our identifier (design 3.5).
+ * Creates a resource at a target that gives it its id: POST with `If-None-Exist` on our identifier (docs/publish.md).
  * In doubt, a search by that identifier comes first, and another one after a POST that made something: a target
  * that does not honour `If-None-Exist` may have done an earlier POST meanwhile.
  */

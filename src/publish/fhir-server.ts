@@ -7,7 +7,7 @@ import {
 import type { TargetSettings } from './target.ts';
 
 export interface FhirRequest {
-  method: 'GET' | 'PUT' | 'POST';
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** Below the base address: `Observation/8a…`. */
   path: string;
   headers?: Record<string, string>;
@@ -29,7 +29,8 @@ export type FhirAnswer =
   | Unanswered;
 
 export interface FhirServer {
-  send(request: FhirRequest): Promise<FhirAnswer>;
+  /** `timeoutMs`: instead of that of the target. */
+  send(request: FhirRequest, timeoutMs?: number): Promise<FhirAnswer>;
   /** Let go of the kept connections; requests under way are not touched. */
   close(): void;
 }
@@ -52,7 +53,7 @@ export function createFhirServer(target: TargetSettings, secret: string | undefi
     ...authHeaders(target, secret),
   };
   return {
-    async send({ method, path, headers, body }) {
+    async send({ method, path, headers, body }, requestMs) {
       const content =
         body === undefined
           ? {}
@@ -62,6 +63,7 @@ export function createFhirServer(target: TargetSettings, secret: string | undefi
         path: `${basePath}/${path}`,
         headers: { ...always, ...content, ...headers },
         body,
+        timeoutMs: requestMs,
       });
       return answer.kind === 'unanswered' ? answer : fhirAnswer(answer);
     },

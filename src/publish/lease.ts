@@ -1,13 +1,15 @@
 /**
  * A lease that is waited for, renewed while the work goes on, and never held in a transaction. A process that
- * dies leaves it to run out; by then no request of that process is under way any more.
+ * dies leaves it to run out; by then no request of that process is under way any more. Those who wait in one process
+ * do so in turns: the end of one is the turn of the next, and only the first asks the database (docs/adr/0074).
  */
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db/database.ts';
-import { unavailable } from '../platform/http/errors.ts';
+import { type HttpError, unavailable } from '../platform/http/errors.ts';
 import { splitKey } from './content.fhir.ts';
 import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease } from './lease.store.ts';
 import type { Clock } from './retry.ts';
+import type { Turn, Waiting } from './waiting.ts';
 
 export interface LeaseSettings {
   /** Beyond the time of one request. */
@@ -33,9 +35,12 @@ export interface LeaseOptions {
   settings: LeaseSettings;
   /** Of one request. */
   timeoutMs: number;
+  waiting: Waiting;
 }
 
-const POLL_MS = 100;
+/** Between two looks at a lease that another process has; doubled after each. */
+const FIRST_POLL_MS = 100;
+const MAX_POLL_MS = 1_000;
 
 /** A lease as it is asked for. */
 export interface WantedLease extends HeldLease {
@@ -46,18 +51,39 @@ export interface LeasedWork<Taken, T> {
   /** Take the lease, and what else is done in one go with that. Undefined or false: someone else has it. */
   take: (wanted: WantedLease) => Promise<Taken | undefined | false>;
   work: (lease: Lease, taken: Taken) => Promise<T>;
+  /** Throws when nobody wants it any more; asked while it is waited for. */
+  requireWanted?: () => void;
+  /** Whose publishes that wait are counted; undefined: this one is not. */
+  accountId?: string;
 }
 
-/** Run `work` under the lease. 503 when someone else has it for longer than a caller should wait. */
+/**
+ * Run `work` under the lease. 503 when someone else has it for longer than a caller should wait, or too many of the
+ * account wait already.
+ */
 export async function withLease<Taken, T>(
   options: LeaseOptions,
   key: LeaseKey,
-  { take, work }: LeasedWork<Taken, T>,
+  leased: LeasedWork<Taken, T>,
+): Promise<T> {
+  const turn = options.waiting.join(`${key.organisationId} ${key.targetId} ${key.record}`);
+  try {
+    return await inTurn(options, { key, turn }, leased);
+  } finally {
+    turn.end();
+  }
+}
+
+async function inTurn<Taken, T>(
+  options: LeaseOptions,
+  { key, turn }: { key: LeaseKey; turn: Turn },
+  leased: LeasedWork<Taken, T>,
 ): Promise<T> {
   const { db, settings, timeoutMs } = options;
   const token = randomUUID();
   const durationMs = timeoutMs + settings.marginMs;
-  const { taken, waited, ...held } = await untilTaken(options, key, () => take({ key, token, durationMs }));
+  const wanted = { key, token, durationMs };
+  const { taken, waited, ...held } = await untilTaken(options, { wanted, turn }, leased);
   let heldUntilMs = held.askedMs + durationMs;
   let givenBack = false;
   let renewing: Promise<void> | undefined;
@@ -93,7 +119,7 @@ export async function withLease<Taken, T>(
           );
       },
     };
-    return await work(lease, taken);
+    return await leased.work(lease, taken);
   } finally {
     clearInterval(timer);
     await renewing;
@@ -102,24 +128,39 @@ export async function withLease<Taken, T>(
 }
 
 /** `askedMs`: when the lease was asked for, on the clock of `performance.now()`. */
-async function untilTaken<Taken>(
-  { clock, settings }: LeaseOptions,
-  key: LeaseKey,
-  take: () => Promise<Taken | undefined | false>,
+async function untilTaken<Taken, T>(
+  { clock, settings, waiting }: LeaseOptions,
+  { wanted, turn }: { wanted: WantedLease; turn: Turn },
+  { take, requireWanted, accountId }: LeasedWork<Taken, T>,
 ): Promise<{ taken: Taken; askedMs: number; waited: boolean }> {
   const endMs = clock.nowMs() + settings.waitMs;
-  for (let waited = false; ; waited = true) {
-    const askedMs = performance.now();
-    const taken = await take();
-    if (taken !== undefined && taken !== false) return { taken, askedMs, waited };
-    if (clock.nowMs() >= endMs)
-      throw unavailable(
-        `Another publish of ${whose(key)} is under way. Publish again when it has ended.`,
-        10,
-        'publish_busy',
-      );
-    await clock.sleep(POLL_MS * (0.5 + Math.random()));
+  let pollMs = FIRST_POLL_MS;
+  let stopCounting: (() => void) | undefined;
+  try {
+    for (let waited = false; ; waited = true) {
+      requireWanted?.();
+      const isTurn = turn.isNow();
+      const askedMs = performance.now();
+      const taken = isTurn && (await take(wanted));
+      if (taken !== undefined && taken !== false) return { taken, askedMs, waited };
+      if (clock.nowMs() >= endMs) throw busy(wanted.key);
+      if (accountId !== undefined) stopCounting ??= waiting.count(accountId);
+      if (isTurn) {
+        await clock.sleep(pollMs * (0.5 + Math.random()));
+        pollMs = Math.min(2 * pollMs, MAX_POLL_MS);
+      } else await Promise.race([turn.comes, clock.sleep(MAX_POLL_MS)]);
+    }
+  } finally {
+    stopCounting?.();
   }
+}
+
+function busy(key: LeaseKey): HttpError {
+  return unavailable(
+    `Another publish of ${whose(key)} is under way. Publish again when it has ended.`,
+    10,
+    'publish_busy',
+  );
 }
 
 function whose({ record, subject }: LeaseKey): string {

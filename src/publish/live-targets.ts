@@ -11,18 +11,22 @@ import { openSecret } from './target-secret.ts';
 
 export interface LiveTarget extends StoredTarget {
   /**
-   * At most `maxInFlight` at once; the others wait their turn. `requireGoing` is asked when the turn has come, and
-   * keeps the request from beginning by throwing.
+   * At most `maxInFlight` at once; the others wait their turn. `begin` is asked when the turn has come: it answers how
+   * many milliseconds are left for the request, beside the time-out of the target, or keeps it from beginning by
+   * throwing.
    */
-  send(request: FhirRequest, requireGoing: () => void): Promise<FhirAnswer>;
+  send(request: FhirRequest, begin: () => number): Promise<FhirAnswer>;
   circuit: Circuit;
 }
 
 export interface LiveTargets {
-  of(target: StoredTarget): LiveTarget;
+  of(target: StoredTarget): Promise<LiveTarget>;
   /** Let go of all kept connections. */
   close(): void;
 }
+
+/** Nothing was sent. */
+const NO_TIME_LEFT: FhirAnswer = { kind: 'unanswered', code: 'TIMEOUT', reached: false };
 
 export function createLiveTargets(
   keys: KeyRing,
@@ -31,17 +35,18 @@ export function createLiveTargets(
   const live = new Map<string, LiveTarget & { server: FhirServer }>();
   metrics.circuits(() => [...live.values()].map((target) => ({ target, open: target.circuit.isOpen() })));
 
-  function open(target: StoredTarget): LiveTarget & { server: FhirServer } {
-    const server = serverOf(target, secretOf(keys, target));
+  function open(target: StoredTarget, secret: string | undefined): LiveTarget & { server: FhirServer } {
+    const server = serverOf(target, secret);
     const limit = createLimit(target.maxInFlight);
     return {
       ...target,
       server,
-      send: (request, requireGoing) =>
+      send: (request, begin) =>
         limit(async () => {
-          requireGoing();
+          const timeoutMs = Math.min(target.timeoutMs, begin());
+          if (timeoutMs <= 0) return NO_TIME_LEFT;
           const startedMs = performance.now();
-          const answer = await server.send(request);
+          const answer = await server.send(request, timeoutMs);
           metrics.request(target, answer, performance.now() - startedMs);
           return answer;
         }),
@@ -49,12 +54,20 @@ export function createLiveTargets(
     };
   }
 
+  function heldOf({ id, version }: StoredTarget): LiveTarget | undefined {
+    const held = live.get(id);
+    return held !== undefined && held.version >= version ? held : undefined;
+  }
+
   return {
-    of(target) {
-      const held = live.get(target.id);
-      if (held !== undefined && held.version >= target.version) return held;
-      const opened = open(target);
-      held?.server.close();
+    async of(target) {
+      const usable = heldOf(target);
+      if (usable !== undefined) return usable;
+      const secret = await secretOf(keys, target);
+      const meanwhile = heldOf(target);
+      if (meanwhile !== undefined) return meanwhile;
+      const opened = open(target, secret);
+      live.get(target.id)?.server.close();
       live.set(target.id, opened);
       return opened;
     },
@@ -81,13 +94,13 @@ function serverOf(target: StoredTarget, secret: string | undefined): FhirServer 
 }
 
 /** The secret in the clear, for the time of a process. */
-export function secretOf(keys: KeyRing, { id, secret }: StoredTarget): string | undefined {
+export async function secretOf(keys: KeyRing, { id, secret }: StoredTarget): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   try {
-    return openSecret(keys, id, secret);
+    return await openSecret(keys, id, secret);
   } catch (cause) {
     const error = unavailable(
-      'The secret of the target cannot be opened with this master key. Set it anew: interchange target rotate-secret.',
+      'The secret of the target cannot be opened. Set it anew: interchange target rotate-secret.',
       60,
       'target_secret',
     );

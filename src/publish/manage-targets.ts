@@ -1,6 +1,7 @@
-/** What the operator does with targets: make, change, switch, remove (design 3.5). */
+/** What the operator does with targets: make, change, switch, remove (docs/publish.md). */
 import { randomUUID } from 'node:crypto';
 import { CommandError } from '../platform/command/command.ts';
+import { shareDataKeys } from '../platform/crypto/data-key.store.ts';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
@@ -54,8 +55,8 @@ export async function createTarget(
   checkSecret(settings.auth, secret);
   await requireOrganisation(db, organisationId);
   const id = randomUUID();
-  const sealed = secret === undefined ? undefined : sealSecret(keys, id, secret);
   await transaction(db, async (client) => {
+    const sealed = secret === undefined ? undefined : await sealSecret({ db: client, keys }, id, secret);
     await requireFreeName(client, { organisationId, name: settings.name });
     // The first target is the default one.
     const isDefault = !(await hasDefault(client, organisationId));
@@ -85,11 +86,14 @@ export async function changeTarget(
   },
 ): Promise<StoredTarget> {
   return transaction(db, async (client) => {
+    await shareDataKeys(client);
     const before = await requireTarget(client, which, true);
     const settings = checkedSettings({ ...before, ...ofAuthentication(before, input.settings) });
     const keep = input.secret === undefined && settings.auth === before.auth;
     if (!keep) checkSecret(settings.auth, input.secret);
-    const sealed = input.secret === undefined ? undefined : sealSecret(keys, before.id, input.secret);
+    const sealing = { db: client, keys };
+    const sealed =
+      input.secret === undefined ? undefined : await sealSecret(sealing, before.id, input.secret);
     if (settings.name !== before.name) await requireFreeName(client, { ...which, name: settings.name });
     await settleIds(client, before, { base: settings.base, ids: input.ids });
     await updateTarget(client, before.id, { settings, secret: keep ? before.secret : sealed });
@@ -118,10 +122,12 @@ export async function rotateTargetSecret(
   secret: string,
 ): Promise<StoredTarget> {
   return transaction(db, async (client) => {
+    await shareDataKeys(client);
     const target = await requireTarget(client, which, true);
     if (target.auth === 'none') throw new CommandError(`The target ${target.name} has no authentication.`);
     checkSecret(target.auth, secret);
-    await updateTarget(client, target.id, { settings: target, secret: sealSecret(keys, target.id, secret) });
+    const sealed = await sealSecret({ db: client, keys }, target.id, secret);
+    await updateTarget(client, target.id, { settings: target, secret: sealed });
     return requireTarget(client, which);
   });
 }

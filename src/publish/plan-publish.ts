@@ -2,6 +2,7 @@
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { contentOf, keyOf, type ResourceKey } from './content.fhir.ts';
+import { type SaysNotSent, saysNotSent } from './not-sent.ts';
 import type { Prepared, ReadyToSend } from './prepare-publish.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded } from './resource.store.ts';
@@ -25,7 +26,7 @@ export interface PlannedFault {
   fault: string;
 }
 
-export interface PublishPlan {
+export interface PublishPlan extends SaysNotSent {
   target: string;
   dryRun: true;
   requests: PlannedRequest[];
@@ -69,6 +70,7 @@ export async function planPublish(
       ...faults,
       ...rendering.levels.flat().flatMap((resource) => referenceFaults(resource, rendering)),
     ],
+    ...saysNotSent(rendering.levels.flat(), prepared.referenced),
   };
 }
 

@@ -7,15 +7,16 @@ import type { Queryable } from '../platform/db/database.ts';
 import { badRequest, conflict, type HttpError, notFound, unavailable } from '../platform/http/errors.ts';
 import type { Log } from '../platform/log/log.ts';
 import { isUuid } from '../platform/uuid.ts';
-import type { AccessLog } from '../privacy/access-log.ts';
-import { authoriseAccess } from '../privacy/authorise-access.ts';
+import type { AccessEntry, AccessLog } from '../privacy/access-log.ts';
+import { accessEntry, authoriseAccess } from '../privacy/authorise-access.ts';
 import { allowsPurpose } from '../privacy/decide.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../terminology/record-unmapped.ts';
+import type { ResourceKey } from './content.fhir.ts';
 import type { LiveTarget, LiveTargets } from './live-targets.ts';
 import type { PublishSettings } from './publish-settings.ts';
-import { type LoadReferenced, loadReferenced } from './referenced-records.ts';
+import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
 import type { Subject, SubjectKind } from './run.store.ts';
 import { findTarget } from './target.store.ts';
 
@@ -70,8 +71,7 @@ export interface Prepared extends PublishableRecord {
 
 /** Everything that is to be sent. */
 export interface ReadyToSend extends Prepared {
-  /** Loaded only where the reference policy needs them. */
-  referenced: readonly FhirResource[];
+  referenced: Referenced;
 }
 
 export type PrepareDependencies = Pick<
@@ -106,7 +106,7 @@ export async function preparePublish(
     throw noTarget(name, found?.name);
   await authorise(deps, act, { id, record });
   if (usable === undefined) throw noTarget(name, found?.name);
-  const target = deps.targets.of(usable);
+  const target = await deps.targets.of(usable);
   countUnmapped(deps, act, record);
   return { ...record, subject: { kind: source.kind, id }, target, context };
 }
@@ -127,14 +127,26 @@ export async function prepareAgain(
   return { ...prepared, ...record };
 }
 
-/** With what the record refers to, as that is now. */
+/** With what the record refers to (`named`), as that is now. */
 export async function withReferenced(
   { loadReferenced: load }: Pick<PrepareDependencies, 'loadReferenced'>,
   prepared: Prepared,
+  named: readonly ResourceKey[],
 ): Promise<ReadyToSend> {
-  const { target, context, resources } = prepared;
-  if (target.referencePolicy === 'literal') return { ...prepared, referenced: [] };
-  return { ...prepared, referenced: await loadReferenced(load, context.scope, resources) };
+  const { target, context, patientId, resources } = prepared;
+  const { referencePolicy } = target;
+  const record = { patientId, resources, named, referencePolicy, purposeOfUse: context.purposeOfUse };
+  return { ...prepared, referenced: await loadReferenced(load, context.scope, record) };
+}
+
+/** For the access log of each patient whose data goes, or would have gone, beside that of the record's own. */
+export function otherPatientEntries(
+  { referenced }: ReadyToSend,
+  { context, action }: PublishAct,
+): AccessEntry[] {
+  return [...referenced.otherPatients].map(([patientId, outcome]) =>
+    accessEntry(context, { patientId, action, resourceType: 'Patient', resourceId: patientId }, outcome),
+  );
 }
 
 function authorise(

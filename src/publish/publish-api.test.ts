@@ -1,4 +1,4 @@
-/** The publish routes over HTTP (specification, "Publish to an external FHIR server"; design 3.5). */
+/** The publish routes over HTTP (specification, "Publish to an external FHIR server"). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -347,6 +347,39 @@ describe('publishing over HTTP', () => {
         ['lab-order.publications.read', 'refused', 'OPS'],
         ['lab-order.publish', 'allowed', 'TREATMENT'],
         ['lab-order.publish', 'refused', 'OPS'],
+      ],
+    );
+  });
+
+  test('privacy of another patient that the order names: logged before, not sent, and the answer says so', async () => {
+    await addTarget({ referencePolicy: 'send' });
+    const scope = { ...tenant, timeZone: 'UTC' };
+    const other = await createClinic(api.database.pool, { results: 1, scope });
+    await clinic.change({ observation: { focus: [{ reference: `Patient/${other.patientId}` }] } });
+    await api.database.pool.query(
+      "update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2",
+      [tenant.organisationId, other.patientId],
+    );
+    const { status, json } = await post();
+    assert.equal(status, 200);
+    assert.deepEqual(json.notSent, [
+      {
+        element: 'Observation.focus',
+        resourceType: 'Patient',
+        localId: other.patientId,
+        reason: 'refused',
+      },
+    ]);
+    assert.ok(!(await server.state()).resources.some(({ id }) => id === other.patientId));
+    const { rows } = await api.database.pool.query(
+      'select patient_id, action, outcome from access_log where organisation_id = $1 order by sequence',
+      [tenant.organisationId],
+    );
+    assert.deepEqual(
+      rows.map(({ patient_id, action, outcome }) => [patient_id, action, outcome]),
+      [
+        [clinic.patientId, 'lab-order.publish', 'allowed'],
+        [other.patientId, 'lab-order.publish', 'refused'],
       ],
     );
   });

@@ -18,6 +18,7 @@ import { PUBLISH } from './publish-settings.ts';
 import { recordStored } from './resource.store.ts';
 import { RETRY } from './retry.ts';
 import { beginRun } from './run.store.ts';
+import { createWaiting } from './waiting.ts';
 
 describe('around a publish', () => {
   let database: TestDatabase;
@@ -65,11 +66,37 @@ describe('around a publish', () => {
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
     const target = await addTarget(clinic, { base: server.base });
     await server.script(
+      { kind: 'status', type: 'ServiceRequest', status: 503, headers: { 'retry-after': '14' } },
+      { kind: 'status', type: 'DiagnosticReport', status: 503, headers: { 'retry-after': '14' } },
+    );
+    assert.equal((await publish(clinic, { target: target.name })).length, 4);
+    assert.deepEqual(clock.sleptMs, [14_000, 14_000]);
+  });
+
+  test('all resources of a publish have 30 seconds together to be tried again', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script(
       { kind: 'status', type: 'ServiceRequest', status: 503, headers: { 'retry-after': '20' } },
       { kind: 'status', type: 'DiagnosticReport', status: 503, headers: { 'retry-after': '20' } },
     );
-    assert.equal((await publish(clinic, { target: target.name })).length, 4);
-    assert.deepEqual(clock.sleptMs, [20_000, 20_000]);
+    await assert.rejects(publish(clinic, { target: target.name }), /DiagnosticReport .* 503.* 3 of 4/);
+    assert.deepEqual(clock.sleptMs, [20_000]);
+  });
+
+  test('a target that hangs: the time of the request under way counts, and shortens the next one', async () => {
+    const [timeoutMs, budgetMs] = [200, 350];
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock: PUBLISH.clock,
+      retry: { ...RETRY, budgetMs, firstDelayMs: 10, random: () => 0 },
+    });
+    const target = await addTarget(clinic, { base: server.base, timeoutMs });
+    await server.script({ kind: 'hold', type: 'ServiceRequest', times: 100 });
+    await assert.rejects(publish(clinic, { target: target.name }), /not answered \(TIMEOUT\)\. 0 of 4/);
+    const { seen } = await server.state();
+    // 200 ms, a pause, and the rest: there is no time for a third.
+    assert.ok(seen.length <= 2, `${seen.length} requests`);
   });
 
   test('retry-after is waited for', async () => {
@@ -261,6 +288,7 @@ describe('around a publish', () => {
       clock: PUBLISH.clock,
       settings: { marginMs: 100, waitMs: 1_000 },
       timeoutMs: 100,
+      waiting: createWaiting(1),
     };
     const held = async (lease: Lease) => {
       lease.requireHeld();
@@ -308,7 +336,8 @@ describe('around a publish', () => {
   test('a lease is renewed for as long as the work goes on', async () => {
     const key = leaseKey(randomUUID());
     const settings = { marginMs: 120, waitMs: 1_000 };
-    const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50 };
+    const waiting = createWaiting(1);
+    const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50, waiting };
     const held = async (lease: Lease) => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       lease.requireHeld();

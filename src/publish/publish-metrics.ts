@@ -70,8 +70,9 @@ function outcomeOf(answer: FhirAnswer): string {
 const OUTCOMES: Readonly<Record<string, string>> = {
   target_refused: 'refused',
   target_unavailable: 'unavailable',
-  target_down: 'circuit_open',
+  circuit_open: 'circuit_open',
   publish_busy: 'busy',
+  too_many_waiting: 'busy',
   publish_overtaken: 'overtaken',
   unmapped_codes: 'unmapped',
 };

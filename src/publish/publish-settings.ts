@@ -10,6 +10,8 @@ export interface PublishSettings {
   lease: LeaseSettings;
   /** A publish that stopped is gone on with for so long; later everything is sent again. */
   resumeMs: number;
+  /** Publishes of one account that may wait in one process for others to end. */
+  waitingPerAccount: number;
   clock: Clock;
 }
 
@@ -18,5 +20,6 @@ export const PUBLISH: PublishSettings = {
   circuit: CIRCUIT,
   lease: LEASE,
   resumeMs: 3_600_000,
+  waitingPerAccount: 20,
   clock: { nowMs: () => performance.now(), sleep: (ms) => sleep(ms) },
 };

@@ -12,6 +12,7 @@ import type { Permission } from '../tenancy/permissions.ts';
 import { type ListPublicationsDependencies, listPublications } from './list-publications.ts';
 import type { PublishSource } from './prepare-publish.ts';
 import type { Publisher } from './publish.ts';
+import type { WithheldReason } from './referenced-records.ts';
 
 export interface PublishRouteOptions {
   /** Of the path, and of the answer: `orderId` or `vitalSetId`. */
@@ -40,6 +41,27 @@ const PublishedSchema = named(
     method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
     status: Type.Integer({ description: 'What the target answered.' }),
     publishedAt: Type.String({ format: 'date-time' }),
+  }),
+);
+
+const NotSentSchema = named(
+  'NotSent',
+  Type.Object({
+    element: Type.String({ description: 'Where it is named, such as Observation.focus.' }),
+    resourceType: Type.String(),
+    localId: Type.String({ description: 'Its id here.' }),
+    reason: Type.Unsafe<WithheldReason>({
+      type: 'string',
+      enum: ['refused', 'unavailable'],
+      description:
+        'refused: its patient refuses this purpose of use. unavailable: it is of another facility, or is not there.',
+    }),
+  }),
+);
+const notSent = Type.Optional(
+  Type.Array(NotSentSchema, {
+    description:
+      'Records of other patients that are named and not sent: by identifier instead, the organisation and localId. Left out where there are none.',
   }),
 );
 
@@ -78,6 +100,7 @@ const DryRunMembers = {
   faults: Type.Array(
     Type.Object({ resourceType: Type.String(), localId: Type.String(), fault: Type.String() }),
   ),
+  notSent,
 };
 
 const RunSchema = named(
@@ -143,11 +166,12 @@ export function publishRoute(
             [idName]: Type.String(),
             target: Type.String(),
             published: Type.Array(PublishedSchema),
+            notSent,
           }),
           Type.Object({ [idName]: Type.String(), target: Type.String(), ...DryRunMembers }),
         ]),
       },
-      409: { description: 'The order or set was given to another patient meanwhile; publish again.' },
+      409: { description: 'The record was given to another patient meanwhile. Nothing was sent.' },
       422: { description: 'Local codes without a standard code, each one named.' },
       502: { description: 'The target did not take everything; publishing again goes on from there.' },
       503: { description: 'No target is configured, or a publish of the same records is under way.' },

@@ -34,7 +34,7 @@ describe('publishing a laboratory order with 20 results', () => {
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
     const target = await addTarget(clinic, { base: open.base });
-    await open.script({ kind: 'slow-after', type: 'Observation', times: 20, delayMs: 20 });
+    await open.script({ kind: 'slow-after', type: 'Observation', times: 20, delayMs: 300 });
     const published = await publish(clinic, { correlationId: 'abc-1' });
     const { seen, maxInFlight, connections } = await open.state();
     assert.equal(published.length, 22);

@@ -1,6 +1,6 @@
 /**
  * Publish an order or a vital set to an external FHIR server (specification, "Publish to an external FHIR
- * server"; design 3.5).
+ * server").
  *
  * The records of one patient are published to one target by one publish at a time, and so is one order whoever its
  * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.
@@ -14,8 +14,10 @@ import type { FacilityContext } from '../tenancy/access.ts';
 import type { LeaseKey } from './lease.store.ts';
 import { type Lease, withLease } from './lease.ts';
 import { createLiveTargets } from './live-targets.ts';
+import type { SaysNotSent } from './not-sent.ts';
 import { type PublishPlan, planPublish } from './plan-publish.ts';
 import {
+  otherPatientEntries,
   type Prepared,
   type PublishAct,
   type PublisherDependencies,
@@ -30,7 +32,8 @@ import { createPublishMetrics } from './publish-metrics.ts';
 import { PUBLISH } from './publish-settings.ts';
 import { readableContents } from './readable-contents.ts';
 import type { PublishedResource } from './run.store.ts';
-import { beginPublish, newPublish, runPublish } from './run-publish.ts';
+import { beginPublish, type NewPublish, newPublish, runPublish } from './run-publish.ts';
+import { createWaiting } from './waiting.ts';
 
 export interface Publisher {
   /** 404, 403, 503 without a target, 422 for unmapped local codes, 502 when the target does not take it. */
@@ -38,7 +41,7 @@ export interface Publisher {
     source: PublishSource,
     request: PublishRequest,
     context: FacilityContext,
-  ): Promise<{ target: string; published: PublishedResource[] }>;
+  ): Promise<{ target: string; published: PublishedResource[] } & SaysNotSent>;
   /** What a publish would send; sends nothing. */
   plan(source: PublishSource, request: PublishRequest, context: FacilityContext): Promise<PublishPlan>;
   close(): void;
@@ -53,30 +56,47 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     nowMs: () => clock.nowMs(),
     metrics,
   });
-  const using = { ...deps, settings, targets };
+  const waiting = createWaiting(settings.waitingPerAccount);
+  const using = { ...deps, settings, targets, waiting };
 
   /**
    * What was loaded before the lease may be older than what someone else has published since: the record is checked
    * again, and what it refers to is loaded now.
    */
-  async function underLease(prepared: Prepared, act: PublishAct, lease: Lease): Promise<ReadyToSend> {
+  async function loadCurrent(
+    { prepared, rendering }: NewPublish,
+    act: PublishAct,
+    lease: Lease,
+  ): Promise<ReadyToSend> {
     const { subject, version } = prepared;
     const [stale, ready] = await Promise.all([
       lease.waited || act.source.changedSince(act.context.scope, subject.id, version),
-      withReferenced(using, prepared),
+      withReferenced(using, prepared, rendering.keys),
     ]);
     if (!stale) return ready;
     const current = await prepareAgain(using, prepared, act);
     requireMapped(current);
-    return withReferenced(using, current);
+    return withReferenced(using, current, newPublish(current).rendering.keys);
   }
 
-  async function publishPrepared(prepared: Prepared, act: PublishAct): Promise<PublishedResource[]> {
+  /** What is to be sent, once the access log has it of every patient whose data that is. */
+  async function underLease(begun: NewPublish, act: PublishAct, lease: Lease): Promise<ReadyToSend> {
+    const ready = await loadCurrent(begun, act, lease);
+    const entries = otherPatientEntries(ready, act);
+    if (entries.length > 0) await deps.accessLog.record(entries);
+    return ready;
+  }
+
+  async function publishPrepared(
+    prepared: Prepared,
+    act: PublishAct,
+  ): Promise<{ published: PublishedResource[] } & SaysNotSent> {
     const { target, patientId, subject, context } = prepared;
     requireMapped(prepared);
     const waitMs = target.circuit.waitMs();
     if (waitMs > 0) throw circuitOpen(target.name, waitMs);
-    const options = { db: deps.db, clock, settings: settings.lease, timeoutMs: target.timeoutMs };
+    const { timeoutMs } = target;
+    const options = { db: deps.db, clock, settings: settings.lease, timeoutMs, waiting };
     const { organisationId } = context.scope;
     const key: LeaseKey = {
       organisationId,
@@ -86,9 +106,10 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     };
     const begun = newPublish(prepared);
     return withLease(options, key, {
+      accountId: context.caller.accountId,
       take: (wanted) => beginPublish(using, begun, wanted),
       work: (lease, found) =>
-        runPublish(using, begun, { ...found, lease, ready: () => underLease(prepared, act, lease) }),
+        runPublish(using, begun, { ...found, lease, ready: () => underLease(begun, act, lease) }),
     });
   }
 
@@ -100,9 +121,9 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
       const startedMs = performance.now();
       const note = (failure?: unknown) => metrics.publish(target, failure, performance.now() - startedMs);
       try {
-        const published = await publishPrepared(prepared, act);
+        const answer = await publishPrepared(prepared, act);
         note();
-        return { target: target.name, published };
+        return { target: target.name, ...answer };
       } catch (error) {
         note(error);
         throw error;
@@ -110,9 +131,11 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     },
     async plan(source, request, context) {
       const act = { source, context, action: `${source.kind}.publish-dry-run` };
-      const ready = await withReferenced(using, await preparePublish(using, request, act));
+      const prepared = await preparePublish(using, request, act);
+      const ready = await withReferenced(using, prepared, newPublish(prepared).rendering.keys);
       const { own, referred } = readableContents(ready);
-      await deps.accessLog.record(referred.map((resource) => shownEntry(ready, act, resource)));
+      const shown = referred.map((resource) => shownEntry(ready, act, resource));
+      await deps.accessLog.record([...otherPatientEntries(ready, act), ...shown]);
       return planPublish(deps.db, ready, [...own, ...referred]);
     },
     close: () => targets.close(),
@@ -147,7 +170,7 @@ function circuitOpen(target: string, waitMs: number): HttpError {
   const seconds = Math.ceil(waitMs / 1_000);
   return new HttpError(
     502,
-    'target_down',
+    'circuit_open',
     `The target ${target} did not answer lately and is left alone for ${seconds} seconds. Nothing was sent.`,
     { headers: { 'retry-after': String(seconds) } },
   );

@@ -18,17 +18,23 @@ const ALL = [
 interface Declared {
   types?: string[];
   conditionalCreate?: boolean;
+  updateCreate?: boolean | undefined;
 }
 
-function check(
-  idPolicy: IdPolicy,
-  referencePolicy: ReferencePolicy,
-  { types = ALL, conditionalCreate = true }: Declared = {},
-) {
+function check(idPolicy: IdPolicy, referencePolicy: ReferencePolicy, declared: Declared = {}) {
+  const {
+    types = ALL,
+    conditionalCreate,
+    updateCreate,
+  } = {
+    conditionalCreate: true,
+    updateCreate: true,
+    ...declared,
+  };
   const resource = types.map((type) => ({
     type,
     interaction: ['create', 'update', 'search-type'].map((code) => ({ code })),
-    updateCreate: true,
+    updateCreate,
     conditionalCreate,
     searchParam: [{ name: 'identifier', type: 'token' }],
   }));
@@ -58,9 +64,12 @@ describe('what a CapabilityStatement says about a target', () => {
     );
   });
 
-  test('a type that every publish sends is needed', () => {
-    const { ok, faults } = check('client', 'literal', without('Observation'));
-    assert.deepEqual([ok, faults], [false, ['Observation: it takes no update (PUT).']]);
+  test('what is not declared is advice, of a type that every publish sends too', () => {
+    const { ok, faults, advice } = check('client', 'literal', without('Observation'));
+    assert.deepEqual([ok, faults], [true, []]);
+    assert.deepEqual(advice, [
+      'Observation: it does not declare that it takes updates (PUT). Find out with --probe.',
+    ]);
   });
 
   test('a type that only some publishes send is not, and who needs it is said', () => {
@@ -68,12 +77,27 @@ describe('what a CapabilityStatement says about a target', () => {
     assert.deepEqual([ok, faults], [true, []]);
     assert.match(
       advice.join('\n'),
-      /ImagingStudy: it takes no update \(PUT\)\. Only imaging orders with studies/,
+      /Location, ImagingStudy: .* takes creates \(POST\)\. .* Only encounters with a location and imaging orders with studies need it/,
     );
-    assert.match(
-      advice.join('\n'),
-      /Location: it takes no create \(POST\)\. Only encounters with a location/,
+  });
+
+  test('ids of ours: not declared is advice, declared as not taken is a fault', () => {
+    const silent = check('client', 'literal', { updateCreate: undefined });
+    assert.deepEqual([silent.ok, silent.faults], [true, []]);
+    assert.deepEqual(silent.advice, [
+      'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: it does not declare that it takes ids of ours (updateCreate). Many servers take them all the same; for one that does not, use --id-policy server. Find out with --probe.',
+    ]);
+    const refusing = check('client', 'literal', { updateCreate: false });
+    assert.deepEqual(
+      [refusing.ok, refusing.faults],
+      [
+        false,
+        [
+          'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: it declares that it takes no ids of ours (updateCreate: false). Use --id-policy server.',
+        ],
+      ],
     );
+    assert.deepEqual(check('server', 'literal', { updateCreate: false }).faults, []);
   });
 
   test('without conditional create a late create makes a double, which is said', () => {

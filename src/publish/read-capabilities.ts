@@ -1,5 +1,6 @@
 /** Reads what a target says of itself and what that means for its policies (FHIR R4, "CapabilityStatement"). */
 import type { FhirAnswer } from './fhir-server.ts';
+import type { Probe } from './probe-target.ts';
 import { parseObject } from './read-answer.ts';
 import { SENT_AHEAD } from './resource-types.ts';
 import type { TargetSettings } from './target.ts';
@@ -9,8 +10,8 @@ export interface TypeCapabilities {
   create: boolean;
   update: boolean;
   search: boolean;
-  /** PUT to an id that is not there yet makes it. */
-  updateCreate: boolean;
+  /** PUT to an id that is not there yet makes it; null where it does not say. */
+  updateCreate: boolean | null;
   /** `If-None-Exist` is honoured. */
   conditionalCreate: boolean;
   /** References must lead to something. */
@@ -40,8 +41,11 @@ const SOMETIMES: Readonly<Record<string, string>> = {
 
 type Json = Record<string, unknown>;
 
-/** What an answer to GET /metadata says about a target with these settings. */
-export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings): TargetCheck {
+/**
+ * What an answer to GET /metadata says about a target with these settings, and what a probe of it showed. What the target
+ * does not declare is advice: many do more than they say. What it says no to is a fault.
+ */
+export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings, probe?: Probe): TargetCheck {
   const nothing = { fhirVersion: null, software: null, types: [], advice: [] };
   const failed = (fault: string): TargetCheck => ({ ok: false, ...nothing, faults: [fault] });
   if (answer.kind === 'unanswered') return failed(`It does not answer (${answer.code}).`);
@@ -56,8 +60,9 @@ export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings):
   const wanted = settings.referencePolicy === 'send' ? [...SENT_AHEAD, ...SENT] : SENT;
   const rest = list(statement.rest).find(({ mode }) => mode === 'server');
   const types = wanted.map((type) => typeCapabilities(type, list(rest?.resource)));
-  const isNeeded = ({ type }: TypeCapabilities) => SOMETIMES[type] === undefined;
-  const faults = types.filter(isNeeded).flatMap((one) => typeFaults(one, settings));
+  const gaps = gapsOf(types, settings, probe);
+  const isFault = ({ refused, of }: Gap) => refused && of.some(isNeeded);
+  const faults = [...gaps.filter(isFault).map(({ text }) => text), ...(probe?.faults ?? [])];
   if (!version?.startsWith('4.0'))
     faults.unshift(`It speaks FHIR ${version ?? 'of no version'}, not R4 (4.0.1).`);
   const software = (statement.software ?? {}) as Json;
@@ -67,7 +72,11 @@ export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings):
     software: [text(software.name), text(software.version)].filter((part) => part !== null).join(' ') || null,
     types,
     faults,
-    advice: [...types.flatMap((one) => adviceOnType(one, settings)), ...adviceOn(types, settings)],
+    advice: [
+      ...gaps.filter((one) => !isFault(one)).map(({ text }) => text),
+      ...adviceOn(types, settings),
+      ...(probe?.advice ?? []),
+    ],
   };
 }
 
@@ -79,7 +88,7 @@ function typeCapabilities(type: string, resources: readonly Json[]): TypeCapabil
     create: can('create'),
     update: can('update'),
     search: can('search-type'),
-    updateCreate: resource.updateCreate === true,
+    updateCreate: typeof resource.updateCreate === 'boolean' ? resource.updateCreate : null,
     conditionalCreate: resource.conditionalCreate === true,
     enforcesReferences:
       Array.isArray(resource.referencePolicy) && resource.referencePolicy.includes('enforced'),
@@ -87,20 +96,48 @@ function typeCapabilities(type: string, resources: readonly Json[]): TypeCapabil
   };
 }
 
-function typeFaults(one: TypeCapabilities, { idPolicy }: TargetSettings): string[] {
-  const faults: string[] = [];
-  if (!one.update) faults.push(`${one.type}: it takes no update (PUT).`);
-  if (idPolicy === 'client' && one.update && !one.updateCreate)
-    faults.push(`${one.type}: it takes no ids of ours (updateCreate). Use --id-policy server.`);
-  if (idPolicy === 'server' && !one.create) faults.push(`${one.type}: it takes no create (POST).`);
-  return faults;
+/** What publishing needs of some types, and what the target says of that. */
+interface Gap {
+  of: readonly TypeCapabilities[];
+  /** It says no, rather than nothing. */
+  refused: boolean;
+  text: string;
 }
 
-/** What a target that has no need of the type does without. */
-function adviceOnType(one: TypeCapabilities, settings: TargetSettings): string[] {
-  const neededBy = SOMETIMES[one.type];
-  if (neededBy === undefined) return [];
-  return typeFaults(one, settings).map((fault) => `${fault} Only ${neededBy} need it.`);
+function isNeeded({ type }: TypeCapabilities): boolean {
+  return SOMETIMES[type] === undefined;
+}
+
+function whoNeeds(of: readonly TypeCapabilities[]): string {
+  return `Only ${of.map(({ type }) => SOMETIMES[type]).join(' and ')} need it.`;
+}
+
+function gapsOf(types: readonly TypeCapabilities[], { idPolicy }: TargetSettings, probe?: Probe): Gap[] {
+  const isClient = idPolicy === 'client';
+  const isTaken = probe?.faults.length === 0;
+  const open = types.filter(({ type }) => !isTaken || type !== probe.resource.resourceType);
+  const gap = (is: (one: TypeCapabilities) => boolean, says: string, refused = false): Gap[] => {
+    const of = open.filter(is);
+    if (of.length === 0) return [];
+    const parts = [`${of.map(({ type }) => type).join(', ')}: ${says}.`];
+    if (isTaken) parts.push(`The probe, an ${probe.resource.resourceType}, was taken.`);
+    if (probe === undefined && !refused) parts.push('Find out with --probe.');
+    if (!of.some(isNeeded)) parts.push(whoNeeds(of));
+    return [{ of, refused: refused && !isTaken, text: parts.join(' ') }];
+  };
+  return [
+    ...gap(({ update }) => !update, 'it does not declare that it takes updates (PUT)'),
+    ...gap(
+      ({ update, updateCreate }) => isClient && update && updateCreate === null,
+      'it does not declare that it takes ids of ours (updateCreate). Many servers take them all the same; for one that does not, use --id-policy server',
+    ),
+    ...gap(
+      ({ update, updateCreate }) => isClient && update && updateCreate === false,
+      'it declares that it takes no ids of ours (updateCreate: false). Use --id-policy server',
+      true,
+    ),
+    ...gap(({ create }) => !isClient && !create, 'it does not declare that it takes creates (POST)'),
+  ];
 }
 
 function adviceOn(

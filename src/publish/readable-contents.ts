@@ -1,4 +1,4 @@
-/** What of a dry run its caller may read: what a read or fetch of the same record would give (design section 4). */
+/** What of a dry run its caller may read: what a read or fetch of the same record would give (docs/adr/0071). */
 import type { Reference } from '../fhir/coded.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { Module } from '../tenancy/modules.ts';
@@ -32,7 +32,7 @@ export function readableContents(ready: ReadyToSend): { own: FhirResource[]; ref
   const { subject, resources, referenced } = ready;
   return {
     own: mayRead(ready, FETCH[subject.kind]) ? [...resources] : [],
-    referred: referenced.filter(
+    referred: referenced.records.filter(
       (resource) => isOfPatient(resource, ready.patientId) && mayRead(ready, READ[resource.resourceType]),
     ),
   };
@@ -45,7 +45,7 @@ function mayRead({ context: { caller, scope } }: ReadyToSend, access: ReadAccess
   return modules?.has(module) === true && permissions.some((one) => caller.permissions.has(one));
 }
 
-/** Another patient's privacy was not asked. */
+/** What is sent of other patients is not shown. */
 function isOfPatient(resource: FhirResource, patientId: string): boolean {
   const patient = `Patient/${patientId}`;
   return keyOf(resource) === patient || (resource.subject as Reference | undefined)?.reference === patient;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { NOTHING_REFERENCED } from './referenced-records.ts';
 import { createRendering } from './rendering.ts';
 import type { IdPolicy, ReferencePolicy } from './target.ts';
 
@@ -16,7 +17,7 @@ const pulse = {
 const rendering = (idPolicy: IdPolicy, referencePolicy: ReferencePolicy) =>
   createRendering({
     resources: [pulse],
-    referenced: referencePolicy === 'literal' ? [] : [patient],
+    referenced: { ...NOTHING_REFERENCED, records: referencePolicy === 'literal' ? [] : [patient] },
     organisationId: ORGANISATION,
     target: { idPolicy, referencePolicy },
   });

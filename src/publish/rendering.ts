@@ -1,5 +1,5 @@
 /** The resources of one publish as a target shall see them: in levels, with references that it can follow. */
-import type { Reference } from '../fhir/coded.ts';
+import { ownIdentifier, type Reference } from '../fhir/coded.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
 import { isUuid } from '../platform/uuid.ts';
 import {
@@ -14,12 +14,13 @@ import {
   withOwnIdentifier,
   withoutOwnVersion,
 } from './content.fhir.ts';
+import type { Referenced } from './referenced-records.ts';
 import { SENT_AHEAD } from './resource-types.ts';
 import type { IdPolicy, ReferencePolicy } from './target.ts';
 
 export interface RenderingInput {
   resources: readonly FhirResource[];
-  referenced: readonly FhirResource[];
+  referenced: Referenced;
   organisationId: string;
   target: { idPolicy: IdPolicy; referencePolicy: ReferencePolicy };
 }
@@ -52,18 +53,20 @@ export function createRendering({
   target,
 }: RenderingInput): Rendering {
   const { idPolicy, referencePolicy } = target;
-  const sent = referencePolicy === 'send' ? [...referenced, ...resources] : resources;
+  const { records, withheld } = referenced;
+  const sent = referencePolicy === 'send' ? [...records, ...resources] : resources;
   const levels = publishLevels(sent.map((resource) => linked(withoutOwnVersion(resource))));
   const all = levels.flat();
   const levelOf = new Map<ResourceKey, number>();
   for (const [index, level] of levels.entries()) for (const { key } of level) levelOf.set(key, index);
   const items = new Map(all.map((item) => [item.key, item]));
-  const loaded = new Map([...referenced, ...resources].map((resource) => [keyOf(resource), resource]));
+  const loaded = new Map([...records, ...resources].map((resource) => [keyOf(resource), resource]));
   const known = new Map<ResourceKey, string>();
 
   /** How a resource of the level `own` names `key`; undefined: as it does. */
   function replacement(key: ResourceKey, own: number): 'logical' | `${string}/${string}` | undefined {
     const { type, id } = splitKey(key);
+    if (withheld.has(key)) return 'logical';
     const level = levelOf.get(key);
     const serverId = known.get(key);
     if (level === undefined ? referencePolicy === 'logical' : level >= own) return 'logical';
@@ -75,6 +78,7 @@ export function createRendering({
     const by = replacement(key, own);
     if (by !== 'logical') return by === undefined ? undefined : { ...reference, reference: by };
     const { type, id } = splitKey(key);
+    if (withheld.has(key)) return logicalReference(type, ownIdentifier(organisationId, id), undefined);
     return logicalReference(type, businessIdentifier(organisationId, loaded.get(key), id), reference.display);
   }
 
@@ -101,7 +105,9 @@ export function createRendering({
     unknown(resource) {
       const expected = (key: ResourceKey) =>
         referencePolicy === 'send' || (idPolicy === 'server' && !SENT_AHEAD.has(splitKey(key).type));
-      return linksOf(resource).filter((key) => !levelOf.has(key) && !known.has(key) && expected(key));
+      return linksOf(resource).filter(
+        (key) => !levelOf.has(key) && !known.has(key) && !withheld.has(key) && expected(key),
+      );
     },
     forward(resource) {
       const own = levelOf.get(keyOf(resource)) ?? 0;

@@ -1,4 +1,4 @@
-/** Every type that is sent to targets (design 3.5): when, and whose its records are. */
+/** Every type that is sent to targets (docs/publish.md): when, and whose its records are. */
 
 interface PublishedType {
   /** The records referred to, the order, its results, its studies, its reports: what must be stored before what. */

@@ -4,10 +4,10 @@ import { createCircuit } from './circuit.ts';
 import { createLimit } from './limit.ts';
 import { createRecordQueue } from './record-queue.ts';
 import type { StoredResource } from './resource.store.ts';
-import { delayAfter, isTransient, RETRY } from './retry.ts';
+import { createRetryBudget, delayAfter, isTransient, RETRY, type Tries } from './retry.ts';
 
 describe('retries', () => {
-  const once = { spentMs: 0, retryAfterMs: undefined };
+  const once = { leftMs: 30_000, retryAfterMs: undefined };
 
   test('what is tried again', () => {
     for (const status of [408, 429, 500, 502, 503, 504]) assert.ok(isTransient(status), String(status));
@@ -28,12 +28,95 @@ describe('retries', () => {
     }
   });
 
-  test('retry-after is honoured, and nothing begins after 30 seconds', () => {
+  test('retry-after is honoured, and nothing begins when the time is used up', () => {
     const settings = { ...RETRY, random: () => 0 };
-    assert.equal(delayAfter(settings, 1, { spentMs: 0, retryAfterMs: 12_000 }), 12_000);
-    assert.equal(delayAfter(settings, 1, { spentMs: 0, retryAfterMs: 31_000 }), undefined);
-    assert.equal(delayAfter(settings, 1, { spentMs: 29_875, retryAfterMs: undefined }), 125);
-    assert.equal(delayAfter(settings, 1, { spentMs: 29_876, retryAfterMs: undefined }), undefined);
+    assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 12_000 }), 12_000);
+    assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 30_000 }), undefined);
+    assert.equal(delayAfter(settings, 1, { leftMs: 126, retryAfterMs: undefined }), 125);
+    assert.equal(delayAfter(settings, 1, { leftMs: 125, retryAfterMs: undefined }), undefined);
+  });
+});
+
+describe('the time of one publish for trying again', () => {
+  const TIMEOUT_MS = 10_000;
+
+  /** A publish whose requests take as long as they are given, or as a test says. */
+  function start() {
+    let now = 0;
+    const settings = { ...RETRY, random: () => 0 };
+    const nowMs = () => now;
+    const { tries } = createRetryBudget(settings, { nowMs });
+    const pass = (ms: number) => {
+      now += ms;
+    };
+    return { nowMs, tries, pass };
+  }
+  const given = (tries: Tries) => Math.min(TIMEOUT_MS, tries.begin());
+
+  test('a target that hangs is given up after 30 seconds, the request under way included', () => {
+    const { nowMs, tries, pass } = start();
+    const one = tries();
+    const all: number[] = [];
+    for (let delayMs: number | undefined = 0; delayMs !== undefined; ) {
+      pass(delayMs);
+      all.push(given(one));
+      assert.ok(nowMs() + (all.at(-1) ?? 0) <= 30_000);
+      pass(all.at(-1) ?? 0);
+      delayMs = one.failed(undefined);
+    }
+    assert.deepEqual(all, [10_000, 10_000, 9_625]);
+    assert.equal(nowMs(), 30_000);
+  });
+
+  test('what else is sent meanwhile has what is left, and not its whole time-out', () => {
+    const { tries, pass } = start();
+    const [first, second, third] = [tries(), tries(), tries()];
+    first.begin();
+    pass(1_000);
+    second.begin();
+    pass(24_000);
+    // Of both that failed, the one that began earlier counts, whichever was noticed first.
+    second.failed(undefined);
+    assert.equal(third.begin(), 6_000);
+    first.failed(undefined);
+    assert.equal(third.begin(), 5_000);
+    pass(5_000);
+    assert.equal(third.begin(), 0);
+    assert.equal(first.failed(undefined), undefined);
+  });
+
+  test('time in which nothing failed is not counted, and earlier failures are', () => {
+    const { tries, pass } = start();
+    const fine = tries();
+    assert.equal(fine.begin(), Number.POSITIVE_INFINITY, 'the time-out of the target alone');
+    pass(60_000);
+    fine.end();
+    const early = tries();
+    early.begin();
+    pass(1_000);
+    assert.equal(early.failed(12_000), 12_000);
+    pass(12_000);
+    early.begin();
+    pass(500);
+    early.end();
+    pass(60_000);
+    const late = tries();
+    assert.equal(late.begin(), 16_500);
+    assert.equal(late.failed(16_500), undefined);
+    assert.equal(late.failed(16_499), 16_499);
+  });
+
+  test('time that is counted for one is not counted again for another that failed in it', () => {
+    const { tries, pass } = start();
+    const [first, second] = [tries(), tries()];
+    first.begin();
+    second.begin();
+    pass(8_000);
+    first.failed(undefined);
+    first.end();
+    pass(1_000);
+    second.failed(undefined);
+    assert.equal(tries().begin(), 21_000);
   });
 });
 

@@ -1,19 +1,23 @@
-/** One publish from its entry in the history to its end (design 3.5). */
+/** One publish from its entry in the history to its end (docs/publish.md). */
 import { randomUUID } from 'node:crypto';
 import { HttpError } from '../platform/http/errors.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { keyOf, type ResourceKey, splitKey } from './content.fhir.ts';
 import type { Lease, WantedLease } from './lease.ts';
+import { type SaysNotSent, saysNotSent } from './not-sent.ts';
 import type { Prepared, PublisherDependencies, ReadyToSend } from './prepare-publish.ts';
 import type { PublishSettings } from './publish-settings.ts';
+import { NOTHING_REFERENCED } from './referenced-records.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 import { findRecorded, type RecordedResource, type StoredResource } from './resource.store.ts';
 import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
 import { type Sent, sendLevels } from './send-levels.ts';
+import type { Waiting } from './waiting.ts';
 import { WriteFailure } from './write-failure.ts';
 
 export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> & {
   settings: PublishSettings;
+  waiting: Waiting;
 };
 
 /** A publish that is about to begin. */
@@ -25,7 +29,11 @@ export interface NewPublish {
 }
 
 export function newPublish(prepared: Prepared): NewPublish {
-  return { id: randomUUID(), prepared, rendering: renderingOf({ ...prepared, referenced: [] }) };
+  return {
+    id: randomUUID(),
+    prepared,
+    rendering: renderingOf({ ...prepared, referenced: NOTHING_REFERENCED }),
+  };
 }
 
 /** Write down that it begins, and take its lease. Undefined: someone else has that. */
@@ -58,12 +66,12 @@ export interface PublishAlone extends Begun {
   ready: () => Promise<ReadyToSend>;
 }
 
-/** Resources as they stand at the target, in the order in which they were sent. Throws 502 with what failed. */
+/** Resources as they stand at the target, in the order in which they were sent; what was not sent. Throws 502. */
 export async function runPublish(
   deps: RunDependencies,
   begun: NewPublish,
   { lease, ready, chainId, recorded }: PublishAlone,
-): Promise<PublishedResource[]> {
+): Promise<{ published: PublishedResource[] } & SaysNotSent> {
   const { id } = begun;
   const { scope } = begun.prepared.context;
   const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
@@ -71,7 +79,8 @@ export async function runPublish(
   try {
     const current = await ready();
     const looked = await lookUp(deps, current, { ...begun, recorded });
-    return await send(deps, current, { ...looked, lease, chainId, id, end });
+    const published = await send(deps, current, { ...looked, lease, chainId, id, end });
+    return { published, ...saysNotSent(looked.rendering.levels.flat(), current.referenced) };
   } catch (error) {
     if (error instanceof Ended) throw error.answer;
     const failure = error instanceof HttpError ? error.message : 'The service failed.';
@@ -97,7 +106,8 @@ async function lookUp(
   ready: ReadyToSend,
   { prepared, rendering: first, recorded }: NewPublish & Pick<Begun, 'recorded'>,
 ): Promise<Looked> {
-  if (ready.resources === prepared.resources && ready.referenced.length === 0)
+  const { records, withheld } = ready.referenced;
+  if (ready.resources === prepared.resources && records.length === 0 && withheld.size === 0)
     return lookedUp(first, recorded);
   const rendering = renderingOf(ready);
   const asked = new Set(first.keys);
@@ -163,7 +173,7 @@ function noteFailure(
   { sent, answer }: { sent: Sent; answer: unknown },
 ): void {
   const { failure } = sent;
-  if (failure instanceof WriteFailure) target.circuit.note(!isDown(failure, sent));
+  if (failure instanceof WriteFailure) target.circuit.note(!countsAgainst(failure, sent));
   const fields = {
     event: 'publish.failed',
     correlationId: context.correlationId,
@@ -192,10 +202,11 @@ function noteUnrecorded({ log }: RunDependencies, { target, context }: Prepared,
 }
 
 /**
- * The target, or what stands before it, does not work at all (RFC 9110, sections 15.6.3 to 15.6.5). A target that took
- * something is up, and one that fails on a resource (500) may take every other.
+ * Whether a publish counts against its target (docs/adr/0072): that, or what stands before it, does not work at all
+ * (RFC 9110, sections 15.6.3 to 15.6.5). A target that took something works, and one that fails on a resource (500) may
+ * take every other.
  */
-function isDown({ status }: WriteFailure, { fresh }: Sent): boolean {
+function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
   return fresh === 0 && (status === undefined || [502, 503, 504].includes(status));
 }
 
@@ -205,7 +216,7 @@ function answerOf({ failure, done }: Sent, { target, all }: { target: string; al
   const { type, id } = splitKey(failure.key);
   return new HttpError(
     502,
-    failure.targetDown ? 'target_unavailable' : 'target_refused',
+    failure.unavailable ? 'target_unavailable' : 'target_refused',
     `Publishing to ${target} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to go on.`,
     { cause: failure },
   );

@@ -26,7 +26,7 @@ export interface Subject {
   id: string;
 }
 
-/** A resource as a publish left it at the target (design 3.5). */
+/** A resource as a publish left it at the target (docs/publish.md). */
 export interface PublishedResource {
   resourceType: string;
   localId: string;

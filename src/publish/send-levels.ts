@@ -5,6 +5,7 @@ import type { Lease } from './lease.ts';
 import { createRecordQueue } from './record-queue.ts';
 import { noteCreates, recordStored, type StoredResource } from './resource.store.ts';
 import { isShared } from './resource-types.ts';
+import { createRetryBudget } from './retry.ts';
 import { type StoreDependencies, type Storing, storeResource } from './store-resource.ts';
 
 export interface SendOptions extends StoreDependencies {
@@ -24,13 +25,14 @@ export interface Sent {
 
 /** Never throws: what went wrong is in the answer. */
 export async function sendLevels(options: SendOptions): Promise<Sent> {
-  const { db, scope, target, rendering, lease } = options;
+  const { db, scope, target, rendering, lease, settings } = options;
   const targetId = target.id;
   const sent: Sent = { done: new Map(), fresh: 0, failure: undefined, unrecorded: [] };
   const queue = createRecordQueue((stored) => recordStored(db, scope, { targetId, stored }));
   const storing: Storing = {
     ...options,
     queue,
+    retryBudget: createRetryBudget(settings.retry, settings.clock),
     requireGoing() {
       if (sent.failure !== undefined) throw new Stopped();
       lease.requireHeld();

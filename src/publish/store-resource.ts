@@ -11,6 +11,8 @@ import type { RecordQueue } from './record-queue.ts';
 import type { Rendered, Rendering } from './rendering.ts';
 import { findRecorded, noteCreates, type RecordedResource, type StoredResource } from './resource.store.ts';
 import { isShared } from './resource-types.ts';
+import type { RetryBudget } from './retry.ts';
+import type { Waiting } from './waiting.ts';
 import { contentDigest, type WriteContext } from './write-request.ts';
 import { writeResource } from './write-resource.ts';
 
@@ -20,6 +22,7 @@ export interface StoreDependencies {
   target: LiveTarget;
   correlationId: string;
   settings: PublishSettings;
+  waiting: Waiting;
   now: () => Date;
   rendering: Rendering;
   /** What the target held of them before. */
@@ -29,6 +32,8 @@ export interface StoreDependencies {
 
 export interface Storing extends StoreDependencies {
   queue: RecordQueue;
+  /** Of the whole publish. */
+  retryBudget: RetryBudget;
   /** Throws when no request may begin any more. */
   requireGoing: () => void;
   /** It was written by this try. */
@@ -63,7 +68,7 @@ async function storeAlone(
   resource: FhirResource,
   lostId: string | undefined,
 ): Promise<StoredResource> {
-  const { db, scope, target, settings, queue } = storing;
+  const { db, scope, target, settings, queue, waiting } = storing;
   const key = keyOf(resource);
   const leaseKey = { organisationId: scope.organisationId, targetId: target.id, record: key };
   const leaseOptions = {
@@ -71,6 +76,7 @@ async function storeAlone(
     clock: settings.clock,
     settings: settings.lease,
     timeoutMs: target.timeoutMs,
+    waiting,
   };
   const work = async (guard: Lease) => {
     const requireGoing = () => {
@@ -87,12 +93,9 @@ async function storeAlone(
     await queue.drained();
     return stored;
   };
-  const take = (wanted: WantedLease) => {
-    // Nobody waits on for a publish that has failed meanwhile.
-    storing.requireGoing();
-    return takeLease(db, wanted);
-  };
-  return withLease(leaseOptions, leaseKey, { take, work });
+  const take = (wanted: WantedLease) => takeLease(db, wanted);
+  // Nobody waits on for a publish that has failed meanwhile.
+  return withLease(leaseOptions, leaseKey, { take, work, requireWanted: storing.requireGoing });
 }
 
 async function noteCreate({ db, scope, target }: Storing, key: ResourceKey): Promise<void> {
@@ -115,13 +118,18 @@ async function store(
   const inDoubt = before !== undefined && before.serverId === null;
   const knownId = before?.serverId ?? (inDoubt ? undefined : ownId);
   const held = knownId === undefined ? undefined : { id: knownId, versionId: before?.versionId ?? null };
+  const tries = storing.retryBudget.tries();
   const context: WriteContext = {
     organisationId: scope.organisationId,
     targetId: target.id,
     correlationId: storing.correlationId,
-    send: (request) => target.send(request, storing.requireGoing),
+    send: (request) =>
+      target.send(request, () => {
+        storing.requireGoing();
+        return tries.begin();
+      }),
     clock: settings.clock,
-    retry: settings.retry,
+    tries,
     noteLost,
   };
   const { id, ...written } = await writeResource(context, { ...ready, held, inDoubt, ownId });

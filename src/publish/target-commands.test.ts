@@ -1,38 +1,19 @@
-/** `interchange target …`, as the operator types it (design section 5). */
+/** `interchange target …`, as the operator types it. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { type Command, CommanderError } from 'commander';
 import { type CommandResult, runCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../test-support/fhir-server/start.ts';
 import { createClinic } from '../../test-support/publish-records.ts';
-import { type CommandEnvironment, UsageError } from '../platform/command/command.ts';
+import { runTargetCommand } from '../../test-support/target-command.ts';
 import { createKeyRing } from '../platform/crypto/key-ring.ts';
 import { createOrganisation } from '../tenancy/facilities.ts';
-import { createTargetCommand } from './create-target.command.ts';
 import { secretOf } from './live-targets.ts';
-import {
-  disableTargetCommand,
-  enableTargetCommand,
-  listTargetsCommand,
-  removeTargetCommand,
-  rotateTargetSecretCommand,
-  showTargetCommand,
-  updateTargetCommand,
-} from './manage-targets.command.ts';
 import { changeTarget, requireTarget, rotateTargetSecret } from './manage-targets.ts';
 import { recordStored } from './resource.store.ts';
-import { testTargetCommand } from './test-target.command.ts';
 
 const SECRET = 'tok-33e1-of-the-target';
-
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
 
 describe('interchange target', () => {
   let database: TestDatabase;
@@ -47,63 +28,11 @@ describe('interchange target', () => {
     await database.drop();
   });
 
-  /** In this process: what the command prints, and how it would exit. */
-  async function run(line: string, stdin = ''): Promise<Ran> {
-    const ran: Ran = { code: 0, stdout: '', stderr: '' };
-    const [name = '', ...rest] = line.split(' ');
-    const asJson = rest.includes('--json');
-    const command = commandOf(name, {
-      withSession: (work) =>
-        work({
-          db: database.pool,
-          adminUrl: database.url,
-          keys: createKeyRing(masterKey),
-          publicBaseUrl: '',
-        }),
-      print(document, text) {
-        ran.stdout += asJson ? JSON.stringify(document) : text;
-      },
-      json: asJson,
-      stdin: Readable.from([Buffer.from(stdin)]),
-      stderr: process.stderr,
-      now: () => new Date(),
-    });
-    command.exitOverride().configureOutput({ writeErr: () => undefined });
-    process.exitCode = 0;
-    try {
-      await command.parseAsync(
-        rest.filter((argument) => argument !== '--json'),
-        { from: 'user' },
-      );
-      ran.code = Number(process.exitCode);
-    } catch (error) {
-      ran.code = error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
-      ran.stderr = (error as Error).message;
-    }
-    process.exitCode = 0;
-    return ran;
-  }
+  const run = (line: string, stdin?: string) => runTargetCommand({ database, masterKey }, line, stdin);
   async function json(line: string, stdin?: string) {
     const { code, stdout, stderr } = await run(`${line} --json`, stdin);
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
-  }
-
-  function commandOf(name: string, environment: CommandEnvironment): Command {
-    const all = [
-      createTargetCommand,
-      listTargetsCommand,
-      showTargetCommand,
-      updateTargetCommand,
-      enableTargetCommand,
-      disableTargetCommand,
-      removeTargetCommand,
-      rotateTargetSecretCommand,
-      testTargetCommand,
-    ].map((make) => make(environment));
-    const found = all.find((command) => command.name() === name);
-    assert.ok(found);
-    return found;
   }
 
   test('as a real process', async () => {
@@ -317,7 +246,7 @@ describe('interchange target', () => {
         changeTarget(deps, which, change),
       ]);
       const target = await requireTarget(database.pool, which);
-      assert.deepEqual([target.timeoutMs, secretOf(keys, target)], [1_000 + round, `secret-${round}`]);
+      assert.deepEqual([target.timeoutMs, await secretOf(keys, target)], [1_000 + round, `secret-${round}`]);
     }
     await run('remove --name busy');
   });
@@ -331,7 +260,7 @@ describe('interchange target', () => {
     assert.equal(check.fhirVersion, '4.0.1');
     assert.match(
       check.faults.join('\n'),
-      /Observation: it takes no ids of ours \(updateCreate\)\. Use --id-policy server\./,
+      /Observation, .*: it declares that it takes no ids of ours \(updateCreate: false\)\. Use --id-policy server\./,
     );
     await json('update --name checked --id-policy server');
     const warned = await run('test --name checked --json');

@@ -1,4 +1,5 @@
 /** SQL of targets. They belong to the operator: of one organisation, or of all (organisation_id null). */
+import type { ResealedRow } from '../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import type { Authentication, IdPolicy, ReferencePolicy, Target, TargetSettings } from './target.ts';
@@ -156,6 +157,37 @@ export async function setDefault(
   await db.query({
     text: 'update publish_target set is_default = true, version = version + 1 where id = $1 and removed_at is null',
     values: [id],
+  });
+}
+
+/** Of every target that has one. */
+export async function listTargetSecrets(db: Queryable): Promise<(SealedSecret & { targetId: string })[]> {
+  const { rows } = await db.query<SealedSecret & { targetId: string }>({
+    text: `
+      select id as "targetId", secret_id as id, sealed_secret as sealed
+      from publish_target
+      where secret_id is not null
+      order by id`,
+  });
+  return rows;
+}
+
+/** The same secrets, sealed anew: no change that processes must notice. `id` is target, secret. */
+export async function replaceTargetSecrets(db: Queryable, rows: readonly ResealedRow[]): Promise<void> {
+  await db.query({
+    text: `
+      update publish_target t
+      set sealed_secret = r.resealed
+      from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) r (id, secret_id, sealed, resealed)
+      where t.id = r.id
+        and t.secret_id = r.secret_id
+        and t.sealed_secret = r.sealed`,
+    values: [
+      rows.map(({ id }) => id[0]),
+      rows.map(({ id }) => id[1]),
+      rows.map(({ sealed }) => sealed),
+      rows.map(({ resealed }) => resealed),
+    ],
   });
 }
 

@@ -1,4 +1,4 @@
-/** A target: an external FHIR server that resources are sent to, and what its settings may be (design 3.5). */
+/** A target: an external FHIR server that resources are sent to, and what its settings may be (docs/publish.md). */
 import { parseOutboundAddress } from '../platform/http/outbound-address.ts';
 
 export const AUTHENTICATIONS = ['none', 'bearer', 'basic', 'api-key'] as const;

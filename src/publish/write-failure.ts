@@ -12,8 +12,8 @@ export class WriteFailure extends Error {
   readonly key: ResourceKey;
   readonly method: string;
   readonly status: number | undefined;
-  /** The target does not answer, or not now; nothing is wrong with the resource. */
-  readonly targetDown: boolean;
+  /** The target did not answer, or not as it would at another time: nothing need be wrong with the resource. */
+  readonly unavailable: boolean;
 
   constructor(
     message: string,
@@ -24,7 +24,7 @@ export class WriteFailure extends Error {
     this.key = key;
     this.method = method;
     this.status = answer?.kind === 'answered' ? answer.status : undefined;
-    this.targetDown = answer?.kind === 'unanswered' || (answer !== undefined && isTransient(answer.status));
+    this.unavailable = answer?.kind === 'unanswered' || (answer !== undefined && isTransient(answer.status));
   }
 }
 

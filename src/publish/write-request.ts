@@ -5,7 +5,7 @@ import type { FhirResource } from '../observations/fhir-resource.ts';
 import type { ResourceKey } from './content.fhir.ts';
 import type { FhirAnswer, FhirRequest } from './fhir-server.ts';
 import type { StoredAs } from './read-answer.ts';
-import type { Clock, RetrySettings } from './retry.ts';
+import type { Clock, Tries } from './retry.ts';
 
 export interface WriteContext {
   organisationId: string;
@@ -14,7 +14,8 @@ export interface WriteContext {
   /** Throws when nothing more may be sent: the lease is lost, or another resource has failed. */
   send(request: FhirRequest): Promise<FhirAnswer>;
   clock: Clock;
-  retry: RetrySettings;
+  /** `send` says to it when a request begins. */
+  tries: Tries;
   /**
    * The target does not have it under this id (any more). Make durable that its id is not known and a create is
    * about to be sent; throws where that must happen in another way.
@@ -68,7 +69,7 @@ export function sendRead(context: WriteContext, path: string): Promise<FhirAnswe
   return context.send({ method: 'GET', path, headers });
 }
 
-/** SHA-256 over target, type, local id and content (design 3.5), in hex. */
+/** SHA-256 over target, type, local id and content (docs/publish.md), in hex. */
 export function contentDigest(targetId: string, { resourceType, id }: FhirResource, body: string): string {
   return hash('sha256', `${targetId}\n${resourceType}\n${id}\n${body}`, 'hex');
 }

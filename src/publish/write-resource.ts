@@ -1,5 +1,5 @@
 /**
- * Writes one resource to a target until it is stored there, once (design 3.5; docs/adr/0050).
+ * Writes one resource to a target until it is stored there, once (docs/adr/0050).
  *
  * A resource whose id at the target is known goes as PUT, which may be repeated. One without goes as POST with
  * `If-None-Exist` on our identifier. When it is not known whether a POST was done (the answer was lost, or the
@@ -10,7 +10,6 @@ import { isUntrusted } from '../platform/http/outbound-client.ts';
 import { keyOf } from './content.fhir.ts';
 import { createResource } from './create-resource.ts';
 import type { FhirAnswer } from './fhir-server.ts';
-import { delayAfter } from './retry.ts';
 import { updateResource } from './update-resource.ts';
 import { failure, WriteFailure } from './write-failure.ts';
 import type { ResourceToWrite, Step, WriteContext, Written } from './write-request.ts';
@@ -24,10 +23,17 @@ interface Place extends Pick<ResourceToWrite, 'held' | 'inDoubt' | 'ownId'> {
   madeAnew: boolean;
 }
 
-/** Throws WriteFailure when it is refused, or still not stored at the end of the retry budget. */
+/** Throws WriteFailure when it is refused, or still not stored when no time is left to try again. */
 export async function writeResource(context: WriteContext, item: ResourceToWrite): Promise<Written> {
+  try {
+    return await writeUntilStored(context, item);
+  } finally {
+    context.tries.end();
+  }
+}
+
+async function writeUntilStored(context: WriteContext, item: ResourceToWrite): Promise<Written> {
   const { resource } = item;
-  const pause = createPause(context, resource);
   let place: Place = { held: item.held, inDoubt: item.inDoubt, ownId: item.ownId, madeAnew: false };
   for (let turns = 0; turns < MAX_TURNS; ) {
     const { held } = place;
@@ -36,7 +42,7 @@ export async function writeResource(context: WriteContext, item: ResourceToWrite
       held === undefined ? await createResource(context, asked) : await updateResource(context, asked, held);
     if (step.kind === 'stored') return step.written;
     if (step.kind === 'again') {
-      await pause(step);
+      await pause(context, resource, step);
       place = { ...place, inDoubt: place.inDoubt || step.inDoubt };
       continue;
     }
@@ -74,21 +80,16 @@ function isDeleted(answer: FhirAnswer): boolean {
   return answer.kind === 'answered' && answer.status === 410;
 }
 
-type Again = Extract<Step, { kind: 'again' }>;
-
-/** Waits before the next try; throws when nothing can come of it, or the budget is used up. */
-function createPause({ clock, retry }: WriteContext, resource: FhirResource): (step: Again) => Promise<void> {
-  let tries = 0;
-  let firstFailureMs: number | undefined;
-  return async ({ method, answer }) => {
-    tries += 1;
-    firstFailureMs ??= clock.nowMs();
-    const spentMs = clock.nowMs() - firstFailureMs;
-    const retryAfterMs = answer.kind === 'answered' ? answer.retryAfterMs : undefined;
-    const delayMs = mayRecover(answer) ? delayAfter(retry, tries, { spentMs, retryAfterMs }) : undefined;
-    if (delayMs === undefined) throw failure(resource, method, answer);
-    await clock.sleep(delayMs);
-  };
+/** Waits before the next try; throws when nothing can come of it, or no time is left. */
+async function pause(
+  { clock, tries }: WriteContext,
+  resource: FhirResource,
+  { method, answer }: Extract<Step, { kind: 'again' }>,
+): Promise<void> {
+  const retryAfterMs = answer.kind === 'answered' ? answer.retryAfterMs : undefined;
+  const delayMs = mayRecover(answer) ? tries.failed(retryAfterMs) : undefined;
+  if (delayMs === undefined) throw failure(resource, method, answer);
+  await clock.sleep(delayMs);
 }
 
 /** What is wrong with the address or its certificate stays so. */

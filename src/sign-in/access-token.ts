@@ -37,7 +37,7 @@ export function assertMayIssue(clock: Pick<ClockWatch, 'isOff'>): void {
 
 /** Sign a token for a session; it ends with the session where that is earlier. */
 export async function issueAccessToken(
-  signingKeys: SigningKeys,
+  signingKeys: Pick<SigningKeys, 'signer'>,
   token: TokenIdentity & { now: Date; ttlSeconds: number; sessionExpiresAt: Date },
 ): Promise<string> {
   const { kid, privateKey } = await signingKeys.signer(token.now);

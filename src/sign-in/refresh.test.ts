@@ -9,6 +9,8 @@ import {
   statusOf,
   warmUp,
 } from '../../test-support/sign-in.ts';
+import { createPool } from '../platform/db/database.ts';
+import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { login } from './login.ts';
 import type { LoginReply } from './login-reply.ts';
 import { logout } from './logout.ts';
@@ -16,6 +18,7 @@ import { disableAccount } from './manage-accounts.ts';
 import { refresh } from './refresh.ts';
 import { newRefreshToken } from './refresh-token.ts';
 import { secondsAfter } from './settings.ts';
+import { createSigningKeys } from './signing-keys.ts';
 import { eraseExpiredReplacements } from './sweep.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -199,6 +202,22 @@ test('after logout and after disabling, 401', async () => {
   );
   await disableAccount(fixture.database.pool, other.email, NOW);
   assert.equal(await statusOf(at(1, reply.refreshToken)), 401);
+});
+
+test('a refresh takes one connection, also when the signing keys have to be read again', async () => {
+  const { database, keys, signIn } = fixture;
+  const db = createPool({ url: database.url, max: 1, applicationName: 'one', role: SERVICE_ROLE }, () => {});
+  let seconds = 0;
+  const monotonicSeconds = () => {
+    seconds += 60;
+    return seconds;
+  };
+  const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: 900, monotonicSeconds });
+  try {
+    assert.ok(await at(1, first.refreshToken, { ...signIn, db, signingKeys }));
+  } finally {
+    await db.end();
+  }
 });
 
 test('an account disabled by other means than the command cannot refresh', async () => {

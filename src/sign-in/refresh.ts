@@ -28,11 +28,14 @@ import type { SigningKeys } from './signing-keys.ts';
 
 export interface RefreshDeps {
   db: Pool;
-  signingKeys: SigningKeys;
+  signingKeys: Pick<SigningKeys, 'prepare'>;
   clock: Pick<ClockWatch, 'isOff'>;
   audit: Audit;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
 }
+
+/** With the keys that were read before the transaction. */
+type ExchangeDeps = Omit<RefreshDeps, 'signingKeys'> & { signingKeys: Pick<SigningKeys, 'signer'> };
 
 type Outcome =
   | { kind: 'pair'; pair: TokenPair; stored: StoredRefreshToken }
@@ -51,10 +54,10 @@ export async function refresh(
   assertMayIssue(deps.clock);
   const token = parseRefreshToken(refreshToken);
   if (token === undefined) throw refused();
-  // Before the transaction, which then waits for nothing but its own statements.
-  await deps.signingKeys.prepare();
+  // Read before the transaction, which would otherwise hold one connection while it waits for another.
+  const ready = { ...deps, signingKeys: await deps.signingKeys.prepare() };
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
-  const outcome = await transaction(deps.db, (client) => exchange(deps, client, token, databaseTime));
+  const outcome = await transaction(deps.db, (client) => exchange(ready, client, token, databaseTime));
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const accountId = outcome.stored.account.id;
@@ -66,7 +69,7 @@ export async function refresh(
 }
 
 async function exchange(
-  deps: RefreshDeps,
+  deps: ExchangeDeps,
   client: Client,
   token: RefreshToken,
   databaseTime: DatabaseTime,
@@ -96,7 +99,7 @@ function isLive({ session, account, now }: StoredRefreshToken): boolean {
  * pair that is gone inside the window was erased when that clock was wrong: that is no theft, so the session stays.
  */
 async function repeat(
-  deps: RefreshDeps,
+  deps: ExchangeDeps,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken & { exchangedAt: Date },
@@ -112,7 +115,7 @@ async function repeat(
 }
 
 async function issuePair(
-  { signingKeys, settings }: RefreshDeps,
+  { signingKeys, settings }: ExchangeDeps,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken,

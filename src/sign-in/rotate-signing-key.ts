@@ -2,8 +2,9 @@
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, type JWK } from 'jose';
-import type { KeyRing } from '../platform/crypto/key-ring.ts';
-import { type Pool, transaction } from '../platform/db/database.ts';
+import type { KeyRing, SealedFor } from '../platform/crypto/key-ring.ts';
+import type { SealedTable } from '../platform/crypto/sealed-table.ts';
+import { type Pool, type Queryable, transaction } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { secondsAfter } from './settings.ts';
 import {
@@ -11,6 +12,7 @@ import {
   insertSigningKey,
   lockSigningKeys,
   readSigningKeys,
+  replacePrivateKeys,
   retireOtherKeys,
   type StoredSigningKey,
 } from './signing-key.store.ts';
@@ -19,8 +21,6 @@ import {
 export const KEYS_MAX_AGE_SECONDS = 30;
 /** A new key signs this long after it is made: longer than any process goes without reading the keys. */
 export const ACTIVATION_SECONDS = 2 * KEYS_MAX_AGE_SECONDS;
-
-const SEAL_PURPOSE = 'signing-key';
 
 interface Deps {
   db: Pool;
@@ -40,7 +40,7 @@ export async function rotateSigningKey(
     const now = await lockSigningKeys(client, databaseTime);
     const existing = await readSigningKeys(client);
     const signsFrom = revokeOthers || existing.length === 0 ? now : secondsAfter(now, ACTIVATION_SECONDS);
-    const key = await makeKey(keys, now, signsFrom);
+    const key = await makeKey(client, keys, { now, signsFrom });
     await insertSigningKey(client, key);
     if (revokeOthers) await deleteOtherKeys(client, key.kid);
     else await retireOtherKeys(client, key.kid, signsFrom);
@@ -53,36 +53,50 @@ export async function makeFirstSigningKey({ db, keys }: Deps, databaseTime: Data
   await transaction(db, async (client) => {
     const now = await lockSigningKeys(client, databaseTime);
     if ((await readSigningKeys(client)).length > 0) return;
-    await insertSigningKey(client, await makeKey(keys, now, now));
+    await insertSigningKey(client, await makeKey(client, keys, { now, signsFrom: now }));
   });
 }
 
-export function openSigningKey(keys: KeyRing, key: StoredSigningKey): KeyObject {
+export async function openSigningKey(keys: KeyRing, key: StoredSigningKey): Promise<KeyObject> {
   try {
-    const der = keys.open(SEAL_PURPOSE, key.sealedPrivateKey, key.kid);
+    const der = await keys.open(sealedFor(key.kid), key.sealedPrivateKey);
     return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   } catch (error) {
     throw new Error(
-      `The signing key ${key.kid} cannot be opened: MASTER_KEY is not the one it was made with. Restore it, or run: interchange key rotate --revoke-others`,
+      `The signing key ${key.kid} cannot be opened: it was changed, or sealed under another master key. Run: interchange key rotate --revoke-others`,
       { cause: error },
     );
   }
 }
 
 async function makeKey(
+  db: Queryable,
   keys: KeyRing,
-  now: Date,
-  signsFrom: Date,
+  { now, signsFrom }: { now: Date; signsFrom: Date },
 ): Promise<Omit<StoredSigningKey, 'retiredAt'>> {
   const pair = await promisify(generateKeyPair)('ed25519');
   const jwk = pair.publicKey.export({ format: 'jwk' }) as JWK;
   // RFC 7638: the thumbprint of the key is its id.
   const kid = await calculateJwkThumbprint(jwk);
-  const sealedPrivateKey = keys.seal(
-    SEAL_PURPOSE,
-    pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
-    kid,
-  );
+  const der = pair.privateKey.export({ format: 'der', type: 'pkcs8' });
+  const sealedPrivateKey = await keys.seal(db, sealedFor(kid), der);
   const publicJwk = { ...jwk, kid, alg: 'EdDSA', use: 'sig' };
   return { kid, publicJwk, sealedPrivateKey, createdAt: now, signsFrom };
 }
+
+function sealedFor(kid: string): SealedFor {
+  return { purpose: 'signing-key', context: kid };
+}
+
+/** The private keys at rest. */
+export const SEALED_SIGNING_KEYS: SealedTable = {
+  name: 'keys of access tokens',
+  table: 'signing_key',
+  list: async (db) =>
+    (await readSigningKeys(db)).map(({ kid, sealedPrivateKey }) => ({
+      id: [kid],
+      sealedFor: sealedFor(kid),
+      sealed: sealedPrivateKey,
+    })),
+  replace: replacePrivateKeys,
+};

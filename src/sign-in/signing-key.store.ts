@@ -1,5 +1,6 @@
 /** Keys that sign access tokens, at rest. */
 import type { JWK } from 'jose';
+import type { ResealedRow } from '../platform/crypto/sealed-table.ts';
 import { ADVISORY_LOCKS } from '../platform/db/advisory-locks.ts';
 import type { Client, Queryable } from '../platform/db/database.ts';
 import { type DatabaseTime, readDatabaseTime } from '../platform/db/database-time.ts';
@@ -101,4 +102,21 @@ export async function deleteKeysRetiredBefore(db: Queryable, before: Date): Prom
     values: [before],
   });
   return rowCount ?? 0;
+}
+
+/** The same private keys, sealed anew. */
+export async function replacePrivateKeys(db: Queryable, rows: readonly ResealedRow[]): Promise<void> {
+  await db.query({
+    text: `
+      update signing_key k
+      set sealed_private_key = r.resealed
+      from unnest($1::text[], $2::bytea[], $3::bytea[]) r (kid, sealed, resealed)
+      where k.kid = r.kid
+        and k.sealed_private_key = r.sealed`,
+    values: [
+      rows.map(({ id: [kid] }) => kid),
+      rows.map(({ sealed }) => sealed),
+      rows.map(({ resealed }) => resealed),
+    ],
+  });
 }

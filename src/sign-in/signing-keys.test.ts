@@ -61,13 +61,14 @@ test('the private key is sealed under the master key', async () => {
   const [key] = await readSigningKeys(fixture.database.pool);
   assert.ok(key);
   assert.equal(key.publicJwk.d, undefined);
-  assert.throws(() => createKeyRing(randomBytes(32)).open('signing-key', key.sealedPrivateKey, key.kid));
+  const sealedFor = { purpose: 'signing-key', context: key.kid };
+  await assert.rejects(createKeyRing(randomBytes(32)).open(sealedFor, key.sealedPrivateKey));
   const stranger = createSigningKeys({
     db: fixture.database.pool,
     keys: createKeyRing(randomBytes(32)),
     accessTokenSeconds: 900,
   });
-  await assert.rejects(stranger.signer(NOW), /MASTER_KEY/);
+  await assert.rejects(stranger.signer(NOW), /master key/);
 });
 
 test('after a rotation the new key signs once every node knows it, and old tokens stay good', async () => {

@@ -20,8 +20,8 @@ export interface KeySet {
 export interface SigningKeys {
   /** The set, at most 30 s old. A promise only when it has to be read. */
   current(): KeySet | Promise<KeySet>;
-  /** Reads the set when it is due, and makes the first key when there is none. */
-  prepare(): Promise<void>;
+  /** The keys as they are now, for a transaction: what it resolves to takes no connection any more. */
+  prepare(): Promise<Pick<SigningKeys, 'signer'>>;
   /** The key that signs at `now`, by the clock of the database; the first is made when there is none. */
   signer(now: Date): Promise<{ kid: string; privateKey: KeyObject }>;
   /** The public key by its id, while a token that it signed can be good. */
@@ -74,30 +74,43 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     return set;
   }
 
-  async function prepare(): Promise<void> {
-    if ((await current()).keys.length > 0) return;
+  async function filledSet(): Promise<KeySet> {
+    const known = await current();
+    if (known.keys.length > 0) return known;
     await makeFirstSigningKey({ db, keys }, databaseTime());
-    await reread();
+    return reread();
   }
 
-  async function signer(now: Date) {
-    await prepare();
-    const key = signingAt(await current(), now);
-    if (key === undefined) throw new Error('no signing key after one was made');
-    return { kid: key.kid, privateKey: remember(privateKeys, key, (it) => openSigningKey(keys, it)) };
+  /** Opens the keys, too: whoever signs in a transaction then waits for no other connection. */
+  async function prepare(): Promise<Pick<SigningKeys, 'signer'>> {
+    const filled = await filledSet();
+    for (const key of filled.keys)
+      if (!privateKeys.has(key.kid)) privateKeys.set(key.kid, await openSigningKey(keys, key));
+    return {
+      async signer(now) {
+        const key = signingAt(filled, now);
+        const privateKey = key && privateKeys.get(key.kid);
+        if (key === undefined || privateKey === undefined)
+          throw new Error('no signing key after one was made');
+        return { kid: key.kid, privateKey };
+      },
+    };
   }
+
+  const signer = async (now: Date) => (await prepare()).signer(now);
 
   async function verifier(kid: string, now: Date): Promise<KeyObject | undefined> {
     let key = find(await current(), kid);
     if (key === undefined && monotonicSeconds() - readAt >= UNKNOWN_KID_SECONDS)
       key = find(await reread(), kid);
     if (key === undefined || !isNeeded(key, now, options.accessTokenSeconds)) return undefined;
-    return remember(publicKeys, key, ({ publicJwk }) => createPublicKey({ key: publicJwk, format: 'jwk' }));
+    const publicKey = publicKeys.get(kid) ?? createPublicKey({ key: key.publicJwk, format: 'jwk' });
+    publicKeys.set(kid, publicKey);
+    return publicKey;
   }
 
   async function published(now: Date): Promise<JWK[]> {
-    await prepare();
-    return (await current()).keys
+    return (await filledSet()).keys
       .filter((key) => isNeeded(key, now, options.accessTokenSeconds))
       .map(({ publicJwk }) => publicJwk);
   }
@@ -117,16 +130,6 @@ function signingAt({ keys }: KeySet, now: Date): StoredSigningKey | undefined {
 
 function find({ keys }: KeySet, kid: string): StoredSigningKey | undefined {
   return keys.find((key) => key.kid === kid);
-}
-
-function remember(
-  known: Map<string, KeyObject>,
-  key: StoredSigningKey,
-  make: (key: StoredSigningKey) => KeyObject,
-): KeyObject {
-  const made = known.get(key.kid) ?? make(key);
-  known.set(key.kid, made);
-  return made;
 }
 
 function fingerprint(keys: readonly StoredSigningKey[]): string {

@@ -2,7 +2,7 @@
  * A FHIR R4 server as a process: create, conditional create, update, read, search by identifier, versions,
  * referential integrity, and faults by script. Prints its origin; the base address is `<origin>/fhir`.
  *
- * node test-support/fhir-server/main.ts [--no-client-ids] [--no-integrity] [--no-conditional-create] [--no-search]
+ * node test-support/fhir-server/main.ts [--no-client-ids] [--no-declared-ids] [--no-deletes] [--no-integrity] [--no-conditional-create] [--no-search]
  *   [--no-versions] [--sequential-ids] [--require "Bearer token"] [--latency-ms 5]
  *
  * Control, beside the FHIR interface: POST /control/script, POST /control/reset, POST /control/remove,
@@ -26,6 +26,8 @@ import { createScript, type Fault } from './faults.ts';
 const { values } = parseArgs({
   options: {
     'no-client-ids': { type: 'boolean', default: false },
+    'no-declared-ids': { type: 'boolean', default: false },
+    'no-deletes': { type: 'boolean', default: false },
     'no-integrity': { type: 'boolean', default: false },
     'no-conditional-create': { type: 'boolean', default: false },
     'no-search': { type: 'boolean', default: false },
@@ -37,6 +39,8 @@ const { values } = parseArgs({
 });
 const store = new FhirStore({
   clientIds: !values['no-client-ids'],
+  declaresClientIds: !values['no-declared-ids'],
+  deletes: !values['no-deletes'],
   referentialIntegrity: !values['no-integrity'],
   conditionalCreate: !values['no-conditional-create'],
   search: !values['no-search'],

@@ -4,9 +4,9 @@ import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
-import { baseUrlOf, loadConfig, parseMasterKey } from './config.ts';
+import { baseUrlOf, type Config, loadConfig, parseMasterKey } from './config.ts';
 import { ConfigError } from './environment.ts';
-import { loadMasterKey } from './master-key.ts';
+import { masterKeySource } from './master-key.ts';
 
 const KEY = randomBytes(32);
 const DATABASE = { DATABASE_URL: 'postgres://localhost/interchange', MASTER_KEY: KEY.toString('hex') };
@@ -43,7 +43,9 @@ test('the numbers of sign-in are those of the design, and may be others', () => 
 });
 
 test('docs/environment.md has every variable that is read, and no other', async () => {
-  const files = ['config.ts', 'delivery.ts'].map((name) => readFile(new URL(name, import.meta.url), 'utf8'));
+  const files = ['config.ts', 'delivery.ts', 'time-limits.ts'].map((name) =>
+    readFile(new URL(name, import.meta.url), 'utf8'),
+  );
   const code = (await Promise.all(files)).join('\n');
   const page = await readFile(new URL('../../../docs/environment.md', import.meta.url), 'utf8');
   const readInCode = [...code.matchAll(/'([A-Z][A-Z_]+)'(?=[,)])/g)].map(([, name]) => name);
@@ -59,6 +61,9 @@ test('each fault is named after its variable, without its value', () => {
   const wrong: Record<string, string[]> = {
     DATABASE_URL: ['mysql://x', 'localhost', 'postgres://user:secret@[host'],
     DATABASE_CONNECTIONS: ['1', '201', '1.5', 'x', '-5'],
+    DATABASE_STATEMENT_SECONDS: ['-1', '86401', '0.5'],
+    DATABASE_LOCK_SECONDS: ['-1', 'x'],
+    DATABASE_LONG_STATEMENT_SECONDS: ['-1', 'x'],
     PORT: ['-1', '65536', '3000x', '0x10'],
     PUBLIC_BASE_URL: [
       'x',
@@ -80,7 +85,9 @@ test('each fault is named after its variable, without its value', () => {
     ACCESS_TOKEN_SECONDS: ['59', '3601', '15m'],
     REFRESH_TOKEN_DAYS: ['0', '366'],
     SESSION_DAYS: ['0', '366'],
+    DRAIN_SECONDS: ['-1', '3601', '1.5'],
     IMPORT_MAX_BYTES: ['1', 'x'],
+    IMPORT_IDLE_SECONDS: ['0', '3601'],
     EXCHANGE_ALLOW_PRIVATE_ADDRESSES: ['yes', '1'],
   };
   for (const [name, values] of Object.entries(wrong))
@@ -123,6 +130,8 @@ test('proxies are addresses, ranges or names of ranges', () => {
 });
 
 describe('the master key', () => {
+  const loadKey = async (config: Config) => (await masterKeySource(config).load()).bytes;
+
   it('is 32 bytes as hex, base64 or base64url', () => {
     for (const text of [
       KEY.toString('hex'),
@@ -145,24 +154,24 @@ describe('the master key', () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     const path = join(folder, 'key');
     const config = loadConfig({ DATABASE_URL: DATABASE.DATABASE_URL, MASTER_KEY_FILE: path });
-    await assert.rejects(loadMasterKey(config), /MASTER_KEY_FILE cannot be read \(ENOENT\)/);
+    await assert.rejects(loadKey(config), /MASTER_KEY_FILE cannot be read \(ENOENT\)/);
     await writeFile(path, 'nonsense');
-    await assert.rejects(loadMasterKey(config), ({ message }: Error) => {
+    await assert.rejects(loadKey(config), ({ message }: Error) => {
       assert.match(message, /MASTER_KEY_FILE: its content must be 32 bytes/);
       assert.ok(!message.includes('nonsense'));
       return true;
     });
     await writeFile(path, `${KEY.toString('base64')}\n`);
-    assert.deepEqual(await loadMasterKey(config), KEY);
+    assert.deepEqual(await loadKey(config), KEY);
     await rm(folder, { recursive: true });
   });
 
   it('is made once for the embedded database, for its owner alone, however many begin at once', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     const config = loadConfig({ DATA_DIR: join(folder, 'data') });
-    const made = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey(config)));
+    const made = await Promise.all(Array.from({ length: 8 }, () => loadKey(config)));
     for (const key of made) assert.deepEqual(key, made[0]);
-    assert.deepEqual(await loadMasterKey(config), made[0]);
+    assert.deepEqual(await loadKey(config), made[0]);
     const path = join(folder, 'data', 'master.key');
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.match(await readFile(path, 'utf8'), /^[0-9a-f]{64}\n$/);
@@ -174,7 +183,7 @@ describe('the master key', () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     await chown(folder, 65_534, 65_534);
     const config = loadConfig({ DATA_DIR: folder });
-    await loadMasterKey(config);
+    await loadKey(config);
     assert.equal((await stat(join(folder, 'master.key'))).uid, 65_534);
     await rm(folder, { recursive: true });
   });

@@ -2,9 +2,12 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
+import type { DeliveryRetention } from '../../exchange/retention.store.ts';
+import { PUBLISH } from '../../publish/publish-settings.ts';
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
+import { timeLimits, type WorkLimits } from './time-limits.ts';
 
 /** Seconds. */
 const DAY = 86_400;
@@ -16,6 +19,7 @@ export interface Config {
   database: { kind: 'url'; url: string; serviceUrl: string | undefined } | { kind: 'embedded' };
   /** Connections of one process at most. */
   databaseConnections: number;
+  timeLimits: WorkLimits;
   /** Absolute folder of the embedded database and of the master key made for it. */
   dataDir: string;
   host: string;
@@ -33,8 +37,16 @@ export interface Config {
   /** Numbers of the sign-in rules (design 3.2). */
   signIn: SignInSettings;
   importMaxBytes: number;
+  /** Seconds without a byte of its body after which an import is given up. */
+  importIdleSeconds: number;
+  /** How long it goes on answering after SIGTERM, while /readyz says 503. */
+  drainSeconds: number;
   /** Days that every publish stays in the history. */
   publishHistoryDays: number;
+  /** Days that things are kept; 0: for ever. */
+  retention: DeliveryRetention & { unmappedCodeDays: number };
+  /** Publishes of one account that may wait in one process for others to end. */
+  publishWaitingPerAccount: number;
   delivery: DeliverySettings;
 }
 
@@ -52,6 +64,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const config: Config = {
     database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url, serviceUrl },
     databaseConnections: reader.integer('DATABASE_CONNECTIONS', { min: 2, max: 200, fallback: 10 }),
+    timeLimits: timeLimits(reader),
     dataDir: resolve(reader.text('DATA_DIR') ?? './data'),
     host: reader.text('HOST') ?? '127.0.0.1',
     port: reader.integer('PORT', { min: 0, max: 65_535, fallback: 3000 }),
@@ -81,7 +94,19 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       hashQueue: reader.integer('PASSWORD_HASH_QUEUE', { min: 0, max: 10_000, fallback: 32 }),
     },
     importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
+    importIdleSeconds: reader.integer('IMPORT_IDLE_SECONDS', { min: 1, max: 3_600, fallback: 60 }),
+    drainSeconds: reader.integer('DRAIN_SECONDS', { min: 0, max: 3_600, fallback: 5 }),
     publishHistoryDays: reader.integer('PUBLISH_HISTORY_DAYS', { min: 1, max: 36_500, fallback: 400 }),
+    retention: {
+      payloadDays: keptDays(reader, 'DELIVERY_PAYLOAD_DAYS', 400),
+      historyDays: keptDays(reader, 'DELIVERY_HISTORY_DAYS', 800),
+      unmappedCodeDays: keptDays(reader, 'UNMAPPED_CODE_DAYS', 400),
+    },
+    publishWaitingPerAccount: reader.integer('PUBLISH_WAITING_PER_ACCOUNT', {
+      min: 1,
+      max: 10_000,
+      fallback: PUBLISH.waitingPerAccount,
+    }),
     delivery: deliverySettings(reader),
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
@@ -93,6 +118,10 @@ export function baseUrlOf(config: Config, port = config.port): string {
   if (config.publicBaseUrl !== undefined) return config.publicBaseUrl;
   const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/api/v1`;
+}
+
+function keptDays(reader: EnvironmentReader, name: string, fallback: number): number {
+  return reader.integer(name, { min: 0, max: 36_500, fallback });
 }
 
 function publicBaseUrl(reader: EnvironmentReader): string | undefined {

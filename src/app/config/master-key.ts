@@ -1,17 +1,33 @@
 /** Where the master key comes from: a value, a file, or one made once for the embedded database. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { handToOwnerOf } from '../../platform/db/data-folder.ts';
 import { type Config, MASTER_KEY_SHAPE, parseMasterKey } from './config.ts';
 import { ConfigError } from './environment.ts';
 
-export async function loadMasterKey(config: Config): Promise<Buffer> {
-  if (config.masterKey.kind === 'value') return config.masterKey.key;
-  if (config.masterKey.kind === 'file') return readKey('MASTER_KEY_FILE', config.masterKey.path);
+/** A file is read anew each time, because a rotation replaces it. */
+export function masterKeySource(config: Config): MasterKeySource {
+  const { masterKey } = config;
+  if (masterKey.kind === 'value') {
+    const key = createMasterKey(masterKey.key);
+    return { name: 'MASTER_KEY', load: async () => key };
+  }
+  if (masterKey.kind === 'file')
+    return {
+      name: 'MASTER_KEY_FILE',
+      load: async () => createMasterKey(await readKeyFile('MASTER_KEY_FILE', masterKey.path)),
+    };
   const path = masterKeyPath(config);
-  await makeKeyOnce(config.dataDir, path);
-  return readKey(path, path);
+  return {
+    name: path,
+    async load() {
+      await makeFirstKey(config.dataDir, path);
+      return createMasterKey(await readKeyFile(path, path));
+    },
+  };
 }
 
 /** Where the key that is made for the embedded database is kept. */
@@ -19,7 +35,7 @@ export function masterKeyPath(config: Config): string {
   return join(config.dataDir, 'master.key');
 }
 
-async function readKey(name: string, path: string): Promise<Buffer> {
+export async function readKeyFile(name: string, path: string): Promise<Buffer> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ConfigError([`${name} cannot be read (${error.code})`]);
   });
@@ -28,8 +44,19 @@ async function readKey(name: string, path: string): Promise<Buffer> {
   return key;
 }
 
+/** A database that is there already had a key: a new one would not open it. */
+async function makeFirstKey(dataDir: string, path: string): Promise<void> {
+  if (existsSync(path)) return;
+  // Looked at once more: another process may have made both meanwhile, the key first.
+  if (existsSync(join(dataDir, 'postgresql')) && !existsSync(path))
+    throw new ConfigError([
+      `${path} is missing, but the database beside it is sealed under that key: put the file back, or set MASTER_KEY to the key`,
+    ]);
+  await makeKeyOnce(dataDir, path);
+}
+
 /** Written beside and linked into place, so that a crash or a second process never leaves half a key. */
-async function makeKeyOnce(dataDir: string, path: string): Promise<void> {
+export async function makeKeyOnce(dataDir: string, path: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });

@@ -6,7 +6,7 @@ import { createLog } from '../../platform/log/log.ts';
 import { importPaths } from '../../records/import/import-paths.ts';
 import { createPasswords } from '../../sign-in/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { type OpenDatabase, openDatabase, requireSchema } from '../build-runtime.ts';
+import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { serve } from '../serve.ts';
 import { findShowcase, type Showcase } from './demo.store.ts';
@@ -34,6 +34,7 @@ export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Pr
   const opened = await openDatabase(config, createLog('silent'));
   try {
     await requireSchema(opened, config);
+    await (await openKeys(opened, config)).keys.close();
     const demo = await prepare(config, opened);
     const textOf = json ? documentOf : pageOf;
     await serve({

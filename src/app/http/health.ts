@@ -2,6 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
+import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
 import { skewText } from '../clock.ts';
@@ -13,45 +15,51 @@ const HIDDEN = { schema: { hide: true } };
 
 export interface Health {
   register(server: FastifyInstance): void;
-  /** From now on /readyz answers 503, so that a load balancer sends no more. */
+  /** From now on /readyz answers 503, so that a load balancer sends no more, and each answer ends its connection. */
   drain(): void;
 }
 
-export function createHealth({ clock, live, metrics, config }: Runtime): Health {
+type DatabaseState = 'usable' | 'silent' | 'foreign';
+
+export function createHealth({ clock, db, keys, live, log, metrics, config, writes }: Runtime): Health {
   let draining = false;
 
-  let asking: Promise<boolean> | undefined;
+  let asking: Promise<DatabaseState> | undefined;
 
   /** Callers that ask together share one answer, so that a flood of them takes one connection. */
-  function databaseAnswers(): Promise<boolean> {
+  function databaseState(): Promise<DatabaseState> {
     asking ??= askDatabase().finally(() => {
       asking = undefined;
     });
     return asking;
   }
 
-  async function askDatabase(): Promise<boolean> {
-    const late = sleep(DATABASE_TIMEOUT_MS, false, { ref: false });
-    const answer = clock.compare().then(
-      () => true,
-      () => false,
+  async function askDatabase(): Promise<DatabaseState> {
+    const late = sleep(DATABASE_TIMEOUT_MS, 'silent' as const, { ref: false });
+    const asked = writes.refused ? writes.probe(db) : clock.compare();
+    const answer = Promise.all([asked, keys.check(db)]).then(
+      () => 'usable' as const,
+      (error: Error) => {
+        if (!(error instanceof WrongMasterKeyError)) return 'silent' as const;
+        log.error({ event: 'master-key' }, error.message);
+        return 'foreign' as const;
+      },
     );
     return Promise.race([answer, late]);
   }
 
   return {
     register(server) {
+      server.addHook('onRequest', async (_request, { raw }) => {
+        if (draining) raw.setHeader('connection', 'close');
+      });
       server.get('/healthz', HIDDEN, async () => ({ status: 'ok' }));
       server.get('/readyz', HIDDEN, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
-        if (!(await databaseAnswers()))
-          throw unavailable('Not ready: the database cannot be reached.', 2, 'database');
-        if (clock.isOff())
-          throw unavailable(
-            `Not ready: the clock of this machine is ${skewText(clock)}. Set it right; the service then goes on by itself.`,
-            30,
-            'clock',
-          );
+        const state = await databaseState();
+        if (state === 'silent') throw writes.refused ? noWrites() : noDatabase();
+        if (state === 'foreign') throw otherMasterKey();
+        if (clock.isOff()) throw clockIsOff(clock);
         return { status: 'ready', checks: { database: true, clock: true, notifications: live.up } };
       });
       server.get('/metrics', HIDDEN, async (request, reply) => {
@@ -65,6 +73,19 @@ export function createHealth({ clock, live, metrics, config }: Runtime): Health 
     },
   };
 }
+
+const noDatabase = () => unavailable('Not ready: the database cannot be reached.', 2, 'database');
+const noWrites = () =>
+  unavailable('Not ready: the database takes no writes. Is its disk full?', 5, 'database_refuses');
+const otherMasterKey = () =>
+  unavailable('Not ready: the database belongs to another master key, as the log says.', 60, 'master_key');
+
+const clockIsOff = (clock: ClockWatch) =>
+  unavailable(
+    `Not ready: the clock of this machine is ${skewText(clock)}. Set it right; the service then goes on by itself.`,
+    30,
+    'clock',
+  );
 
 /** A peer on this machine that no proxy speaks for. */
 function isLocal(request: FastifyRequest): boolean {

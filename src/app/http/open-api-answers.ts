@@ -41,6 +41,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   404: 'Not found, or outside the tenant or facility of the caller.',
   406: 'Another media type is asked for than the one that this answers.',
   409: 'The request conflicts with what is stored.',
+  410: 'It was here and is no more.',
   413: 'The body is too large.',
   415: 'The body has another media type or content encoding than this call takes.',
   422: 'The request is understood and cannot be carried out.',
@@ -86,7 +87,9 @@ const PARAMETERS: Json = {
   }),
 };
 
+/** Throws for a status that has no description. */
 export function errorName(status: number, fhir: boolean): string {
+  if (ERRORS[status] === undefined) throw new Error(`the status ${status} has no description`);
   return `${fhir ? 'FhirError' : 'Error'}${status}`;
 }
 

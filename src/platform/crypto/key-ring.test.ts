@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createKeyRing, openWith, sealWith } from './key-ring.ts';
+import { createKeyRing, type DataKeys, openUnderAny, openWith, sealUnder, sealWith } from './key-ring.ts';
 
 const master = randomBytes(32);
 const keys = createKeyRing(master);
+/** A fixed key asks nothing. */
+const NO_DATABASE = { query: () => assert.fail('asked') };
 
 describe('a key ring', () => {
   it('derives the same key for the same purpose, and another for any other', () => {
@@ -22,39 +24,73 @@ describe('a key ring', () => {
     for (const size of [0, 16, 31, 33, 64]) assert.throws(() => createKeyRing(randomBytes(size)), RangeError);
   });
 
-  it('opens what it sealed, for the same purpose and context', () => {
-    fc.assert(
-      fc.property(
+  it('opens what it sealed, for the same purpose and context', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.string(),
         fc.uint8Array({ maxLength: 200 }),
         fc.string({ unit: 'grapheme' }),
-        (purpose, plain, context) => {
-          const sealed = keys.seal(purpose, plain, context);
-          assert.deepEqual(keys.open(purpose, sealed, context), Buffer.from(plain));
+        async (purpose, plain, context) => {
+          const sealed = await keys.seal(NO_DATABASE, { purpose, context }, plain);
+          assert.deepEqual(await keys.open({ purpose, context }, sealed), Buffer.from(plain));
         },
       ),
     );
   });
 
-  it('opens nothing else: another purpose, context or key, or a single changed bit', () => {
-    const sealed = keys.seal('secret', Buffer.from('plain'), 'row 1');
-    assert.throws(() => keys.open('secret', sealed, 'row 2'));
-    assert.throws(() => keys.open('secrets', sealed, 'row 1'));
-    assert.throws(() => createKeyRing(randomBytes(32)).open('secret', sealed, 'row 1'));
+  it('opens nothing else: another purpose, context or key, or a single changed bit', async () => {
+    const sealedFor = { purpose: 'secret', context: 'row 1' };
+    const sealed = await keys.seal(NO_DATABASE, sealedFor, Buffer.from('plain'));
+    await assert.rejects(keys.open({ ...sealedFor, context: 'row 2' }, sealed));
+    await assert.rejects(keys.open({ ...sealedFor, purpose: 'secrets' }, sealed));
+    await assert.rejects(createKeyRing(randomBytes(32)).open(sealedFor, sealed));
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const changed = Buffer.from(sealed);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assert.throws(() => keys.open('secret', changed, 'row 1'));
+      await assert.rejects(keys.open(sealedFor, changed));
     }
     for (let length = 0; length < sealed.length; length += 1)
-      assert.throws(() => keys.open('secret', sealed.subarray(0, length), 'row 1'));
+      await assert.rejects(keys.open(sealedFor, sealed.subarray(0, length)));
   });
 
-  it('never seals twice alike, and shows nothing of what is inside', () => {
+  it('never seals twice alike, and shows nothing of what is inside', async () => {
     const plain = Buffer.from('the same secret');
-    const sealed = Array.from({ length: 200 }, () => keys.seal('secret', plain, ''));
+    const seal = () => keys.seal(NO_DATABASE, { purpose: 'secret', context: '' }, plain);
+    const sealed = await Promise.all(Array.from({ length: 200 }, seal));
     assert.equal(new Set(sealed.map((bytes) => bytes.toString('hex'))).size, 200);
     for (const bytes of sealed) assert.ok(!bytes.includes(plain));
+  });
+
+  it('opens what a data key sealed that it did not know yet, and seals under the newest', async () => {
+    const [first, second] = [randomBytes(32), randomBytes(32)];
+    const sealedFor = { purpose: 'secret', context: 'row' };
+    const stored: { keys: DataKeys; reads: number } = { keys: [first], reads: 0 };
+    let known = stored.keys;
+    const read = async () => {
+      stored.reads += 1;
+      known = stored.keys;
+      return known;
+    };
+    const ring = createKeyRing({
+      get known() {
+        return known;
+      },
+      read,
+    });
+    const old = await ring.seal(NO_DATABASE, sealedFor, Buffer.from('old'));
+    const stable = ring.derive('decoy');
+    stored.keys = [second, first];
+    const renewed = sealUnder(second, sealedFor, Buffer.from('new'));
+    stored.reads = 0;
+    assert.equal(String(await ring.open(sealedFor, old)), 'old');
+    assert.equal(stored.reads, 0, 'what is known is not asked for');
+    assert.equal(String(await ring.open(sealedFor, renewed)), 'new');
+    const sealed = await ring.seal(NO_DATABASE, sealedFor, Buffer.from('x'));
+    assert.ok(openUnderAny([second], sealedFor, sealed));
+    assert.deepEqual(ring.derive('decoy'), stable);
+    assert.deepEqual(createKeyRing(first).derive('decoy'), stable);
+    const [newest, older] = await ring.deriveAll(NO_DATABASE, 'decoy');
+    assert.deepEqual([older, newest], [stable, createKeyRing(second).derive('decoy')]);
   });
 
   it('does not take a short tag for a good one', () => {

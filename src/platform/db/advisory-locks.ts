@@ -11,4 +11,8 @@ export const ADVISORY_LOCKS = {
   signingKeys: 7_246_318_003,
   /** One process at a time makes partitions of the access log. */
   accessLogPartitions: 7_246_318_004,
+  /** One command at a time archives the access log. */
+  accessLogArchive: 7_246_318_105,
+  /** Held shared by whoever seals under the newest data key, alone by whoever renews it. */
+  dataKeys: 7_246_318_005,
 } as const;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { createPool, type Pool, transaction } from './database.ts';
+import { clientConfig, createPool, type Pool, transaction } from './database.ts';
+import { outageOf } from './unavailable.ts';
 
 describe('a pool of the service', () => {
   let database: TestDatabase;
@@ -37,6 +39,39 @@ describe('a pool of the service', () => {
     }
   });
 
+  it('asks for nothing in its start-up message that a pooler refuses', async () => {
+    const { options, statement_timeout, lock_timeout } = clientConfig({
+      url: database.url,
+      applicationName: 'test',
+      role: 'interchange_service',
+      settings: { enable_seqscan: 'off' },
+      limits: { statementMs: 1, lockMs: 1, idleInTransactionMs: 1 },
+    });
+    assert.deepEqual([options, statement_timeout, lock_timeout], [undefined, undefined, undefined]);
+  });
+
+  it('lets PostgreSQL cut off what takes too long', async () => {
+    const limits = { statementMs: 1_000, lockMs: 100, idleInTransactionMs: 200 };
+    const pool = createPool(
+      { url: database.url, max: 2, applicationName: 'limited', limits },
+      () => undefined,
+    );
+    try {
+      await assert.rejects(pool.query('select pg_sleep(30)'), { code: '57014' });
+      await transaction(owner, async (client) => {
+        await client.query('lock table counter');
+        await assert.rejects(pool.query('select n from counter'), { code: '55P03' });
+      });
+      const idle = transaction(pool, async (client) => {
+        await once(client, 'end');
+        await client.query('select 1');
+      });
+      await assert.rejects(idle, (error) => outageOf(error) === 'slow');
+    } finally {
+      await pool.end();
+    }
+  });
+
   it('reads dates as text and whole numbers as numbers', async () => {
     const { rows } = await database.pool.query(
       `select date '2024-02-29' as day, 9007199254740991::bigint as large, 1.20::numeric as exact`,
@@ -44,7 +79,7 @@ describe('a pool of the service', () => {
     assert.deepEqual(rows, [{ day: '2024-02-29', large: 9007199254740991, exact: '1.20' }]);
   });
 
-  it('may not update or delete the access log, nor reach a partition of it', async () => {
+  it('may not update or delete the access log or the data keys, nor reach a partition of the log', async () => {
     for (const statement of [
       `update access_log set outcome = 'allowed'`,
       'delete from access_log',
@@ -54,6 +89,8 @@ describe('a pool of the service', () => {
       'drop table access_log',
       'delete from access_log_writer',
       'delete from schema_migration',
+      'delete from data_key',
+      `update data_key set wrapped = ''`,
       'alter table access_log disable trigger all',
     ])
       await assert.rejects(database.pool.query(statement), { code: '42501' }, statement);

@@ -1,5 +1,6 @@
 /** PostgreSQL access: pools, transactions and how values are read. No business words here. */
 import pg from 'pg';
+import { watched } from './unavailable.ts';
 
 /** Anything that runs SQL: a pool or a client inside a transaction. */
 export interface Queryable {
@@ -11,17 +12,34 @@ export interface Queryable {
 export type Pool = pg.Pool;
 export type Client = pg.PoolClient;
 
-export interface PoolOptions {
+/** How long PostgreSQL lets things take on a connection, in milliseconds; 0: as long as they like. */
+export interface TimeLimits {
+  /** One statement, what it waits for included (57014). */
+  statementMs: number;
+  /** One wait for a lock (55P03). */
+  lockMs: number;
+  /** A transaction between two of its statements (25P03); the connection is lost. */
+  idleInTransactionMs: number;
+}
+
+export interface ConnectionOptions {
   /** PostgreSQL connection URL. */
   url: string;
-  /** Connections at most. */
-  max: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
   /** Role that the connections act as; without it, the user of the URL. */
   role?: string;
   /** Server settings of the connections, such as `enable_seqscan`. */
   settings?: Readonly<Record<string, string>>;
+  /** Default: those of the server, which has none unless its operator set some. */
+  limits?: TimeLimits;
+}
+
+export interface PoolOptions extends ConnectionOptions {
+  /** Connections at most. */
+  max: number;
+  /** Told of every statement and connection that fails. */
+  onFailure?: (error: unknown) => void;
 }
 
 const types = new pg.TypeOverrides();
@@ -29,37 +47,57 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Connection settings shared by pools and single connections. */
-export function clientConfig(options: Omit<PoolOptions, 'max'>): pg.ClientConfig {
-  const { connectionString, startup } = splitOptions(options.url);
-  startup.push('-c TimeZone=UTC', '-c jit=off');
-  if (options.role !== undefined) startup.push(`-c role=${options.role}`);
-  for (const [name, value] of Object.entries(options.settings ?? {})) startup.push(`-c ${name}=${value}`);
-  return {
-    connectionString,
-    application_name: options.applicationName,
-    options: startup.join(' '),
-    types,
-    keepAlive: true,
-  };
+/** How to connect; what the connection then is set to comes with {@link setUpConnection}. */
+export function clientConfig({ url, applicationName }: ConnectionOptions): pg.ClientConfig {
+  return { ...withoutName(url), application_name: applicationName, types, keepAlive: true };
 }
 
-/** pg lets what the URL says replace the settings beside it; our options, the role above all, must come last. */
-function splitOptions(url: string): { connectionString: string; startup: string[] } {
-  if (!/[?&](options|application_name)=/.test(url)) return { connectionString: url, startup: [] };
+/**
+ * Set a new connection up, in one round trip. Not by options of the start-up message: poolers refuse those. What the
+ * URL brings as `options` is set before, so that ours, the role above all, come last.
+ */
+export async function setUpConnection(client: pg.ClientBase, options: ConnectionOptions): Promise<void> {
+  const { role, settings, limits } = options;
+  const all = {
+    TimeZone: 'UTC',
+    jit: 'off',
+    ...settings,
+    ...(limits && {
+      statement_timeout: String(limits.statementMs),
+      lock_timeout: String(limits.lockMs),
+      idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
+    }),
+    ...(role && { role }),
+  };
+  await client.query({
+    text: 'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)',
+    values: [Object.keys(all), Object.values(all)],
+  });
+}
+
+/** pg lets what the URL says replace the settings beside it; our name must come last. */
+function withoutName(url: string): { connectionString: string } {
+  if (!/[?&]application_name=/.test(url)) return { connectionString: url };
   const parsed = new URL(url);
-  const startup = parsed.searchParams.getAll('options');
-  parsed.searchParams.delete('options');
   parsed.searchParams.delete('application_name');
-  return { connectionString: parsed.href, startup };
+  return { connectionString: parsed.href };
 }
 
 /** A pool of connections; errors of idle connections are reported to `onError` and never thrown. */
 export function createPool(options: PoolOptions, onError: (error: Error) => void): Pool {
-  const pool = new pg.Pool({ ...clientConfig(options), max: options.max, connectionTimeoutMillis: 10_000 });
+  const pool = new pg.Pool({
+    ...clientConfig(options),
+    max: options.max,
+    connectionTimeoutMillis: 10_000,
+    onConnect: (client) => setUpConnection(client, options),
+  });
   pool.on('error', onError);
   // A pool stops listening to a connection that it gives up, and the server's last words would end the process.
-  pool.on('connect', (client) => void client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    client.query = watched(client.query, options.onFailure);
+  });
+  pool.connect = watched(pool.connect, options.onFailure);
   return pool;
 }
 

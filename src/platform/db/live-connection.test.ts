@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { clientConfig } from './database.ts';
 import { type LiveConnection, openLiveConnection } from './live-connection.ts';
 
 async function pidOf(live: LiveConnection): Promise<number> {
@@ -28,7 +27,7 @@ describe('openLiveConnection', () => {
     const heard: string[] = [];
     const states = new EventTarget();
     const live = await openLiveConnection({
-      config: clientConfig({ url: database.url, applicationName: 'live' }),
+      connection: { url: database.url, applicationName: 'live' },
       channels: ['first', 'Second channel'],
       onNotification: (channel, payload) => heard.push(`${channel}: ${payload}`),
       onStateChange: (up) => states.dispatchEvent(new Event(up ? 'up' : 'down')),
@@ -108,7 +107,7 @@ describe('openLiveConnection', () => {
 
   it('leaves no connection behind when the first attempt fails', async () => {
     const failing = openLiveConnection({
-      config: clientConfig({ url: database.url, applicationName: 'live' }),
+      connection: { url: database.url, applicationName: 'live' },
       channels: [''],
       onNotification: () => undefined,
       onError: () => undefined,

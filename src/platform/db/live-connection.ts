@@ -8,17 +8,22 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Queryable } from './database.ts';
+import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from './database.ts';
+import { watched } from './unavailable.ts';
 
 export interface LiveConnectionOptions {
-  config: pg.ClientConfig;
+  connection: ConnectionOptions;
   channels: readonly string[];
   /** Milliseconds between checks that the connection still answers. */
   heartbeatMs?: number;
+  /** Called on each new connection before it counts; when it rejects, the connection is given up. */
+  prepare?: (client: pg.Client) => Promise<void>;
   onNotification: (channel: string, payload: string) => void;
   /** Called after every change between listening and not listening. */
   onStateChange?: (up: boolean) => void;
   onError: (error: Error) => void;
+  /** Told of every statement that fails. */
+  onFailure?: (error: unknown) => void;
 }
 
 export interface LiveConnection {
@@ -44,10 +49,11 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
 
   async function connect(): Promise<void> {
     const client = new pg.Client({
-      ...options.config,
+      ...clientConfig(options.connection),
       query_timeout: 15_000,
       connectionTimeoutMillis: 10_000,
     });
+    client.query = watched(client.query, options.onFailure);
     client.on('notification', (message) => options.onNotification(message.channel, message.payload ?? ''));
     client.on('error', (error) => {
       options.onError(error);
@@ -56,6 +62,8 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
     client.on('end', () => drop(client));
     try {
       await client.connect();
+      await setUpConnection(client, options.connection);
+      await options.prepare?.(client);
       for (const channel of options.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       void client.end().catch(() => undefined);

@@ -1,21 +1,58 @@
-/** Tells an unreachable database from a fault in a statement. */
+/** Tells what the database cannot do at the moment from a fault in a statement. */
+import { DatabaseError } from 'pg';
 
-const SYSTEM_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-]);
+/**
+ * `unreachable`: it cannot be connected to, or the connection was lost. `refusing`: it has no room or no memory, or
+ * takes no writes. `slow`: a statement took longer than it may.
+ */
+export type Outage = 'unreachable' | 'refusing' | 'slow';
+
+const OF_SQLSTATE: readonly [RegExp, Outage][] = [
+  // Connections (08), a server that stops or starts (57P), too many connections.
+  [/^08|^57P|^53300$/, 'unreachable'],
+  // No room, no memory, a limit of its configuration (53), a failing disk, a standby.
+  [/^53|^58030$|^25006$/, 'refusing'],
+  // Cancelled, waited too long for a lock, or for the next statement of its transaction.
+  [/^57014$|^55P03$|^25P0[34]$/, 'slow'],
+];
+
+/** What pg says of a connection in words alone. */
 const MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
 
-/** True for lost and refused connections, a server that starts or stops, and too many connections. */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = (error as { code?: string }).code ?? '';
-  // SQLSTATE classes 08 (connection), 57P (server is going or coming), 53300 (too many connections), 25006 (standby).
-  if (/^08|^57P|^53300$|^25006$/.test(code) || SYSTEM_CODES.has(code)) return true;
-  return MESSAGES.test(error.message);
+const FROM_DATABASE = Symbol('from the database');
+
+/**
+ * The outage that an error tells of; undefined for every other error. A system error, such as ECONNRESET, counts only
+ * where {@link watched} saw it come from a database connection: callers and other servers break connections, too.
+ */
+export function outageOf(error: unknown): Outage | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code } = error as { code?: unknown };
+  if (error instanceof DatabaseError) return OF_SQLSTATE.find(([states]) => states.test(String(code)))?.[1];
+  const lost = /^E[A-Z]+$/.test(String(code)) || MESSAGES.test(error.message);
+  return lost && FROM_DATABASE in error ? 'unreachable' : undefined;
+}
+
+/** `call` of a pool or a connection; what it fails with is marked as the database's and told to `onFailure`. */
+export function watched<Call extends (...args: never[]) => unknown>(
+  call: Call,
+  onFailure?: (error: unknown) => void,
+): Call {
+  const note = (error: unknown): void => {
+    if (error instanceof Error) Object.assign(error, { [FROM_DATABASE]: true });
+    onFailure?.(error);
+  };
+  const watching = function (this: unknown, ...args: unknown[]): unknown {
+    const callback = args.at(-1);
+    if (typeof callback === 'function')
+      args[args.length - 1] = (error: unknown, ...answer: unknown[]) => {
+        if (error != null) note(error);
+        callback(error, ...answer);
+      };
+    const answer = Reflect.apply(call, this, args);
+    if (answer instanceof Promise) answer.catch(note);
+    return answer;
+  };
+  return watching as unknown as Call;
 }

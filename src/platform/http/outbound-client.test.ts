@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createOutboundClient, isUntrusted, NOT_WRITTEN, type OutboundClient } from './outbound-client.ts';
@@ -22,6 +23,22 @@ test('what is wrong with a certificate or with TLS is told from what may pass', 
   for (const code of untrusted) assert.ok(isUntrusted(code), code);
   for (const code of ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'TIMEOUT', 'TRUNCATED', 'ENOTFOUND', 'FAILED'])
     assert.ok(!isUntrusted(code), code);
+});
+
+test('a request may have less time than the client; connecting and the whole answer are in it', async () => {
+  const server = createHttpServer((_, response) => {
+    response.writeHead(200);
+    response.write('the answer begins, and never ends');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 600_000, maxResponseBytes: 1_000 } as const;
+  const client = createOutboundClient(address, limits);
+  const answer = await client.send({ method: 'GET', path: '/', headers: {}, timeoutMs: 100 });
+  assert.deepEqual(answer, { kind: 'unanswered', code: 'TIMEOUT', reached: true });
+  client.close();
+  server.closeAllConnections();
+  server.close();
 });
 
 describe('a request that is asked about before it is written', () => {
@@ -64,6 +81,19 @@ describe('a request that is asked about before it is written', () => {
       assert.equal(answer.kind === 'answered' && answer.status, 204, `kept: ${kept}`);
     }
     assert.equal(connections, 1);
+  });
+
+  test('is written when it waited for the connection of another request', async () => {
+    server.removeAllListeners('connection');
+    server.on('connection', (socket) => {
+      socket.on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+      socket.on('error', () => undefined);
+    });
+    const answers = await Promise.all([1, 2, 3].map(() => send(async () => true)));
+    assert.deepEqual(
+      answers.map((answer) => answer.kind === 'answered' && answer.status),
+      [204, 204, 204],
+    );
   });
 
   test('leaves no byte on the connection when it may not be', async () => {

@@ -1,12 +1,14 @@
 /** Requests to one server of somebody else, over kept connections. Follows no redirect. */
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 export interface OutboundLimits {
   reach: Reach;
   maxInFlight: number;
+  /** For one request: to connect, send it and read the whole answer. */
   timeoutMs: number;
   /** Of an answer at most so much is read. */
   maxResponseBytes: number;
@@ -18,6 +20,8 @@ export interface OutboundRequest {
   path: string;
   headers: Record<string, string | number>;
   body?: string | undefined;
+  /** Instead of that of the client. */
+  timeoutMs?: number | undefined;
   /** Asked once the connection stands, just before anything is written on it. False: nothing is. */
   mayWrite?: (() => Promise<boolean>) | undefined;
 }
@@ -73,13 +77,14 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
   };
   const start = secure ? https.request : http.request;
+  const connecting: Connecting = { event: secure ? 'secureConnect' : 'connect', standing: new WeakSet() };
   return {
     url,
-    send({ method, path, headers, body, mayWrite }) {
+    send({ method, path, headers, body, timeoutMs = limits.timeoutMs, mayWrite }) {
       const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-      const answer = answerTo(sending, limits);
+      const answer = answerTo(sending, { ...limits, timeoutMs });
+      whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
       if (mayWrite === undefined) sending.end(body);
-      else writeIf(mayWrite, sending, { body, ready: secure ? 'secureConnect' : 'connect' });
       return answer;
     },
     close() {
@@ -91,18 +96,35 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   };
 }
 
-/** Nothing of a request, its head included, is written before its body is given. */
-function writeIf(
-  mayWrite: () => Promise<boolean>,
+/**
+ * Calls back once a request has a connection that stands. Node.js tells of a new one (`connect`, `secureConnect`) and,
+ * for one handed on by a request that ended, tells nothing: so those that stand are remembered.
+ */
+function whenConnected(
   sending: http.ClientRequest,
-  { body, ready }: { body: string | undefined; ready: 'connect' | 'secureConnect' },
+  { event, standing }: Connecting,
+  then: () => void = () => undefined,
 ): void {
-  const ask = () =>
-    mayWrite().then(
-      (may) => (may ? sending.end(body) : sending.destroy(new NotWrittenError())),
-      (error: Error) => sending.destroy(error),
-    );
-  sending.once('socket', (socket) => (sending.reusedSocket ? void ask() : socket.once(ready, ask)));
+  sending.once('socket', (socket) => {
+    if (standing.has(socket)) return then();
+    socket.once(event, () => {
+      standing.add(socket);
+      then();
+    });
+  });
+}
+
+interface Connecting {
+  event: 'connect' | 'secureConnect';
+  standing: WeakSet<Socket>;
+}
+
+/** Nothing of a request, its head included, is written before its body is given. */
+function writeIf(mayWrite: () => Promise<boolean>, sending: http.ClientRequest, body?: string): void {
+  mayWrite().then(
+    (may) => (may ? sending.end(body) : sending.destroy(new NotWrittenError())),
+    (error: Error) => sending.destroy(error),
+  );
 }
 
 /** The request may not be written after all. */

@@ -8,13 +8,14 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { type Outage, outageOf } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
+import { isSlowBody } from './slow-bodies.ts';
 import { validationMessage } from './validation-message.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -63,7 +64,9 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
     routerOptions: { maxParamLength: 512 },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
-    clientErrorHandler: faults.answerBroken,
+    clientErrorHandler: (error, socket) => {
+      if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
+    },
   });
   server.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -100,11 +103,12 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
   }
 
   function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const known = toHttpError(error);
+    const known = toHttpError(error) ?? hungUp(error, request);
     const answer =
       known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
     codes.set(request, answer.code);
-    if (known === undefined)
+    if (answer.code === HUNG_UP) log.info({ correlationId: request.id, code: HUNG_UP }, 'the caller hung up');
+    else if (known === undefined)
       log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
     else if (answer.statusCode >= 500)
       log.warn(
@@ -153,11 +157,29 @@ function toHttpError(error: unknown): HttpError | undefined {
       code ?? 'bad_request',
       CLIENT_FAULTS[statusCode] ?? 'The request is not valid.',
     );
-  if (isDatabaseUnavailable(error))
-    return Object.assign(unavailable('The database cannot be reached. Try again shortly.', 2, 'database'), {
-      cause: error,
-    });
-  return undefined;
+  const outage = outageOf(error);
+  return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
+}
+
+const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
+  unreachable: () => unavailable('The database cannot be reached. Try again shortly.', 2, 'database'),
+  refusing: () =>
+    unavailable(
+      'The database has no room or memory left, or takes no writes. Try again in a minute, and tell the operator.',
+      30,
+      'database_refuses',
+    ),
+  slow: () => unavailable('The database took too long for this. Try again shortly.', 5, 'database_slow'),
+};
+
+const HUNG_UP = 'caller_hung_up';
+
+/** The connection ended before all of the request was there. Nobody is left to read the answer. */
+function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined {
+  const { code } = error as { code?: unknown };
+  const broken = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (!broken || raw.complete || !raw.destroyed) return undefined;
+  return new HttpError(400, HUNG_UP, 'The connection ended before the request was complete.');
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {

@@ -1,4 +1,7 @@
-/** The FHIR R4 interface of a {@link FhirStore}: create, conditional create, update, read, search, metadata. */
+/**
+ * The FHIR R4 interface of a {@link FhirStore}: create, conditional create, update, read, delete, search,
+ * metadata.
+ */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { PUBLISHED_TYPES } from '../resource-types.ts';
 import type { FhirStore, Outcome, Resource } from './fhir-store.ts';
@@ -28,6 +31,7 @@ export function perform(
   if (method === 'GET' && type === 'metadata') return capabilities(store);
   if (method === 'GET' && id !== undefined) return store.read(type, id);
   if (method === 'GET') return searchset(store, type, query);
+  if (method === 'DELETE' && id !== undefined) return store.delete(type, id);
   const resource = parseResource(body);
   if (resource === undefined) return problem(400, 'structure', 'Not valid JSON');
   if (resource.resourceType !== type) return problem(400, 'invalid', 'Resource type does not match');
@@ -42,6 +46,7 @@ export function perform(
 export function answerWith(response: ServerResponse, outcome: Outcome | Resource): void {
   if (response.destroyed || response.writableEnded) return;
   const status = isOutcome(outcome) ? outcome.status : 200;
+  if (status === 204) return void response.writeHead(status).end();
   const resource = isOutcome(outcome) ? outcome.resource : undefined;
   const { id, resourceType, meta } = resource ?? {};
   const version = meta?.versionId;
@@ -93,7 +98,12 @@ function searchset(store: FhirStore, type: string, query: string): Outcome | Res
 }
 
 function capabilities({ options }: FhirStore): Resource {
-  const interactions = ['create', 'update', 'read', ...(options.search ? ['search-type'] : [])];
+  const { search, deletes = true, declaresClientIds = true } = options;
+  const interactions = [
+    ...['create', 'update', 'read'],
+    ...(deletes ? ['delete'] : []),
+    ...(search ? ['search-type'] : []),
+  ];
   return {
     resourceType: 'CapabilityStatement',
     status: 'active',
@@ -106,7 +116,7 @@ function capabilities({ options }: FhirStore): Resource {
         resource: PUBLISHED_TYPES.map((type) => ({
           type,
           interaction: interactions.map((code) => ({ code })),
-          updateCreate: options.clientIds,
+          ...(declaresClientIds ? { updateCreate: options.clientIds } : {}),
           conditionalCreate: options.conditionalCreate,
           referencePolicy: options.referentialIntegrity ? ['literal', 'enforced'] : ['literal'],
           searchParam: [{ name: 'identifier', type: 'token' }],

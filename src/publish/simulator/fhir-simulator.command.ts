@@ -11,6 +11,7 @@ interface Options {
   port: string;
   ownIds?: true;
   integrity: boolean;
+  declaredIds: boolean;
 }
 
 export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
@@ -18,6 +19,7 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
     .description('a local FHIR server, in memory, to publish to; prints what it is sent')
     .option('--port <port>', 'port on 127.0.0.1', '4200')
     .option('--own-ids', 'give ids itself and refuse those of others: publish with --id-policy server')
+    .option('--no-declared-ids', 'do not say in /metadata whether ids of others are taken (updateCreate)')
     .option('--no-integrity', 'take references that lead nowhere')
     .addHelpText(
       'after',
@@ -30,6 +32,7 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
       const store = new FhirStore({
         name: 'interchange fhir-simulator',
         clientIds: options.ownIds !== true,
+        declaresClientIds: options.declaredIds,
         referentialIntegrity: options.integrity,
         conditionalCreate: true,
         search: true,

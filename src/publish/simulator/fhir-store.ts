@@ -14,6 +14,10 @@ export interface StoreOptions {
   name: string;
   /** PUT to an id that is not there makes it. Without it: 405. */
   clientIds: boolean;
+  /** Says in its CapabilityStatement whether it takes ids of others; default true. HAPI FHIR says nothing of it. */
+  declaresClientIds?: boolean;
+  /** Deletes; default true. Without it: 405. */
+  deletes?: boolean;
   /** References must lead to something. Without it nobody looks. */
   referentialIntegrity: boolean;
   /** Honours If-None-Exist. */
@@ -26,7 +30,7 @@ export interface StoreOptions {
   sequentialIds?: boolean;
 }
 
-/** What a write came to: 200 there or updated, 201 made, else why not. */
+/** What a write came to: 200 there or updated, 201 made, 204 deleted, else why not. */
 export interface Outcome {
   status: number;
   resource?: Resource;
@@ -102,6 +106,16 @@ export class FhirStore {
   /** Every resource that is there now, in its newest version. */
   current(): Resource[] {
     return [...this.#held.values()].flatMap(({ versions, deleted }) => (deleted ? [] : versions.slice(-1)));
+  }
+
+  /** DELETE. */
+  delete(type: string, id: string): Outcome {
+    if (this.options.deletes === false)
+      return { status: 405, problem: { code: 'not-supported', text: 'Delete is not allowed' } };
+    const found = this.read(type, id);
+    if (found.status !== 200) return found;
+    this.remove(`${type}/${id}`, true);
+    return { status: 204 };
   }
 
   /** As if it had never been there, or as deleted (410). */

@@ -9,6 +9,7 @@ import type { Unit, UnitEntry } from './unit.ts';
 export interface ConditionsRequest {
   scope: FacilityScope;
   reach: Reach;
+  dryRun: boolean;
   unit: Unit;
 }
 
@@ -32,7 +33,7 @@ export async function applyConditions(
   for (const [importer, entries] of byImporter.sort(([a], [b]) => a.order - b.order)) {
     for (const chunk of chunks(entries)) {
       const missing = await matchConditions(client, request, chunk, rejected);
-      if (missing.length === 0) continue;
+      if (missing.length === 0 || request.dryRun) continue;
       await client.query('select pg_advisory_xact_lock($1)', [
         lockNumber(request.scope.organisationId, importer.type),
       ]);

@@ -15,8 +15,8 @@ import type {
 } from '../../observations/observation.ts';
 import { codeableConcept, compact, list, optional, period, periodBounds } from './datatypes.ts';
 import type { ElementReader } from './element-reader.ts';
+import type { Column } from './record-table.ts';
 import type { MapContext, ReferenceValue } from './resource-importer.ts';
-import type { Column } from './write-records.ts';
 
 /** Record types that a person or organisation in a record may be. */
 export const ACTORS = ['Practitioner', 'Organization', 'Patient'] as const;

@@ -13,8 +13,9 @@ import { codeableConcept, identifier, list, optional } from './datatypes.ts';
 import { reportDiscipline } from './discipline.ts';
 import type { ElementReader } from './element-reader.ts';
 import { groupRecords, noteTouched } from './group-records.ts';
+import type { RecordTable } from './record-table.ts';
 import type { MapContext, ResourceImporter } from './resource-importer.ts';
-import { type RecordRow, type RecordTable, writeRecords } from './write-records.ts';
+import { type RecordRow, writeRecords } from './write-records.ts';
 
 const STATUSES = [
   'registered',
@@ -106,10 +107,11 @@ export const diagnosticReportImporter: ResourceImporter<RecordRow> = {
     },
   }),
   async write(rows, context) {
-    const result = await writeRecords(context.client, context.scope, { table: TABLE, rows });
+    const result = await writeRecords(context, { table: TABLE, rows });
     noteTouched(context, 'reports', rows, result);
     return result;
   },
+  tables: [TABLE],
   finish: groupRecords,
 };
 

@@ -48,15 +48,16 @@ export async function groupRecords(context: WriteContext): Promise<void> {
   const touched = touchedIn(context);
   if (touched.grouped) return;
   touched.grouped = true;
-  const { client, scope } = context;
+  const { client, scope, dryRun } = context;
   const { observations, patients } = touched;
   if (patients.size === 0) return;
   // What another import groups at the same time could not be seen, and would be torn apart.
-  await lockGrouping(client, scope, patients);
+  if (!dryRun) await lockGrouping(client, scope, patients);
   const foreign = await foreignLinks(client, scope, touched);
   for (const { type, element, ids } of foreign)
     context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
-  if (foreign.length > 0) return;
+  // What comes under which order is in no report.
+  if (foreign.length > 0 || dryRun) return;
   await groupInvestigations(client, scope, touched);
   if (observations.size > 0) await groupVitalSigns(client, scope, [...observations]);
 }

@@ -13,8 +13,9 @@ import {
 import { codeableConcept, coding, compact, identifier, list, optional } from './datatypes.ts';
 import type { ElementReader } from './element-reader.ts';
 import { groupRecords, noteTouched } from './group-records.ts';
+import type { RecordTable } from './record-table.ts';
 import type { MapContext, ResourceImporter } from './resource-importer.ts';
-import { type RecordRow, type RecordTable, writeRecords } from './write-records.ts';
+import { type RecordRow, writeRecords } from './write-records.ts';
 
 const STATUSES = ['registered', 'available', 'cancelled', 'entered-in-error', 'unknown'] as const;
 
@@ -94,10 +95,11 @@ export const imagingStudyImporter: ResourceImporter<RecordRow> = {
     };
   },
   async write(rows, context) {
-    const result = await writeRecords(context.client, context.scope, { table: TABLE, rows });
+    const result = await writeRecords(context, { table: TABLE, rows });
     noteTouched(context, 'studies', rows, result);
     return result;
   },
+  tables: [TABLE],
   finish: groupRecords,
 };
 

@@ -1,11 +1,11 @@
 /** POST /imports/fhir (design 3.7): FHIR records in the body, plain or gzip, as the facility's own systems send them. */
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { tooLarge } from '../../platform/http/body.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log.ts';
 import { DEFAULT_PURPOSE_OF_USE } from '../../privacy/purpose-of-use.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/access.ts';
@@ -16,13 +16,14 @@ import type { ImportDocument } from './import-report.ts';
 import type { OnPatients, OnPatientsChanged } from './run-unit.ts';
 import { bodyLimits, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
+import { paced } from './source/paced-body.ts';
 import { NoSpaceError, SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
 
 export interface ImportRouteDependencies {
   db: Pool;
   accessLog: AccessLog;
-  config: { importMaxBytes: number };
+  config: { importMaxBytes: number; importIdleSeconds: number };
   onPatientsChanged?: OnPatientsChanged;
   limits?: SourceLimits;
 }
@@ -36,10 +37,13 @@ const MEDIA_TYPES = [
   'application/x-gzip',
 ];
 /**
- * Imports at the same time in one process, one for each organisation: each holds a connection and may fill a
- * temporary file, and one organisation's slow uploads must not hold every place.
+ * Imports that work at the same time in one process, one for each organisation: each holds a connection. A body that is
+ * still on its way has no place.
  */
 const CONCURRENT = 4;
+/** A body that is slower than this, about 1 kB a second, is given up. */
+const WINDOW_MS = 60_000;
+const MIN_WINDOW_BYTES = 65_536;
 const RETRY_AFTER_SECONDS = 5;
 /** Access log entries that are handed over at once. */
 const ENTRIES = 1_000;
@@ -130,17 +134,21 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       handle: async ({ query: { dryRun = false }, body }, context) => {
         requireMediaType(context);
         const { organisationId } = context.scope;
-        if (active.size >= CONCURRENT || active.has(organisationId))
-          throw unavailable(
-            'An import of this organisation, or too many others, run at the moment. Send it again later.',
-            RETRY_AFTER_SECONDS,
-          );
-        active.add(organisationId);
+        // Before a long upload that would be refused anyhow; it takes its place when there is work to do.
+        requirePlace(active, organisationId);
+        const spool = await openBody(body, deps, limits);
         try {
-          const document = await importBody({ ...deps, limits, dryRun }, body, context);
-          return { body: dryRun ? { dryRun, ...document } : document };
+          const leave = takePlace(active, organisationId);
+          try {
+            // The body may have been long on its way.
+            await context.stillAllowed();
+            const document = await importSpool({ ...deps, limits, dryRun }, spool, context);
+            return { body: dryRun ? { dryRun, ...document } : document };
+          } finally {
+            leave();
+          }
         } finally {
-          active.delete(organisationId);
+          await spool.close();
         }
       },
     },
@@ -149,21 +157,27 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
 
 type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun: boolean };
 
-async function importBody(
-  deps: BodyDependencies,
-  body: IncomingMessage,
-  context: FacilityContext,
-): Promise<ImportDocument> {
-  const spool = await openBody(body, deps.config.importMaxBytes, deps.limits);
-  // The connection is quiet while a large body is written: that is no reason to close it.
-  body.socket.setTimeout(0);
-  try {
-    // The body may have been long on its way.
-    await context.stillAllowed();
-    return await importSpool(deps, spool, context);
-  } finally {
-    await spool.close();
-  }
+/** 503 when the import has to wait for others, which are named by their organisation. */
+function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
+  if (active.has(organisationId))
+    throw unavailable(
+      'Another import of this organisation is running. Send this one again when it has ended.',
+      RETRY_AFTER_SECONDS,
+      'import_running',
+    );
+  if (active.size >= CONCURRENT)
+    throw unavailable(
+      `${CONCURRENT} other imports are running. Send this one again later.`,
+      RETRY_AFTER_SECONDS,
+      'imports_running',
+    );
+}
+
+/** Returns what gives the place back. */
+function takePlace(active: Set<string>, organisationId: string): () => void {
+  requirePlace(active, organisationId);
+  active.add(organisationId);
+  return () => void active.delete(organisationId);
 }
 
 async function importSpool(
@@ -207,16 +221,39 @@ function patientLogger(accessLog: AccessLog, { scope, caller, correlationId }: F
   };
 }
 
-async function openBody(body: IncomingMessage, maxBytes: number, limits: SourceLimits): Promise<Spool> {
-  if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  let overflowed = false;
+/** The whole body, however long it takes, as long as it goes on. */
+async function openBody(
+  body: IncomingMessage,
+  { config }: ImportRouteDependencies,
+  limits: SourceLimits,
+): Promise<Spool> {
+  const done = takeSlowBody(body.socket);
+  // The pace is looked at here; and the connection is quiet while a large body is written.
+  body.socket.setTimeout(0);
   try {
-    return await openStream(
-      limited(body, maxBytes, () => {
-        overflowed = true;
-      }),
-      limits,
-    );
+    return await spoolBody(body, config, limits);
+  } finally {
+    done();
+  }
+}
+
+async function spoolBody(
+  body: IncomingMessage,
+  { importMaxBytes: maxBytes, importIdleSeconds }: ImportRouteDependencies['config'],
+  limits: SourceLimits,
+): Promise<Spool> {
+  if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const pace = {
+    idleMs: importIdleSeconds * 1_000,
+    windowMs: WINDOW_MS,
+    minWindowBytes: MIN_WINDOW_BYTES,
+  };
+  let overflowed = false;
+  const chunks = limited(paced(body, pace), maxBytes, () => {
+    overflowed = true;
+  });
+  try {
+    return await openStream(chunks, limits);
   } catch (error) {
     if (overflowed) throw tooLarge(maxBytes);
     if (error instanceof NoSpaceError)
@@ -229,9 +266,13 @@ async function openBody(body: IncomingMessage, maxBytes: number, limits: SourceL
   }
 }
 
-async function* limited(body: Readable, maxBytes: number, overflow: () => void): AsyncGenerator<Buffer> {
+async function* limited(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+  overflow: () => void,
+): AsyncGenerator<Buffer> {
   let sizeBytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     sizeBytes += chunk.length;
     if (sizeBytes > maxBytes) {
       overflow();

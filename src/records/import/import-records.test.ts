@@ -13,6 +13,7 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import type { Client } from '../../platform/db/database.ts';
 import { dataFault } from './import-transaction.ts';
 import { facilityRecordId, recordId } from './record-id.ts';
 import type { PatientChange } from './run-unit.ts';
@@ -620,8 +621,9 @@ describe('what an index cannot hold', () => {
 
 describe('unexpected failures', () => {
   const failing = (code: string) => ({
-    onPatientsChanged: async (_client: unknown, _scope: unknown, changed: readonly PatientChange[]) => {
-      if (changed.length === 2) throw Object.assign(new Error('a secret'), { code });
+    onPatientsChanged: async (client: Client, _scope: unknown, changed: readonly PatientChange[]) => {
+      if (changed.length === 2)
+        await client.query(`do $$ begin raise exception 'a secret' using errcode = '${code}'; end $$`);
     },
   });
   const files = () => [patient(), bundle([patient(), patient()]), patient()];
@@ -638,17 +640,18 @@ describe('unexpected failures', () => {
     ]);
   });
 
-  test('a database that is gone ends the run, and what was done is reported', async () => {
-    const document = await t.run(files(), { deps: failing('57P01'), keepGoing: true });
-    assert.deepEqual(document.resources, { Patient: 1 });
-    assert.deepEqual(
-      document.rejected.map(({ file, reason }) => [file, reason]),
-      [
-        ['1.json', 'broke off with an unexpected failure (57P01); what was taken by then is counted'],
-        ['2.json', 'was not imported: the database is out of reach'],
-      ],
-    );
-  });
+  for (const code of ['57P01', '53100'])
+    test(`a database that is gone or full ends the run, and what was done is reported (${code})`, async () => {
+      const document = await t.run(files(), { deps: failing(code), keepGoing: true });
+      assert.deepEqual(document.resources, { Patient: 1 });
+      assert.deepEqual(
+        document.rejected.map(({ file, reason }) => [file, reason]),
+        [
+          ['1.json', `broke off with an unexpected failure (${code}); what was taken by then is counted`],
+          ['2.json', 'was not imported: the database cannot be reached, or takes no writes'],
+        ],
+      );
+    });
 });
 
 describe('tenancy', () => {

@@ -44,6 +44,7 @@ export interface ImportResult {
 }
 
 export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
+  const importers = deps.importers ?? IMPORTERS;
   const report = new ImportReport();
   const unmapped = createUnmappedRecorder({
     db: deps.db,
@@ -57,20 +58,23 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       gone: new AbortController(),
       scope: request.scope,
       alone: request.sources.length === 1,
-      importers: deps.importers ?? IMPORTERS,
+      importers,
       limits: deps.limits ?? DEFAULT_LIMITS,
       transaction,
       report,
       onPatientsChanged: deps.onPatientsChanged,
       reach: request.reach ?? 'organisation',
-      onPatients: request.dryRun === true ? undefined : request.onPatients,
-      unmapped: request.dryRun === true ? undefined : unmapped,
+      dryRun: request.dryRun === true,
+      onPatients: request.onPatients,
+      unmapped,
     };
     await importInRounds(run, request, workers);
   };
   try {
-    if (request.dryRun === true) await inDryRun(deps.db, (transaction) => importAll(transaction, 1));
-    else await importAll(inTransactions(deps.db), request.workers ?? 1);
+    if (request.dryRun === true) {
+      const tables = [...importers.values()].flatMap((importer) => importer.tables);
+      await inDryRun(deps.db, { scope: request.scope, tables }, (transaction) => importAll(transaction, 1));
+    } else await importAll(inTransactions(deps.db), request.workers ?? 1);
   } finally {
     await unmapped.close();
   }

@@ -19,7 +19,7 @@ import type { Spool } from './source/spool.ts';
 
 export interface RunOfRounds extends Omit<ImportRun, 'missingTargets' | 'expected' | 'held' | 'again'> {
   keepGoing: boolean;
-  /** Aborted once the database is out of reach. */
+  /** Aborted once the database is out of reach, or takes no writes. */
   gone: AbortController;
 }
 
@@ -125,7 +125,7 @@ async function importTask(
   { source, only }: Task,
 ): Promise<{ waiting?: Task | undefined; gaveUp?: Task | undefined }> {
   if (run.gone.signal.aborted) {
-    const reason = 'was not imported: the database is out of reach';
+    const reason = 'was not imported: the database cannot be reached, or takes no writes';
     run.report.reject({ file: source.name, entry: null, reason });
     return {};
   }

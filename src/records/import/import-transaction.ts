@@ -1,18 +1,13 @@
-/** One transaction for one unit: normal ones, and those of a dry run, which leave nothing behind. */
+/** One transaction for one unit: normal ones, and those of a dry run. */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { onOwnConnection } from '../../platform/db/own-connection.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { prepareDryRun } from './dry-run-tables.store.ts';
+import type { RecordTable } from './record-table.ts';
 
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
-
-/** Another import has just added what this one held for new. The same work meets it when repeated. */
-export class MetAnotherImport extends Error {
-  override name = 'MetAnotherImport';
-  readonly code = '40001';
-
-  constructor() {
-    super('Another import added the same record');
-  }
-}
 
 /** A serialization failure or a deadlock (PostgreSQL, appendix A): the same work may succeed when repeated. */
 const REPEATABLE = new Set(['40001', '40P01']);
@@ -23,32 +18,30 @@ export function inTransactions(pool: Pool): RunTransaction {
 }
 
 /**
- * Run `import` with transactions that see each other's work and are all undone at its end. One connection
- * carries them, one after the other.
+ * Run `work` with transactions that see each other's work, and keep it from everyone else (docs/adr/0081): it goes to
+ * temporary tables of one connection. They read only, so that nothing waits for them but changes of the schema, and
+ * those for no longer than one unit.
  */
-export async function inDryRun<T>(pool: Pool, work: (run: RunTransaction) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    return await work(async (inner) => {
-      await client.query('savepoint unit');
+export async function inDryRun<T>(
+  pool: Pool,
+  { scope, tables }: { scope: OrganisationScope; tables: readonly RecordTable[] },
+  work: (run: RunTransaction) => Promise<T>,
+): Promise<T> {
+  return onOwnConnection(pool, async (client) => {
+    await prepareDryRun(client, scope, tables);
+    return work(async (unit) => {
+      await client.query('begin');
       try {
-        const result = await inner(client);
-        await client.query('release savepoint unit');
+        const result = await unit(client);
+        await client.query('commit');
         return result;
       } catch (error) {
-        await client.query('rollback to savepoint unit');
+        // A connection that cannot roll back is broken: the next unit says so.
+        await client.query('rollback').catch(() => undefined);
         throw error;
       }
     });
-  } finally {
-    // A connection that cannot roll back is closed, which rolls back too.
-    const broken = await client.query('rollback').then(
-      () => undefined,
-      (error: Error) => error,
-    );
-    client.release(broken);
-  }
+  });
 }
 
 /** Do `work`, again when it met a deadlock or a serialization failure. */
@@ -74,13 +67,10 @@ export function dataFault(error: unknown): string | undefined {
   return `could not be stored (SQLSTATE ${state}${constraint === undefined ? '' : `, ${constraint}`})`;
 }
 
-/** True when the database is out of reach (classes 08 and 57), so that nothing else can be done either. */
+/** True when the database is out of reach or takes no writes, so that nothing else can be done either. */
 export function isDatabaseGone(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return (
-    /^(?:08|57P|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)/.test(String(code)) ||
-    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(String(message))
-  );
+  const outage = outageOf(error);
+  return outage === 'unreachable' || outage === 'refusing';
 }
 
 /** What is safe to say about a failure that nobody foresaw: its code, never its message. */

@@ -20,6 +20,7 @@ import { type UnmappedCode, unmappedCodes } from './unmapped-codes.ts';
 export interface UnitRequest {
   scope: FacilityScope;
   reach: Reach;
+  dryRun: boolean;
   unit: Unit;
   spool: Spool;
   /** The resource of an entry's JSON text. */
@@ -61,6 +62,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     client,
     scope,
     reach: request.reach,
+    dryRun: request.dryRun,
     unit,
     patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
     patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),

@@ -8,10 +8,11 @@ import { observationImporter } from './observation.importer.ts';
 import { organizationFromFhir } from './organization.from-fhir.ts';
 import { patientImporter } from './patient.importer.ts';
 import { practitionerFromFhir } from './practitioner.from-fhir.ts';
+import type { RecordTable } from './record-table.ts';
 import { ENCOUNTER, LOCATION, ORGANIZATION, PRACTITIONER } from './record-tables.ts';
 import type { ResourceImporter } from './resource-importer.ts';
 import { serviceRequestImporter } from './service-request.importer.ts';
-import { type RecordRow, type RecordTable, writeRecords } from './write-records.ts';
+import { type RecordRow, writeRecords } from './write-records.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
 
@@ -21,6 +22,7 @@ const organization: RowImporter = {
   shared: true,
   directory: true,
   lookup: directoryLookup('Organization', 'provider_organisation'),
+  tables: [ORGANIZATION],
   map: organizationFromFhir,
   write: writeTo(ORGANIZATION),
 };
@@ -31,6 +33,7 @@ const location: RowImporter = {
   shared: true,
   directory: true,
   lookup: directoryLookup('Location', 'location'),
+  tables: [LOCATION],
   map: locationFromFhir,
   write: writeTo(LOCATION),
 };
@@ -41,6 +44,7 @@ const practitioner: RowImporter = {
   shared: true,
   directory: true,
   lookup: directoryLookup('Practitioner', 'practitioner'),
+  tables: [PRACTITIONER],
   map: practitionerFromFhir,
   write: writeTo(PRACTITIONER),
 };
@@ -49,10 +53,11 @@ const encounter: RowImporter = {
   type: 'Encounter',
   order: 50,
   lookup: encounterLookup,
+  tables: [ENCOUNTER],
   map: encounterFromFhir,
   async write(rows, context) {
     context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
-    return writeRecords(context.client, context.scope, { table: ENCOUNTER, rows });
+    return writeRecords(context, { table: ENCOUNTER, rows });
   },
 };
 
@@ -72,5 +77,5 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
 );
 
 function writeTo(table: RecordTable): RowImporter['write'] {
-  return (rows, { client, scope }) => writeRecords(client, scope, { table, rows });
+  return (rows, context) => writeRecords(context, { table, rows });
 }

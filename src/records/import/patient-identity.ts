@@ -1,6 +1,5 @@
 /** Whether a Patient that comes under the id of a stored one is still the same person. */
-import type { Client } from '../../platform/db/database.ts';
-import type { OrganisationScope } from '../../tenancy/scope.ts';
+import type { WriteContext } from './resource-importer.ts';
 import type { RecordRow } from './write-records.ts';
 
 interface Identity {
@@ -12,11 +11,11 @@ interface Identity {
 
 /**
  * The ids of rows whose name, birth date and sex all differ from what is stored. What is not known on either side
- * does not differ. The stored rows stay locked, so that nobody changes them in between.
+ * does not differ. The stored rows stay locked, so that nobody changes them in between; not in a dry run, which changes
+ * nothing.
  */
 export async function otherPersons(
-  client: Client,
-  { organisationId }: OrganisationScope,
+  { client, scope, dryRun }: Pick<WriteContext, 'client' | 'scope' | 'dryRun'>,
   rows: readonly RecordRow[],
 ): Promise<string[]> {
   const { rows: found } = await client.query<Identity & { id: string }>({
@@ -27,8 +26,8 @@ export async function otherPersons(
       where organisation_id = $1
         and id = any($2::uuid[])
       order by id
-      for no key update`,
-    values: [organisationId, rows.map(({ id }) => id)],
+      ${dryRun ? '' : 'for no key update'}`,
+    values: [scope.organisationId, rows.map(({ id }) => id)],
   });
   const stored = new Map(found.map((identity) => [identity.id, identity]));
   return rows.flatMap((row) => {

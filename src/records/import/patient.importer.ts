@@ -1,6 +1,6 @@
 /** Patients: shared by the facilities at which they are registered, and reached by an import as far as it may. */
-import { MetAnotherImport } from './import-transaction.ts';
 import { patientLookup } from './lookups.store.ts';
+import { MetAnotherImport } from './met-another-import.ts';
 import { patientFromFhir } from './patient.from-fhir.ts';
 import { otherPersons } from './patient-identity.ts';
 import { PATIENT } from './record-tables.ts';
@@ -16,11 +16,11 @@ export const patientImporter: ResourceImporter<RecordRow> = {
   order: 40,
   shared: true,
   lookup: patientLookup,
+  tables: [PATIENT],
   map: patientFromFhir,
   async write(rows, context) {
-    const { client, scope } = context;
     const beforeChange = refuseOtherPersons(context);
-    const result = await writeRecords(client, scope, { table: PATIENT, rows, beforeChange });
+    const result = await writeRecords(context, { table: PATIENT, rows, beforeChange });
     await keepToFacility([...result.updated, ...result.unchanged], context);
     await register([...result.created, ...result.updated, ...result.unchanged], context);
     return result;
@@ -28,10 +28,10 @@ export const patientImporter: ResourceImporter<RecordRow> = {
   keep: register,
 };
 
-function refuseOtherPersons({ client, scope, refuse }: WriteContext): BeforeChange {
+function refuseOtherPersons(context: WriteContext): BeforeChange {
   return async (rows) => {
-    const ids = await otherPersons(client, scope, rows);
-    refuse('Patient', ids, OTHER_PERSON);
+    const ids = await otherPersons(context, rows);
+    context.refuse('Patient', ids, OTHER_PERSON);
     return ids.length === 0;
   };
 }
@@ -48,5 +48,5 @@ async function keepToFacility(ids: readonly string[], { client, scope, reach }: 
 
 async function register(ids: readonly string[], context: WriteContext): Promise<void> {
   context.patientsTouched(ids);
-  context.patientsRegistered(await registerPatients(context.client, context.scope, ids));
+  context.patientsRegistered(await registerPatients(context, ids));
 }

@@ -1,6 +1,6 @@
 /** Pieces of rows that several record types share. */
 import type { Identifier } from '../../fhir/coded.ts';
-import type { ChildTable } from './write-records.ts';
+import type { ChildTable } from './record-table.ts';
 
 /** Identifiers of Practitioner, Organization and Location records share a table. */
 export function directoryIdentifiers(resourceType: 'Practitioner' | 'Organization' | 'Location'): ChildTable {

@@ -1,6 +1,6 @@
 /** Columns that the import writes (migrations 0004 and 0005). */
 import { directoryIdentifiers } from './record-rows.ts';
-import type { ChildTable, Column, RecordTable } from './write-records.ts';
+import type { ChildTable, Column, RecordTable } from './record-table.ts';
 
 const PERIOD: readonly Column[] = [
   ['period_start', 'text'],

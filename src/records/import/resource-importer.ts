@@ -18,6 +18,7 @@ import type { Client, Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ElementReader } from './element-reader.ts';
 import type { JsonObject } from './json-resource.ts';
+import type { RecordTable } from './record-table.ts';
 
 /** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
 export interface Target {
@@ -85,6 +86,8 @@ export interface WriteContext {
   readonly scope: FacilityScope;
   /** Of records that the facilities of an organisation share. */
   readonly reach: Reach;
+  /** True when nothing is kept: rows go to other tables (`dry-run-tables.store.ts`), and nothing is locked. */
+  readonly dryRun: boolean;
   readonly unit: UnitContext;
   /** Tell which patients the written records are about, for the access log and the exchange. */
   patientsTouched(patientIds: Iterable<string>): void;
@@ -140,6 +143,8 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly directory?: boolean;
   /** How references find stored records of this type; without it, only those of the same Bundle are found. */
   readonly lookup?: RecordLookup;
+  /** Where its records are written. */
+  readonly tables: readonly RecordTable[];
   index?(resource: JsonObject, context: IndexContext): void;
   /**
    * The rows of one resource. Throws `ResourceRejected` (usually through the reader) with a reason that

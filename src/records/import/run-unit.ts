@@ -43,9 +43,11 @@ export interface ImportRun {
   report: ImportReport;
   onPatientsChanged: OnPatientsChanged | undefined;
   reach: Reach;
+  /** True when nothing is kept, and nobody told. */
+  dryRun: boolean;
   onPatients: OnPatients | undefined;
   /** Counts local codes of what was committed. */
-  unmapped: UnmappedRecorder | undefined;
+  unmapped: UnmappedRecorder;
 }
 
 export type Rejected = { entry: number | null; resourceType?: string; reason: string };
@@ -73,19 +75,21 @@ export async function runUnit(
 }
 
 export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
-  const { scope, reach, importers, missingTargets, expected } = run;
+  const { scope, reach, dryRun, importers, missingTargets, expected } = run;
   if (part.unit.entries.length === 0) return { kind: 'done', gaveUp: [] };
   try {
     const outcome = await run.transaction(async (client) => {
       const written = await importUnit(client, {
         scope,
         reach,
+        dryRun,
         importers,
         missingTargets,
         expected,
         ...part,
       });
       if (written.rejected.length > 0 || written.waiting.length > 0) throw new UnitStopped(written);
+      if (dryRun) return written;
       await announce(run, client, written);
       await run.onPatients?.(written.patientsTouched);
       return written;
@@ -95,7 +99,7 @@ export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResul
     if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
     if (run.again) return { kind: 'done', gaveUp: [] };
     run.report.add(outcome, part.file);
-    for (const { place, coding } of outcome.unmapped) run.unmapped?.met(scope, place, [coding]);
+    if (!dryRun) for (const { place, coding } of outcome.unmapped) run.unmapped.met(scope, place, [coding]);
     return { kind: 'done', gaveUp };
   } catch (error) {
     if (error instanceof UnitStopped) return stoppedResult(error.outcome);

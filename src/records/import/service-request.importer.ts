@@ -14,8 +14,9 @@ import { codeableConcept, identifier, list, optional, periodBounds } from './dat
 import { orderDiscipline } from './discipline.ts';
 import type { ElementReader } from './element-reader.ts';
 import { groupRecords, noteTouched } from './group-records.ts';
+import type { RecordTable } from './record-table.ts';
 import type { MapContext, ResourceImporter } from './resource-importer.ts';
-import { type RecordRow, type RecordTable, writeRecords } from './write-records.ts';
+import { type RecordRow, writeRecords } from './write-records.ts';
 
 const STATUSES = [
   'draft',
@@ -89,10 +90,11 @@ export const serviceRequestImporter: ResourceImporter<RecordRow> = {
   lookup: facilityLookup('investigation_order'),
   map: (resource, context) => ({ id: context.id, values: orderColumns(resource, context), children: {} }),
   async write(rows, context) {
-    const result = await writeRecords(context.client, context.scope, { table: TABLE, rows });
+    const result = await writeRecords(context, { table: TABLE, rows });
     noteTouched(context, 'orders', rows, result);
     return result;
   },
+  tables: [TABLE],
   finish: groupRecords,
 };
 

@@ -58,10 +58,10 @@ function records(): Resource[] {
   ];
 }
 
-const counted = (scope: { facilityId: string }) =>
+const counted = (scope: { organisationId: string }) =>
   t.rows(
-    `select local_code, place, met_count::int as count from terminology_unmapped where facility_id = $1 order by place`,
-    [scope.facilityId],
+    `select local_code, place, met_count::int as count from terminology_unmapped where organisation_id = $1 order by place`,
+    [scope.organisationId],
   );
 
 test('an import counts the local codes of what it wrote; the same again, and a dry run, count nothing', async () => {

@@ -6,29 +6,10 @@
 import { hash } from 'node:crypto';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { MetAnotherImport } from './import-transaction.ts';
-import type { MappedRecord, WriteResult } from './resource-importer.ts';
-
-/** Column name and SQL type; the names of the row's values are the column names. */
-export type Column = readonly [name: string, type: string];
-
-export interface ChildTable {
-  name: string;
-  /** Column that holds the id of the record. */
-  parent: string;
-  columns: readonly Column[];
-  /** Columns with one fixed value, for a table that several kinds of records share. */
-  fixed?: Readonly<Record<string, string>>;
-}
-
-/** A table with the columns organisation_id, [facility_id,] id, version, content_digest, updated_at. */
-export interface RecordTable {
-  name: string;
-  /** What the primary key names beside the organisation: the record alone, or its facility too. */
-  reach: 'organisation' | 'facility';
-  columns: readonly Column[];
-  children: readonly ChildTable[];
-}
+import { writtenTable } from './dry-run-tables.store.ts';
+import { MetAnotherImport } from './met-another-import.ts';
+import type { ChildTable, Column, RecordTable } from './record-table.ts';
+import type { MappedRecord, WriteContext, WriteResult } from './resource-importer.ts';
 
 export interface RecordRow extends MappedRecord {
   /** By column name; absent or undefined is null. Must be built in one fixed order: the digest depends on it. */
@@ -53,8 +34,7 @@ export type BeforeChange = (rows: readonly RecordRow[]) => Promise<boolean>;
 
 /** Write what differs. `rows` have distinct ids. */
 export async function writeRecords(
-  client: Client,
-  scope: FacilityScope,
+  context: Destination,
   {
     table,
     rows,
@@ -62,6 +42,7 @@ export async function writeRecords(
   }: { table: RecordTable; rows: readonly RecordRow[]; beforeChange?: BeforeChange },
 ): Promise<RecordsWritten> {
   const digested = rows.map((row) => ({ row, digest: contentDigest(row) }));
+  const { client, scope } = context;
   const stored = await storedDigests(client, scope, table, rows);
   const changed = digested.filter(({ row, digest }) => stored.get(row.id)?.digest !== digest);
   const unchanged = digested
@@ -73,11 +54,13 @@ export async function writeRecords(
     return { created: [], updated: [], unchanged: [], formerPatients: [] };
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   changed.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
-  const written = await upsert(client, scope, table, changed);
-  const updated = written.filter(({ created }) => !created).map(({ id }) => id);
+  const written = await upsert(context, table, changed);
+  // A dry run has a stored record for new when it changes it: the table that it writes to is empty at first.
+  const isNew = (row: { id: string; created: boolean }) => row.created && !stored.has(row.id);
+  const updated = written.filter((row) => !isNew(row)).map(({ id }) => id);
   if (beforeChange !== undefined && updated.some((id) => !stored.has(id))) throw new MetAnotherImport();
-  const created = written.filter((row) => row.created).map(({ id }) => id);
-  await replaceChildren(client, scope, table, { changed, updated });
+  const created = written.filter(isNew).map(({ id }) => id);
+  await replaceChildren(context, table, { changed, updated });
   const formerPatients = changed.flatMap(({ row }) => {
     const before = stored.get(row.id)?.patientId ?? null;
     return before === null || before === row.values.patient_id ? [] : [before];
@@ -116,9 +99,10 @@ async function storedDigests(
   return new Map(stored.map((record) => [record.id, record]));
 }
 
+type Destination = Pick<WriteContext, 'client' | 'scope' | 'dryRun'>;
+
 async function upsert(
-  client: Client,
-  scope: FacilityScope,
+  { client, scope, dryRun }: Destination,
   table: RecordTable,
   changed: readonly DigestedRow[],
 ): Promise<{ id: string; created: boolean }[]> {
@@ -132,7 +116,7 @@ async function upsert(
   }));
   const { rows } = await client.query<{ id: string; created: boolean }>({
     name: statementName('upsert', table.name),
-    text: `insert into ${table.name} as stored (${[...keys, 'id', ...names].join(', ')})
+    text: `insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...names].join(', ')})
       select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names].join(', ')}
       from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
       order by id
@@ -147,23 +131,21 @@ async function upsert(
 }
 
 async function replaceChildren(
-  client: Client,
-  scope: FacilityScope,
+  destination: Destination,
   table: RecordTable,
   { changed, updated }: { changed: readonly DigestedRow[]; updated: readonly string[] },
 ): Promise<void> {
   for (const child of table.children) {
-    if (updated.length > 0) await deleteChildren(client, scope, table, child, updated);
+    if (updated.length > 0) await deleteChildren(destination, table, child, updated);
     const documents = changed.flatMap(({ row }) =>
       (row.children[child.name] ?? []).map((values) => ({ ...values, [child.parent]: row.id })),
     );
-    if (documents.length > 0) await insertChildren(client, scope, table, child, documents);
+    if (documents.length > 0) await insertChildren(destination, table, child, documents);
   }
 }
 
 async function deleteChildren(
-  client: Client,
-  scope: FacilityScope,
+  { client, scope, dryRun }: Destination,
   table: RecordTable,
   child: ChildTable,
   parents: readonly string[],
@@ -175,7 +157,7 @@ async function deleteChildren(
   );
   await client.query({
     name: statementName('delete', table.name, child.name),
-    text: `delete from ${child.name}
+    text: `delete from ${writtenTable(child.name, dryRun)}
       where ${conditions.join(' and ')}
         and ${child.parent} = any($${conditions.length + 1}::uuid[])`,
     values: [...values, ...fixed.map(([, value]) => value), parents],
@@ -183,8 +165,7 @@ async function deleteChildren(
 }
 
 async function insertChildren(
-  client: Client,
-  scope: FacilityScope,
+  { client, scope, dryRun }: Destination,
   table: RecordTable,
   child: ChildTable,
   documents: readonly object[],
@@ -198,7 +179,7 @@ async function insertChildren(
   ];
   await client.query({
     name: statementName('insert', table.name, child.name),
-    text: `insert into ${child.name} (${[...keys, ...fixed.map(([name]) => name), child.parent, ...names].join(', ')})
+    text: `insert into ${writtenTable(child.name, dryRun)} (${[...keys, ...fixed.map(([name]) => name), child.parent, ...names].join(', ')})
       select ${[...parameters, child.parent, ...names].join(', ')}
       from json_to_recordset($${parameters.length + 1}::json) as incoming (${child.parent} uuid, ${columnList(child.columns)})`,
     values: [...values, ...fixed.map(([, value]) => value), JSON.stringify(documents)],

@@ -17,8 +17,10 @@ export interface SourceLimits {
   maxFaults: number;
   /** Decompressed bytes that are kept in memory; what is larger goes to a temporary file. */
   maxMemoryBytes: number;
+  /** Shared by everyone whose sources in memory count together: past it, sources go to files before they are large. */
+  memory?: ByteBudget;
   /** Shared by everyone whose temporary files count together; without it, only the disk itself bounds them. */
-  disk?: DiskSpace;
+  disk?: ByteBudget;
 }
 
 const MIB = 1_048_576;
@@ -39,6 +41,9 @@ export const DEFAULT_LIMITS: SourceLimits = {
 /** Times the limit of a body that it may unpack to. */
 const UNPACKED = 8;
 
+/** Times the largest source in memory that all bodies together may take of it: any number may be on their way. */
+const MEMORY_TIMES = 4;
+
 /** Of bodies, up to `maxBodyBytes` as sent: the process answers others meanwhile, and runs several imports. */
 export function bodyLimits(maxBodyBytes: number): SourceLimits {
   const maxSourceBytes = Math.min(DEFAULT_LIMITS.maxSourceBytes, UNPACKED * maxBodyBytes);
@@ -50,12 +55,13 @@ export function bodyLimits(maxBodyBytes: number): SourceLimits {
     maxEntries: 250_000,
     maxLines: 2_000_000,
     maxIndexBytes: 128 * MIB,
-    disk: new DiskSpace(maxSourceBytes),
+    memory: new ByteBudget(MEMORY_TIMES * DEFAULT_LIMITS.maxMemoryBytes),
+    disk: new ByteBudget(maxSourceBytes),
   };
 }
 
-/** Counts the bytes of temporary files against a bound. */
-export class DiskSpace {
+/** Counts bytes against a bound. */
+export class ByteBudget {
   #leftBytes: number;
 
   constructor(maxBytes: number) {

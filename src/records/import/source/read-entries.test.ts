@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { findFiles } from './find-sources.ts';
-import { DEFAULT_LIMITS, DiskSpace, sizeText } from './limits.ts';
+import { ByteBudget, DEFAULT_LIMITS, sizeText } from './limits.ts';
 import { openFile, openStream } from './open-source.ts';
 import { decodeUtf8, detectLayout, readDocument, readLines } from './read-entries.ts';
 import { NoSpaceError } from './source-error.ts';
@@ -148,13 +148,13 @@ test('what does not fit into memory is spooled to a file that is gone at the end
 });
 
 test('a source that is refused leaves no file and gives its room back', async () => {
-  const disk = new DiskSpace(5_000);
+  const disk = new ByteBudget(5_000);
   const limits = { ...DEFAULT_LIMITS, maxMemoryBytes: 1_000, maxSourceBytes: 10_000, disk };
   const chunks = (count: number) => Readable.from(Array.from({ length: count }, () => Buffer.alloc(1_500)));
   const held = await openStream(chunks(2), limits);
   const open = await openFiles();
   await assert.rejects(openStream(chunks(2), limits), NoSpaceError);
-  await assert.rejects(openStream(chunks(9), { ...limits, disk: new DiskSpace(20_000) }), /more than/);
+  await assert.rejects(openStream(chunks(9), { ...limits, disk: new ByteBudget(20_000) }), /more than/);
   const broken = new Readable({ read: () => undefined });
   broken.push(Buffer.alloc(1_500));
   queueMicrotask(() => broken.destroy(new Error('gone')));
@@ -162,6 +162,24 @@ test('a source that is refused leaves no file and gives its room back', async ()
   assert.equal(await openFiles(), open);
   await held.close();
   await (await openStream(chunks(3), limits)).close();
+});
+
+test('sources in memory count together: one that has no room there goes to a file, and gives its room back', async () => {
+  const memory = new ByteBudget(3_000);
+  const limits = { ...DEFAULT_LIMITS, maxMemoryBytes: 2_000, memory };
+  const chunks = (count: number) => Readable.from(Array.from({ length: count }, () => Buffer.alloc(1_000)));
+  const open = async () => [await openStream(chunks(2), limits), await openStream(chunks(2), limits)];
+  for (let round = 0; round < 2; round += 1) {
+    const spools = await open();
+    assert.deepEqual(
+      spools.map(({ inMemory }) => inMemory),
+      [true, false],
+    );
+    for (const spool of spools) await spool.close();
+  }
+  await assert.rejects(openStream(chunks(9), { ...limits, maxSourceBytes: 1_500 }), /more than/);
+  await (await openStream(chunks(3), limits)).close();
+  assert.ok(memory.take(3_000));
 });
 
 /** Descriptors of this process that are temporary files of the import; none where the system does not tell. */

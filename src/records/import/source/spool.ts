@@ -5,7 +5,7 @@
 import { type FileHandle, mkdtemp, open, rm, rmdir, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { DiskSpace, SourceLimits } from './limits.ts';
+import type { ByteBudget, SourceLimits } from './limits.ts';
 import { sizeText } from './limits.ts';
 import { NoSpaceError, SourceError } from './source-error.ts';
 
@@ -20,12 +20,12 @@ export interface Spool {
   close(): Promise<void>;
 }
 
-export function memorySpool(bytes: Buffer): Spool {
+export function memorySpool(bytes: Buffer, onClose?: () => void): Spool {
   return {
     sizeBytes: bytes.length,
     inMemory: true,
     read: async (start, end) => bytes.subarray(start, end),
-    close: async () => undefined,
+    close: async () => onClose?.(),
   };
 }
 
@@ -58,26 +58,37 @@ export function fileSpool(file: FileHandle, sizeBytes: number, onClose?: () => P
  * SourceError, and leaves no file behind.
  */
 export async function spoolChunks(chunks: AsyncIterable<Buffer>, limits: SourceLimits): Promise<Spool> {
+  const { memory } = limits;
   let held: Buffer[] = [];
+  let heldBytes = 0;
   let sizeBytes = 0;
   let file: TemporaryFile | undefined;
+  const giveMemoryBack = (): void => {
+    memory?.giveBack(heldBytes);
+    heldBytes = 0;
+  };
   try {
     for await (const chunk of chunks) {
       sizeBytes += chunk.length;
       if (sizeBytes > limits.maxSourceBytes)
         throw new SourceError(`holds more than ${sizeText(limits.maxSourceBytes)} of content, the limit`);
       held.push(chunk);
-      if (sizeBytes <= limits.maxMemoryBytes) continue;
+      if (file === undefined && sizeBytes <= limits.maxMemoryBytes && memory?.take(chunk.length) !== false) {
+        heldBytes += chunk.length;
+        continue;
+      }
       file ??= await openTemporaryFile(limits.disk);
       await file.append(held);
       held = [];
+      giveMemoryBack();
     }
   } catch (error) {
+    giveMemoryBack();
     await file?.remove();
     throw isFull(error) ? new NoSpaceError({ cause: error }) : error;
   }
   return file === undefined
-    ? memorySpool(Buffer.concat(held))
+    ? memorySpool(Buffer.concat(held), giveMemoryBack)
     : fileSpool(file.handle, sizeBytes, file.afterClose);
 }
 
@@ -98,7 +109,7 @@ interface TemporaryFile {
  * A file that only this user can read. Its name is removed at once where the system allows that, so that
  * records do not stay on the disk after a crash.
  */
-async function openTemporaryFile(disk: DiskSpace | undefined): Promise<TemporaryFile> {
+async function openTemporaryFile(disk: ByteBudget | undefined): Promise<TemporaryFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interchange-import-'));
   const name = path.join(folder, 'source');
   const removeFolder = () => rm(folder, { recursive: true, force: true });

@@ -1,0 +1,78 @@
+/** Where a new master key comes from, and how the key file of the embedded database is replaced. */
+import { randomBytes } from 'node:crypto';
+import { link, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { CommandError, UsageError } from '../../platform/command/command.ts';
+import { readSecret } from '../../platform/command/read-secret.ts';
+import { createMasterKey, type MasterKey } from '../../platform/crypto/master-key.ts';
+import { MASTER_KEY_SHAPE, parseMasterKey } from '../config/config.ts';
+import { makeKeyOnce, readKeyFile } from '../config/master-key.ts';
+
+export interface NewKeyOptions {
+  newKeyFile?: string;
+  newKeyStdin?: boolean;
+  writeNewKey?: string;
+}
+
+/** The new master key of an operator. Throws UsageError unless exactly one place is named. */
+export async function readNewKey(options: NewKeyOptions, stdin: Readable): Promise<MasterKey> {
+  const { newKeyFile, newKeyStdin, writeNewKey } = options;
+  if ([newKeyFile, newKeyStdin, writeNewKey].filter((given) => given !== undefined).length !== 1)
+    throw new UsageError(
+      'Say where the new master key comes from, once: --new-key-file, --new-key-stdin or --write-new-key.',
+    );
+  if (writeNewKey !== undefined) return writeKey(resolve(writeNewKey));
+  if (newKeyFile !== undefined) return createMasterKey(await readKeyFile('--new-key-file', newKeyFile));
+  const bytes = parseMasterKey(await readSecret(stdin));
+  if (bytes === undefined) throw new UsageError(`The key on standard input ${MASTER_KEY_SHAPE}.`);
+  return createMasterKey(bytes);
+}
+
+async function writeKey(path: string): Promise<MasterKey> {
+  const bytes = randomBytes(32);
+  await writeFile(path, `${bytes.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
+    ({ code }: NodeJS.ErrnoException) => {
+      const reason = code === 'EEXIST' ? 'exists already: use it with --new-key-file, or name another' : code;
+      throw new CommandError(`The new key cannot be written to ${path} (${reason}). Nothing was changed.`);
+    },
+  );
+  await flushFolder(dirname(path));
+  return createMasterKey(bytes);
+}
+
+/** The key that is to replace the one in the data folder. An interrupted rotation finds the one that it made. */
+export async function nextKey(dataDir: string, path: string): Promise<MasterKey> {
+  const next = nextPath(path);
+  await makeKeyOnce(dataDir, next);
+  await flushFolder(dataDir);
+  return createMasterKey(await readKeyFile(next, next));
+}
+
+/** Puts the next key in place in one step; the old one stays beside it. Both open the database at that moment. */
+export async function replaceKeyFile(dataDir: string, path: string): Promise<void> {
+  const previous = previousPath(path);
+  await rm(previous, { force: true });
+  await link(path, previous);
+  await rename(nextPath(path), path);
+  await flushFolder(dataDir);
+}
+
+/** Where the key file that was replaced is kept. */
+export function previousPath(path: string): string {
+  return `${path}.previous`;
+}
+
+function nextPath(path: string): string {
+  return `${path}.next`;
+}
+
+/** So that the names in it are on the disk, too. */
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,180 @@
+/** `interchange master-key rotate` */
+import { Command } from 'commander';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
+import type { Resealed } from '../../platform/crypto/sealed-table.ts';
+import { createPool, type Pool } from '../../platform/db/database.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
+import { loadConfig } from '../config/config.ts';
+import { masterKeyPath } from '../config/master-key.ts';
+import { type NewKeyOptions, nextKey, previousPath, readNewKey, replaceKeyFile } from './new-key.ts';
+import {
+  addMasterKey,
+  cancelRotation,
+  finishRotation,
+  planRotation,
+  readRotation,
+} from './rotate-master-key.ts';
+
+interface Options extends NewKeyOptions {
+  finish?: boolean;
+  cancel?: boolean;
+  dryRun?: boolean;
+}
+
+/** What a rotation works on. */
+interface Site {
+  environment: CommandEnvironment;
+  options: Options;
+  owner: Pool;
+  source: MasterKeySource;
+  /** The key file that belongs to the embedded database; undefined where the operator keeps the key. */
+  ownFile: { dataDir: string; path: string } | undefined;
+}
+
+export function rotateMasterKeyCommand(environment: CommandEnvironment): Command {
+  return new Command('rotate')
+    .description('replace the master key while the service runs, and seal everything anew')
+    .option('--new-key-file <file>', 'file that holds the new key')
+    .option('--new-key-stdin', 'read the new key from standard input')
+    .option('--write-new-key <file>', 'make the new key and write it to this file, which must not exist')
+    .option('--finish', 'with the new key configured: refuse the old one from now on, seal everything anew')
+    .option('--cancel', 'with the old key configured: refuse the new one from now on')
+    .option('--dry-run', 'say what would be done, do nothing')
+    .addHelpText(
+      'after',
+      `
+With the embedded database one call does everything, and takes no option. Otherwise, with the old key configured:
+
+  npx interchange master-key rotate --write-new-key new.key
+
+Both keys are good now. Restart the processes of the service with the new key, one after another. Then, with the new
+key configured:
+
+  npx interchange master-key rotate --finish
+
+See docs/operations.md, "The master key".
+
+Example:
+  npx interchange master-key rotate --dry-run`,
+    )
+    .action((options: Options) => withSite(environment, options, rotate));
+}
+
+async function withSite(
+  environment: CommandEnvironment,
+  options: Options,
+  work: (site: Site) => Promise<void>,
+): Promise<void> {
+  const config = loadConfig(process.env);
+  refuseContradictions(options, config.masterKey.kind === 'made');
+  const opened = await openDatabase(config, createLog('silent'));
+  try {
+    await requireSchema(opened, config);
+    await (await openKeys(opened, config)).keys.close();
+    const { dataDir, masterKey } = config;
+    const ownFile = masterKey.kind === 'made' ? { dataDir, path: masterKeyPath(config) } : undefined;
+    const owner = createPool(
+      { url: opened.url, max: 1, applicationName: 'interchange keys' },
+      () => undefined,
+    );
+    try {
+      await work({ environment, options, owner, source: opened.masterKey, ownFile });
+    } finally {
+      await owner.end();
+    }
+  } finally {
+    await opened.release();
+  }
+}
+
+function refuseContradictions(
+  { finish, cancel, newKeyFile, newKeyStdin, writeNewKey }: Options,
+  isOwnFile: boolean,
+): void {
+  if (finish === true && cancel === true) throw new UsageError('--finish and --cancel exclude each other.');
+  if (newKeyFile === undefined && newKeyStdin === undefined && writeNewKey === undefined) return;
+  if (finish === true || cancel === true)
+    throw new UsageError('--finish and --cancel take no new key: they work with the one that is configured.');
+  if (isOwnFile)
+    throw new UsageError(
+      'The key of the embedded database is made by this command. Leave out the options of a new key.',
+    );
+}
+
+async function rotate(site: Site): Promise<void> {
+  const { options, ownFile } = site;
+  if (options.dryRun === true) return showPlan(site);
+  if (options.cancel === true) return cancel(site);
+  if (ownFile !== undefined) return rotateOwnFile(site, ownFile);
+  return options.finish === true ? finish(site) : begin(site);
+}
+
+async function begin({ environment, options, owner, source }: Site): Promise<void> {
+  const old = await source.load();
+  const added = await readNewKey(options, environment.stdin);
+  const { dataKeys } = await addMasterKey(owner, source, added);
+  environment.print(
+    { masterKeyId: added.id, oldMasterKeyId: old.id, dataKeys, finished: false },
+    `Master key ${added.id} opens the database now, beside ${old.id}.
+Next:
+  1. Give every process of the service the new key: set MASTER_KEY, or replace the file of MASTER_KEY_FILE, and restart
+     them one after another. Those with the old key go on serving meanwhile.
+  2. With the new key configured, run: npx interchange master-key rotate --finish`,
+  );
+}
+
+/** Each step leaves a key file that opens the database; an interrupted call is done again. */
+async function rotateOwnFile(
+  site: Site,
+  { dataDir, path }: { dataDir: string; path: string },
+): Promise<void> {
+  const { owner, source, options } = site;
+  const { masterKeyIds } = await readRotation(owner);
+  const isReplaced = masterKeyIds.length > 1 && masterKeyIds[0] === (await source.load()).id;
+  if (!isReplaced && options.finish !== true) {
+    await addMasterKey(owner, source, await nextKey(dataDir, path));
+    await replaceKeyFile(dataDir, path);
+  }
+  await finish(site);
+}
+
+async function finish({ environment, owner, source, ownFile }: Site): Promise<void> {
+  const resealed = await finishRotation(owner, source);
+  const { id } = await source.load();
+  const kept = ownFile === undefined ? 'The old key' : `The old key, in ${previousPath(ownFile.path)},`;
+  environment.print(
+    { masterKeyId: id, finished: true, resealed },
+    `Master key ${id} alone opens the database now. Sealed anew:
+${resealed.map(describe).join('\n')}
+${kept} opens backups from before, and nothing else: keep it with them, or destroy it.
+If it leaked together with a copy of the database, what that copy held sealed is known. Then renew that as well:
+key rotate --revoke-others, connection rotate-secret, target rotate-secret.`,
+  );
+}
+
+function describe({ name, resealed, unreadable }: Resealed): string {
+  const left = unreadable === 0 ? '' : `; ${unreadable} that no key opens stay as they are`;
+  return `  ${resealed} ${name}${left}`;
+}
+
+async function cancel({ environment, owner, source }: Site): Promise<void> {
+  await cancelRotation(owner, source);
+  const { id } = await source.load();
+  environment.print({ masterKeyId: id, cancelled: true }, `Master key ${id} alone opens the database again.`);
+}
+
+async function showPlan({ environment, owner, source }: Site): Promise<void> {
+  const { id } = await source.load();
+  const { masterKeyIds, dataKeys } = await readRotation(owner);
+  const { sealed, otherHolders } = await planRotation(owner, id);
+  environment.print(
+    { dryRun: true, masterKeyId: id, masterKeyIds, dataKeys, sealed, otherHolders },
+    `Master key ${id} is configured. The database opens with: ${masterKeyIds.join(', ')}.
+Finishing a rotation would seal anew:
+${sealed.map(({ name, rows }) => `  ${rows} ${name}`).join('\n')}
+Processes of the service that do not hold ${id}: ${otherHolders.join('; ') || 'none'}.
+Nothing was changed.`,
+  );
+}

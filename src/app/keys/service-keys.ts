@@ -1,0 +1,35 @@
+/** The keys of a process: those of its database, read again when they may be others. */
+
+import { holdDataKeys } from '../../platform/crypto/data-keys.ts';
+import { createKeyRing, type KeyRing } from '../../platform/crypto/key-ring.ts';
+import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
+import { createPool, type Queryable } from '../../platform/db/database.ts';
+import { openOrMakeDataKeys } from './first-data-key.ts';
+
+export interface ServiceKeys extends KeyRing {
+  /** Of the master key that is held. */
+  readonly masterKeyId: string;
+  /** Reads the keys again. Rejects with WrongMasterKeyError when the database belongs to another key by now. */
+  check(db: Queryable): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Throws WrongMasterKeyError. `url` is of the owner of the schema, which is current. */
+export async function openServiceKeys(url: string, source: MasterKeySource): Promise<ServiceKeys> {
+  // One connection, which is let go of when it is idle: keys are read seldom.
+  const pool = createPool({ url, max: 1, applicationName: 'interchange keys' }, () => undefined);
+  try {
+    const held = holdDataKeys(pool, source, await openOrMakeDataKeys(pool, source));
+    return {
+      ...createKeyRing(held),
+      get masterKeyId() {
+        return held.masterKeyId;
+      },
+      check: (db) => held.check(db),
+      close: () => pool.end(),
+    };
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+/** Commands print the address that the service serves at, or say that they guess it. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { runCommand, startCommand } from '../../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { addTenant, type SignInTenant } from '../../test-support/sign-in.ts';
+
+let database: TestDatabase;
+let tenant: SignInTenant;
+let env: Record<string, string>;
+before(async () => {
+  database = await createTestDatabase();
+  tenant = await addTenant(database);
+  env = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('hex') };
+});
+after(() => database.drop());
+
+async function run(args: readonly string[], more: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await runCommand(args, { env: { ...env, ...more } });
+  assert.equal(code, 0, stderr);
+  return { stdout, stderr };
+}
+
+function invite(email: string): string[] {
+  const { organisationId, facilityId, role } = tenant;
+  const options = ['--organisation', organisationId, '--facility', facilityId, '--role', role];
+  return ['account', 'create', ...options, '--email', email, '--setup-link'];
+}
+
+function connect(name: string): string[] {
+  const options = ['--organisation', tenant.organisationId, '--name', name, '--client-id', 'clinic'];
+  return ['connection', 'create', ...options, '--address', 'https://hie.example.org/patients'];
+}
+
+const originOf = (text: unknown) => new URL(String(text)).origin;
+
+async function serveOnce(more: Record<string, string> = {}): Promise<number> {
+  const service = startCommand(['serve', '--role', 'api'], { env: { ...env, PORT: '0', ...more } });
+  try {
+    const [line] = await service.printed(/.*"event":"listening".*/);
+    return (JSON.parse(line) as { port: number }).port;
+  } finally {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  }
+}
+
+test('while no service ever ran, the address is called a guess', async () => {
+  const { stdout, stderr } = await run(invite('first@example.org'));
+  assert.match(stdout, /http:\/\/127\.0\.0\.1:3000\/console\/set-password#token=/);
+  assert.match(stderr, /http:\/\/127\.0\.0\.1:3000 is a guess.*PUBLIC_BASE_URL/);
+  assert.doesNotMatch(stderr, /token=/);
+
+  const account = JSON.parse((await run([...invite('second@example.org'), '--json'])).stdout);
+  assert.deepEqual(Object.keys(account).sort(), ['addressIsGuess', 'email', 'setupLink', 'userId']);
+  assert.equal(account.addressIsGuess, true);
+  const connection = JSON.parse((await run([...connect('first'), '--json'])).stdout);
+  assert.equal(connection.addressIsGuess, true);
+  const members = ['addressIsGuess', 'callbackSecret', 'callbackUrl', 'id', 'outboundSecret'];
+  assert.deepEqual(Object.keys(connection).sort(), members);
+});
+
+test('what carries no address says nothing of it', async () => {
+  const args = invite('third@example.org').filter((option) => option !== '--setup-link');
+  const { stdout, stderr } = await run([...args, '--json']);
+  assert.equal(stderr, '');
+  assert.deepEqual(Object.keys(JSON.parse(stdout)).sort(), ['email', 'password', 'userId']);
+});
+
+test('PUBLIC_BASE_URL of the command is no guess', async () => {
+  const configured = { PUBLIC_BASE_URL: 'https://records.example.org/api/v1' };
+  const { stdout, stderr } = await run([...connect('second'), '--json'], configured);
+  assert.equal(stderr, '');
+  const { callbackUrl, addressIsGuess } = JSON.parse(stdout);
+  assert.equal(originOf(callbackUrl), 'https://records.example.org');
+  assert.equal(addressIsGuess, undefined);
+});
+
+test('once a service ran, commands know its address, wherever they run', async () => {
+  const port = await serveOnce();
+  const { stdout, stderr } = await run([...invite('fourth@example.org'), '--json'], { PORT: '4711' });
+  assert.equal(stderr, '');
+  const { setupLink, addressIsGuess } = JSON.parse(stdout);
+  assert.equal(originOf(setupLink), `http://127.0.0.1:${port}`);
+  assert.equal(addressIsGuess, undefined);
+
+  await serveOnce({ PUBLIC_BASE_URL: 'https://records.example.org/clinic/api/v1' });
+  const { callbackUrl } = JSON.parse((await run([...connect('third'), '--json'])).stdout);
+  assert.match(callbackUrl, /^https:\/\/records\.example\.org\/clinic\/api\/v1\/exchange\/connections\//);
+});

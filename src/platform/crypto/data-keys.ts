@@ -1,0 +1,119 @@
+/** The data keys as a process holds them, and whether its master key is the one of the database (docs/adr/0085). */
+import { CommandError } from '../command/command.ts';
+import type { Queryable } from '../db/database.ts';
+import { listDataKeys, shareDataKeys, type WrappedDataKey } from './data-key.store.ts';
+import type { DataKeySource, DataKeys } from './key-ring.ts';
+import { type MasterKey, type MasterKeySource, unwrapDataKey } from './master-key.ts';
+
+/** The database belongs to another master key. Nothing was written. */
+export class WrongMasterKeyError extends CommandError {
+  override name = 'WrongMasterKeyError';
+}
+
+/** A master key that fits the database, and what it unwrapped there. */
+export interface OpenedDataKeys {
+  masterKey: MasterKey;
+  /** Newest first. */
+  dataKeys: DataKeys;
+}
+
+/** Undefined when the database has no data key yet. Throws WrongMasterKeyError. */
+export async function openDataKeys(
+  db: Queryable,
+  source: MasterKeySource,
+): Promise<OpenedDataKeys | undefined> {
+  const rows = await listDataKeys(db);
+  if (rows.length === 0) return undefined;
+  const masterKey = await source.load();
+  return openRows(rows, masterKey) ?? refuse(source, masterKey, rows);
+}
+
+export interface HeldDataKeys extends DataKeySource {
+  readonly masterKeyId: string;
+  /** Read them on any connection. Rejects with WrongMasterKeyError when the database belongs to another key by now. */
+  check(db: Queryable): Promise<void>;
+}
+
+/**
+ * Reads the data keys again whenever it is asked, so that a rotation is noticed where it matters. Reading rejects when
+ * the database has come to be another one.
+ */
+export function holdDataKeys(pool: Queryable, source: MasterKeySource, opened: OpenedDataKeys): HeldDataKeys {
+  let held = opened;
+  let reading: Promise<DataKeys> | undefined;
+
+  async function readOn(db: Queryable): Promise<DataKeys> {
+    const rows = await listDataKeys(db);
+    const kept = openRows(rows, held.masterKey);
+    const isAlone = rows.every(({ masterKeyId }) => masterKeyId === held.masterKey.id);
+    const found = isAlone ? kept : ((await openFromFile(rows, kept)) ?? kept);
+    if (found === undefined || !oldest(found).equals(oldest(held))) throw anotherDatabase();
+    held = found;
+    return held.dataKeys;
+  }
+
+  /** A key file that was replaced is taken over as soon as its key opens the database. */
+  async function openFromFile(
+    rows: readonly WrappedDataKey[],
+    kept: OpenedDataKeys | undefined,
+  ): Promise<OpenedDataKeys | undefined> {
+    try {
+      const masterKey = await source.load();
+      return openRows(rows, masterKey) ?? refuse(source, masterKey, rows);
+    } catch (error) {
+      if (kept === undefined) throw error;
+      return undefined;
+    }
+  }
+
+  return {
+    get known() {
+      return held.dataKeys;
+    },
+    get masterKeyId() {
+      return held.masterKey.id;
+    },
+    check: async (db) => void (await readOn(db)),
+    async read(db) {
+      if (db !== undefined) {
+        await shareDataKeys(db);
+        return readOn(db);
+      }
+      reading ??= readOn(pool).finally(() => {
+        reading = undefined;
+      });
+      return reading;
+    },
+  };
+}
+
+function oldest({ dataKeys }: OpenedDataKeys): Buffer {
+  return dataKeys.at(-1) ?? dataKeys[0];
+}
+
+/** Undefined when the master key fits none of the rows. */
+function openRows(rows: readonly WrappedDataKey[], masterKey: MasterKey): OpenedDataKeys | undefined {
+  const own = rows.filter(({ masterKeyId }) => masterKeyId === masterKey.id);
+  const [newest, ...older] = own.map(({ number, wrapped }) => {
+    const dataKey = unwrapDataKey(masterKey, number, wrapped);
+    if (dataKey === undefined)
+      throw new WrongMasterKeyError(
+        `Data key ${number} of the database was changed, so the master key does not open it. Nothing was changed now. Restore the table data_key from a backup.`,
+      );
+    return dataKey;
+  });
+  return newest && { masterKey, dataKeys: [newest, ...older] };
+}
+
+function refuse({ name }: MasterKeySource, { id }: MasterKey, rows: readonly WrappedDataKey[]): never {
+  const expected = [...new Set(rows.map(({ masterKeyId }) => masterKeyId))].join(' or ');
+  throw new WrongMasterKeyError(
+    `${name} is key ${id}, but the database expects master key ${expected}. Nothing was changed. Give the master key that this database was set up with or, after a rotation, the new one; or point DATABASE_URL at the database that belongs to this key. See docs/operations.md, "The master key".`,
+  );
+}
+
+function anotherDatabase(): WrongMasterKeyError {
+  return new WrongMasterKeyError(
+    'The database is not the one that this process was started on: its data keys are others. Nothing is sealed or logged there. Restart the process.',
+  );
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createPool } from './database.ts';
+import { outageOf } from './unavailable.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => assert.fail('it did not fail'),
+    (error: unknown) => error,
+  );
+
+test('what PostgreSQL says of itself', async () => {
+  const kinds: Record<string, readonly string[]> = {
+    unreachable: ['08006', '57P01', '57P02', '57P03', '53300'],
+    refusing: ['53000', '53100', '53200', '53400', '58030', '25006'],
+    slow: ['57014', '55P03', '25P03', '25P04'],
+    undefined: ['23505', '22001', '40P01', '42601', '58P01', 'XX000'],
+  };
+  for (const [kind, states] of Object.entries(kinds))
+    for (const state of states) {
+      const text = `do $$ begin raise exception using errcode = '${state}'; end $$`;
+      assert.equal(String(outageOf(await failureOf(database.pool.query(text)))), kind, state);
+    }
+});
+
+test('a connection that is refused or lost is an outage where it was one to the database', async () => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  probe.close();
+  const url = `postgres://127.0.0.1:${port}/nothing`;
+  const pool = createPool({ url, max: 1, applicationName: 'test' }, () => undefined);
+  for (const work of [pool.query('select 1'), pool.connect()]) {
+    const error = await failureOf(work);
+    assert.equal((error as { code?: string }).code, 'ECONNREFUSED');
+    assert.equal(outageOf(error), 'unreachable');
+  }
+  await pool.end();
+
+  const elsewhere = await failureOf(once(connect(port, '127.0.0.1'), 'connect'));
+  assert.equal((elsewhere as { code?: string }).code, 'ECONNREFUSED');
+  assert.equal(outageOf(elsewhere), undefined);
+  for (const code of ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01'])
+    assert.equal(outageOf(Object.assign(new Error('Connection terminated'), { code })), undefined, code);
+});
+
+test('a statement whose connection is lost tells of an outage', async () => {
+  const pool = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const waiting = failureOf(client.query('select pg_sleep(60)'));
+    await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    assert.equal(outageOf(await waiting), 'unreachable');
+    assert.equal(outageOf(await failureOf(client.query('select 1'))), 'unreachable');
+  } finally {
+    client.release(true);
+    await pool.end();
+  }
+});
+
+test('a statement that is wrong is none', async () => {
+  assert.equal(outageOf(await failureOf(database.pool.query('select nothing'))), undefined);
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  assert.equal(outageOf(await failureOf(database.pool.query('select $1::jsonb', [circular]))), undefined);
+});

@@ -1,0 +1,70 @@
+/** `interchange access-log archive` */
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { createPool } from '../../platform/db/database.ts';
+import { allChainKeys } from '../access-log-keys.ts';
+import { type ArchivedMonth, archiveAccessLog } from './archive-access-log.ts';
+
+interface Options {
+  before: string;
+  out: string;
+  keepDetached?: boolean;
+  dryRun?: boolean;
+}
+
+export function archiveAccessLogCommand(environment: CommandEnvironment): Command {
+  return new Command('archive')
+    .description('write old months of the access log to files, and take them out of the database')
+    .requiredOption('--before <month>', 'months before this one (YYYY-MM, UTC); the last two always stay')
+    .requiredOption('--out <folder>', 'folder for the files; it is made where it is missing')
+    .option('--keep-detached', 'keep each month in the database as a table outside the log')
+    .option('--dry-run', 'say which months would go, and change nothing')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange access-log archive --before 2026-01 --out /srv/access-log --dry-run\n  npx interchange access-log archive --before 2026-01 --out /srv/access-log\n  npx interchange access-log verify --archive /srv/access-log',
+    )
+    .action(async ({ before, out, keepDetached = false, dryRun = false }: Options) => {
+      const folder = resolve(out);
+      const months = await environment.withSession(async ({ db, adminUrl, keys }) => {
+        const owner = createPool(
+          { url: adminUrl, max: 3, applicationName: 'interchange archive' },
+          () => undefined,
+        );
+        try {
+          return await archiveAccessLog(owner, await allChainKeys(keys, db), {
+            before,
+            folder,
+            dryRun,
+            keepDetached,
+            onProgress: progress(environment),
+          });
+        } finally {
+          await owner.end();
+        }
+      });
+      environment.print({ dryRun, folder, months }, textOf(months, { dryRun, folder, keepDetached }));
+    });
+}
+
+function progress({ stderr, json }: CommandEnvironment): (month: string, entries: number) => void {
+  if (json || !stderr.isTTY) return () => undefined;
+  return (month, entries) => {
+    if (entries % 1_000 === 0) stderr.write(`\r${month}: ${entries} entries written`);
+  };
+}
+
+function textOf(
+  months: readonly ArchivedMonth[],
+  { dryRun, folder, keepDetached }: { dryRun: boolean; folder: string; keepDetached: boolean },
+): string {
+  if (months.length === 0) return 'The access log has no month that old.';
+  if (dryRun)
+    return months.map(({ month, entries }) => `${month}  ${entries} entries would be archived`).join('\n');
+  const lines = months.map(({ month, entries, file }) => `${month}  ${entries} entries in ${file}`);
+  const where = keepDetached ? 'out of the log, and kept as tables outside it' : 'out of the database';
+  return [
+    ...lines,
+    `They are ${where}. Copy ${folder} to a safe place; check it with: npx interchange access-log verify --archive ${folder}`,
+  ].join('\n');
+}

@@ -1,0 +1,192 @@
+/** Writes old months of the access log to files and takes them out of the database (docs/adr/0092). */
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError, UsageError } from '../../platform/command/command.ts';
+import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
+import type { Pool } from '../../platform/db/database.ts';
+import { readDatabaseTime } from '../../platform/db/database-time.ts';
+import type { HashedEntry } from '../access-log.store.ts';
+import { makePartitions } from '../access-log-partition.store.ts';
+import {
+  countMonth,
+  countParts,
+  findLooseRun,
+  monthsBefore,
+  readPartition,
+  removeMonth,
+} from './archive.store.ts';
+import { checkFile, readManifest, writeEntries, writeManifest } from './archive-file.ts';
+import {
+  type ArchiveManifest,
+  archiveName,
+  BrokenArchive,
+  type ChainKeys,
+  collectRuns,
+  isSealed,
+  sealManifest,
+} from './archive-manifest.ts';
+
+export interface ArchiveRequest {
+  /** `YYYY-MM`: months before it are archived. */
+  before: string;
+  folder: string;
+  dryRun: boolean;
+  /** The table of a month is taken out of the log, but not dropped. */
+  keepDetached: boolean;
+  onProgress: (month: string, entries: number) => void;
+}
+
+/** One month that was archived, or would be. */
+export interface ArchivedMonth {
+  month: string;
+  entries: number;
+  /** Absent in a dry run. */
+  file?: string;
+  sha256?: string;
+}
+
+/** The current month and the one before it always stay. */
+const MONTHS_KEPT = 2;
+/** A partition is looked at once more when entries came while it was written to its file. */
+const TRIES = 5;
+
+/** SQLSTATEs of a lock that somebody else holds. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK_DETECTED = '40P01';
+const TURNS = 60;
+const TURN_MS = 1_000;
+
+/** Oldest month first, each on its own: what was done stays done when a later one fails. */
+export async function archiveAccessLog(
+  owner: Pool,
+  keys: ChainKeys,
+  request: ArchiveRequest,
+): Promise<ArchivedMonth[]> {
+  await checkMonth(owner, request.before);
+  return onlyOne(owner, async () => {
+    const months = await monthsBefore(owner, request.before);
+    const archived: ArchivedMonth[] = [];
+    if (!request.dryRun) await mkdir(request.folder, { recursive: true, mode: 0o700 });
+    for (const month of months)
+      archived.push(
+        request.dryRun
+          ? { month, entries: await countMonth(owner, month) }
+          : await archiveMonth(owner, keys, { ...request, month }),
+      );
+    return archived;
+  });
+}
+
+async function checkMonth(owner: Pool, before: string): Promise<void> {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(before))
+    throw new UsageError('--before must be a month, for example 2026-01.');
+  const now = await readDatabaseTime(owner);
+  const latest = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - (MONTHS_KEPT - 1), 1))
+    .toISOString()
+    .slice(0, 7);
+  if (before > latest)
+    throw new UsageError(
+      `--before ${before} is too late: the current month and the one before it stay. The latest is --before ${latest}.`,
+    );
+}
+
+/** Two at once would write the same files. */
+async function onlyOne<T>(owner: Pool, work: () => Promise<T>): Promise<T> {
+  const client = await owner.connect();
+  const lock = [ADVISORY_LOCKS.accessLogArchive];
+  try {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', lock);
+    if (rows[0]?.mine !== true)
+      throw new CommandError('The access log is being archived already. Wait until that command ends.');
+    return await work();
+  } finally {
+    // Closing the connection lets the lock go, whatever happened to it.
+    client.release(true);
+  }
+}
+
+interface MonthRequest extends ArchiveRequest {
+  month: string;
+}
+
+async function archiveMonth(owner: Pool, keys: ChainKeys, request: MonthRequest): Promise<ArchivedMonth> {
+  const { month, folder } = request;
+  const part = (await countParts(owner, month)) + 1;
+  await refuseForeignFile(keys, folder, { month, part });
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    // Entries of a month that has no partition move from the default one into their own.
+    await makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
+    const manifest = await exportMonth(owner, keys, { ...request, part });
+    if (await remove(owner, manifest, request))
+      return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
+  }
+  throw new CommandError(
+    `The entries of ${month} in the database are not those that were written to the file, so they stay. Run: npx interchange access-log verify`,
+  );
+}
+
+/** A file of an earlier run that was cut short is written anew; one of another log is left alone. */
+async function refuseForeignFile(
+  keys: ChainKeys,
+  folder: string,
+  archive: Pick<ArchiveManifest, 'month' | 'part'>,
+): Promise<void> {
+  const found = await readManifest(folder, archive);
+  if (found !== undefined && !isSealed(keys, found))
+    throw new CommandError(
+      `${archiveName(archive)}.json in ${folder} is of another access log. Name another folder with --out.`,
+    );
+}
+
+/** The files of a month, on the disk and read back. */
+async function exportMonth(
+  owner: Pool,
+  keys: ChainKeys,
+  { month, part, folder, onProgress }: MonthRequest & { part: number },
+): Promise<ArchiveManifest> {
+  const collector = collectRuns(keys);
+  const file = `${archiveName({ month, part })}.ndjson.gz`;
+  async function* checked(): AsyncIterable<HashedEntry> {
+    for await (const entry of readPartition(owner, month)) {
+      collector.add(entry);
+      onProgress(month, collector.entries);
+      yield entry;
+    }
+  }
+  try {
+    const sha256 = await writeEntries(folder, file, checked());
+    const { entries, runs } = collector;
+    const manifest = sealManifest(keys, { month, part, file, sha256, entries, runs });
+    const loose = await findLooseRun(owner, runs);
+    if (loose !== undefined)
+      throw new BrokenArchive(`chain ${loose.writerId} is broken at entry ${loose.sequence}`);
+    await writeManifest(folder, manifest);
+    await checkFile(keys, folder, { manifest });
+    return manifest;
+  } catch (error) {
+    if (!(error instanceof BrokenArchive)) throw error;
+    throw new CommandError(
+      `${month} is not archived, because ${error.message}. Run: npx interchange access-log verify`,
+      { cause: error },
+    );
+  }
+}
+
+/** Waits, in short turns that let others pass, while somebody reads the log. */
+async function remove(owner: Pool, manifest: ArchiveManifest, request: MonthRequest): Promise<boolean> {
+  for (let turn = 1; ; turn += 1) {
+    try {
+      return await removeMonth(owner, manifest, request);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      const busy = code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
+      if (!busy) throw error;
+      if (turn === TURNS)
+        throw new CommandError(
+          `${manifest.month} is not archived, because the access log is in use all the time. Run the command again at a quieter hour.`,
+          { cause: error },
+        );
+      await sleep(TURN_MS);
+    }
+  }
+}

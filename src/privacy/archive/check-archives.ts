@@ -1,0 +1,66 @@
+/** What verification knows of archived months: sealed manifests in the database, and the files where it is given them. */
+import type { Queryable } from '../../platform/db/database.ts';
+import { listArchives } from './archive.store.ts';
+import { checkFile, readManifest } from './archive-file.ts';
+import {
+  type ArchivedRun,
+  type ArchiveManifest,
+  archiveName,
+  BrokenArchive,
+  type ChainKeys,
+  isSealed,
+} from './archive-manifest.ts';
+
+export interface Archives {
+  manifests: ArchiveManifest[];
+  /** Manifests whose seal is not good; their runs are not believed. */
+  broken: ArchiveManifest[];
+  /** The run of a chain that begins at a sequence number. */
+  runAt(writerId: string, sequence: number): ArchivedRun | undefined;
+  /** Entries of a chain that are archived. */
+  entriesOf(writerId: string): number;
+}
+
+export async function loadArchives(db: Queryable, keys: ChainKeys): Promise<Archives> {
+  const manifests = await listArchives(db);
+  const broken = manifests.filter((manifest) => !isSealed(keys, manifest));
+  const runs = new Map<string, ArchivedRun>();
+  const entries = new Map<string, number>();
+  for (const run of manifests.filter((manifest) => !broken.includes(manifest)).flatMap((it) => it.runs)) {
+    runs.set(`${run.writerId}/${run.firstSequence}`, run);
+    const length = run.lastSequence - run.firstSequence + 1;
+    entries.set(run.writerId, (entries.get(run.writerId) ?? 0) + length);
+  }
+  return {
+    manifests,
+    broken,
+    runAt: (writerId, sequence) => runs.get(`${writerId}/${sequence}`),
+    entriesOf: (writerId) => entries.get(writerId) ?? 0,
+  };
+}
+
+/**
+ * Read the files of archived months. Resolves to what is wrong with each, by the name of the archive. `onEntry` is told
+ * each entry whose hash is good.
+ */
+export async function checkFiles(
+  keys: ChainKeys,
+  folder: string,
+  { archives, onEntry }: { archives: Archives; onEntry: Parameters<typeof checkFile>[2]['onEntry'] },
+): Promise<{ archive: string; reason: string }[]> {
+  const faults: { archive: string; reason: string }[] = [];
+  for (const manifest of archives.manifests.filter((it) => !archives.broken.includes(it))) {
+    try {
+      const beside = await readManifest(folder, manifest);
+      if (beside === undefined) throw new BrokenArchive('its manifest is not in the folder');
+      // That of the database, whose seal is good, is the one that joins the chain.
+      if (beside.seal !== manifest.seal)
+        throw new BrokenArchive('the manifest is another than the one in the database');
+      await checkFile(keys, folder, { manifest: beside, ...(onEntry === undefined ? {} : { onEntry }) });
+    } catch (error) {
+      if (!(error instanceof BrokenArchive)) throw error;
+      faults.push({ archive: archiveName(manifest), reason: error.message });
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,257 @@
+/** A dry run: it reports what an import would, keeps nothing, and nobody waits for it. */
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { connect, queue } from '../../../test-support/exchange-records.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
+import {
+  bundle,
+  conditionalCreate,
+  encounter,
+  NUMBER,
+  organization,
+  patient,
+  practitioner,
+  type Resource,
+} from '../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import type { CreatedConnection } from '../../exchange/create-connection.ts';
+import { onPatientsChanged } from '../../exchange/enqueue-patient-changes.ts';
+import { createTarget } from '../../publish/manage-targets.ts';
+import { importRecords } from './import-records.ts';
+import { IMPORTERS } from './importers.ts';
+import { memorySpool, type Spool } from './source/spool.ts';
+
+const LABORATORY = [
+  { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }] },
+];
+
+describe('while a dry run is held open in the middle', () => {
+  let api: TestApi;
+  let server: TestFhirServer;
+  let account: TestAccount;
+  let clinic: PublishClinic;
+  let connection: CreatedConnection;
+  before(async () => {
+    api = await startTestApi();
+    server = await startFhirServer('--no-integrity');
+  });
+  after(async () => {
+    await server.stop();
+    await api.close();
+  });
+  beforeEach(async () => {
+    await server.reset();
+    const tenant = await api.createTenant();
+    account = await api.createAccount(tenant);
+    clinic = await createClinic(api.database.pool, { results: 3, scope: { ...tenant, timeZone: 'UTC' } });
+    const { pool } = api.database;
+    connection = await connect({ pool, keys: api.keys }, tenant, { address: 'https://hie.example.org/in' });
+    await queue(pool, tenant, [clinic.patientId]);
+    const settings = { name: 'main', base: server.base, auth: 'none' as const };
+    await createTarget(
+      { db: pool, keys: api.keys },
+      { organisationId: tenant.organisationId, settings, secret: undefined, makeDefault: false },
+    );
+  });
+
+  const known = () => patient({ id: clinic.patientId, name: [{ family: 'Changed' }] });
+  const fresh = patient();
+  const result = (id: string) => ({
+    resourceType: 'Observation',
+    id,
+    status: 'amended',
+    code: { text: 'Changed' },
+    subject: { reference: `Patient/${clinic.patientId}` },
+    category: LABORATORY,
+    valueString: 'x',
+  });
+  const visit = () => encounter(`Patient/${clinic.patientId}`, { id: clinic.encounterId });
+  const records = () => [known(), fresh, visit(), ...clinic.observationIds.map(result)];
+
+  for (const [where, text] of [
+    ['in a Bundle', () => JSON.stringify(bundle([...records(), conditionalCreate(patient(numbered))]))],
+    ['in lines', () => lines(records())],
+  ] as const)
+    test(`${where}: privacy, a callback, the same import and a publish go through`, async () => {
+      const held = heldSpool(Buffer.from(text()));
+      const dry = importRecords(
+        { db: api.database.pool, onPatientsChanged },
+        {
+          scope: clinic.scope,
+          sources: [{ name: 'held', sizeBytes: 1, open: async () => held.spool }],
+          dryRun: true,
+        },
+      );
+      await Promise.race([held.reached, dry]);
+      try {
+        await passes(setPrivacy());
+        await passes(callBack());
+        await passes(
+          api.call('/imports/fhir', { token: account.token, body: bundle([...records(), other()]) }),
+          { rejectedCount: 0 },
+        );
+        await passes(
+          api.call(`/investigations/lab/orders/${clinic.orderId}/clinical/publish-fhir`, {
+            method: 'POST',
+            token: account.token,
+          }),
+        );
+      } finally {
+        held.release();
+      }
+      const { document } = await dry;
+      assert.deepEqual(document.rejected, []);
+    });
+
+  const numbered = { identifier: [{ system: NUMBER, value: `PAT-${randomUUID()}` }] };
+  /** Another record under the condition of the dry run. */
+  const other = () => conditionalCreate(patient(numbered));
+
+  const setPrivacy = () =>
+    api.call(`/patients/base/${clinic.patientId}/privacy`, {
+      method: 'PUT',
+      token: account.token,
+      body: { refusedPurposes: ['RESEARCH'] },
+    });
+
+  async function callBack(): Promise<Answer> {
+    const { rows } = await api.database.pool.query({
+      text: 'select id from exchange_delivery where organisation_id = $1',
+      values: [account.organisationId],
+    });
+    const body = JSON.stringify({ deliveryId: rows[0].id, status: 'accepted', assignedId: 'HIE-1' });
+    const signature = createHmac('sha256', connection.callbackSecret).update(body).digest('hex');
+    return api.call(`/exchange/connections/${connection.id}/callback`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-signature': signature },
+      body,
+    });
+  }
+
+  /** The answer is 200; fails when something waits for a lock and goes on waiting. */
+  async function passes(answer: Promise<Answer>, members: object = {}): Promise<void> {
+    const watch = { ended: false };
+    const first = await Promise.race([answer, lastingWait(watch)]);
+    watch.ended = true;
+    if (typeof first === 'string') assert.fail(first);
+    assert.equal(first.status, 200, first.text);
+    assert.partialDeepStrictEqual(first.json, members);
+  }
+
+  async function lastingWait(watch: { ended: boolean }): Promise<string> {
+    for (let seen = 0; seen < 50 && !watch.ended; ) {
+      const { rows } = await api.database.pool.query({
+        text: `select l.locktype, l.relation::regclass::text as relation
+          from pg_locks l
+          where not l.granted`,
+      });
+      seen = rows.length > 0 ? seen + 1 : 0;
+      if (seen === 50) return `waits for the dry run: ${JSON.stringify(rows)}`;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return 'ended';
+  }
+});
+
+describe('what a dry run reports', () => {
+  let t: ImportTest;
+  before(async () => {
+    t = await createImportTest();
+  });
+  after(() => t.database.drop());
+
+  test('is what the import then does, where files build on what is stored and on each other', async () => {
+    const [doctor, someone, twin] = [practitioner(), patient(), patient()];
+    const visit = encounter(`Patient/${someone.id}`, { participant: [participant(doctor)] });
+    const result = laboratory('r-1', someone);
+    await t.run([bundle([doctor, someone, visit]), result]);
+    const moved = { identifier: [{ system: NUMBER, value: `PAT-${randomUUID()}` }] };
+    const files = [
+      // The same, changed, changed back, and new.
+      bundle([doctor, someone, { ...visit, status: 'cancelled' }, twin]),
+      lines([{ ...visit, status: 'finished' }, visit, laboratory('r-2', someone)]),
+      // An identifier that moves: the old one finds nobody any more, the new one the same patient.
+      bundle([{ ...someone, ...moved }]),
+      bundle([conditionalCreate(patient({ identifier: someone.identifier }))]),
+      bundle([conditionalCreate(patient(moved))]),
+      bundle([conditionalCreate(practitioner({ identifier: doctor.identifier }))]),
+      bundle([conditionalCreate(practitioner()), { ...doctor, name: [{ family: 'Renamed' }] }]),
+      encounter(`Patient?identifier=${NUMBER}|${moved.identifier[0]?.value}`, {
+        participant: [participant(practitioner())],
+      }),
+      // Refused: another person, a link to another patient, and what no table takes.
+      { ...twin, name: [{ family: 'Stone' }], gender: 'male', birthDate: '1950-12-31' },
+      { ...laboratory('r-3', twin), hasMember: [{ reference: 'Observation/r-2' }] },
+      laboratory('r-2', twin),
+      { ...laboratory('r-4', someone), hasMember: [{ reference: 'Observation/r-2' }] },
+      encounter('Patient/none'),
+      bundle([patient(), { resourceType: 'Claim', id: 'c' }, encounter('Patient/none')]),
+    ];
+    const before = await stored();
+    const dry = await t.run(files, { dryRun: true });
+    assert.deepEqual(await t.run(files, { dryRun: true }), dry);
+    assert.deepEqual(await stored(), before);
+    assert.deepEqual(dry, await t.run(files));
+    assert.ok(dry.rejectedCount >= 5, JSON.stringify(dry.rejected));
+    // Now everything is there.
+    assert.deepEqual(await t.run(files, { dryRun: true }), await t.run(files));
+  });
+
+  test('its connection can write to nothing that is kept', async () => {
+    const importers = new Map(IMPORTERS);
+    const organizations = IMPORTERS.get('Organization');
+    assert.ok(organizations !== undefined);
+    importers.set('Organization', {
+      ...organizations,
+      write: async (rows, { client, scope }) => {
+        await client.query('delete from facility where organisation_id = $1', [scope.organisationId]);
+        return { created: rows.map(({ id }) => id), updated: [], unchanged: [] };
+      },
+    });
+    await assert.rejects(t.run([organization()], { dryRun: true, deps: { importers } }), { code: '25006' });
+  });
+
+  const participant = ({ identifier }: Resource) => ({
+    individual: { identifier: (identifier as object[])[0] },
+  });
+  const laboratory = (id: string, subject: Resource) => ({
+    resourceType: 'Observation',
+    id,
+    status: 'final',
+    code: { text: 'Test' },
+    subject: { reference: `Patient/${subject.id}` },
+    category: LABORATORY,
+    valueString: 'x',
+  });
+  const stored = () =>
+    t.rows(
+      `select 'patient' as kind, id, version from patient
+       union all select 'encounter', id, version from encounter
+       union all select 'observation', id, version from observation
+       union all select 'practitioner', id, version from practitioner
+       union all select 'registration', patient_id, null from patient_registration
+       order by 1, 2`,
+    );
+});
+
+/** Holds the reading of the first result for its writing: by then the patients and the encounter are written. */
+function heldSpool(bytes: Buffer): { spool: Spool; reached: Promise<void>; release: () => void } {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const inner = memorySpool(bytes);
+  const known = new Set<number>();
+  const read: Spool['read'] = async (start, end) => {
+    const part = await inner.read(start, end);
+    if (start === 0 || !part.includes('"resourceType":"Observation"')) return part;
+    if (known.has(start)) {
+      reach();
+      await released;
+    }
+    known.add(start);
+    return part;
+  };
+  return { spool: { ...inner, read }, reached, release };
+}

@@ -1,0 +1,186 @@
+/** Uploads that take long: they end for lack of progress, say so, and keep nobody out. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { patient } from '../../../test-support/records/clinic.ts';
+import { lines } from '../../../test-support/records/import.ts';
+import { paced } from './source/paced-body.ts';
+
+let t: TestApi;
+let account: TestAccount;
+/** The server's ends of connections, newest last. */
+const sockets: Socket[] = [];
+before(async () => {
+  t = await startTestApi({ env: { IMPORT_IDLE_SECONDS: '1' } });
+  t.api.server.server.on('connection', (socket: Socket) => sockets.push(socket));
+});
+after(() => t.close());
+beforeEach(async () => {
+  account = await t.createAccount(await t.createTenant());
+});
+
+const send = (body: string, { token } = account): Promise<Answer> =>
+  t.call('/imports/fhir', { token, headers: { 'content-type': 'application/fhir+ndjson' }, body });
+
+/** A call whose body is still to be written. */
+function open(path = '/imports/fhir', method = 'POST'): { call: ClientRequest; answer: Promise<Answer> } {
+  const call = request(t.baseUrl + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${account.token}`,
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    },
+  });
+  call.flushHeaders();
+  const answer = once(call, 'response').then(async ([response]: IncomingMessage[]) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response as IncomingMessage) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    return { status: response?.statusCode ?? 0, headers: new Headers(), text, json: JSON.parse(text) };
+  });
+  answer.catch(() => undefined);
+  return { call, answer };
+}
+
+/** The server's end of the connection of a call that has begun. */
+async function socketOf({ call }: { call: ClientRequest }): Promise<Socket> {
+  const [client] = call.socket === null ? await once(call, 'socket') : [call.socket];
+  for (;;) {
+    const socket = sockets.find(
+      ({ remotePort }) => remotePort !== undefined && remotePort === client.localPort,
+    );
+    if (socket !== undefined) return socket;
+    await sleep(5);
+  }
+}
+
+/** What Node.js does once the whole of a request is not there after `server.requestTimeout`. */
+function timeOut(socket: Socket): void {
+  const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  t.api.server.server.emit('clientError', error, socket);
+}
+
+describe('a slow upload', () => {
+  test('that has sent nothing whole keeps no other import of its organisation out', async () => {
+    const slow = [1, 2, 3, 4, 5].map(() => open());
+    for (const { call } of slow) call.write('{');
+    for (const upload of slow) await socketOf(upload);
+    for (let round = 0; round < 3; round += 1)
+      assert.deepEqual((await send(lines([patient()]))).json.resources, { Patient: 1 });
+    for (const { call } of slow) call.destroy();
+  });
+
+  test('may take longer than other requests, and is taken at its end', async () => {
+    const upload = open();
+    const text = JSON.stringify(patient());
+    upload.call.write(text.slice(0, 10));
+    const socket = await socketOf(upload);
+    // Once the server reads the body, the route has it.
+    while (socket.bytesRead < 200) await sleep(5);
+    await sleep(50);
+    timeOut(socket);
+    upload.call.end(text.slice(10));
+    const { status, json } = await upload.answer;
+    assert.deepEqual([status, json.resources], [200, { Patient: 1 }]);
+  });
+
+  test('other routes keep the time-out for whole requests, with 408', async () => {
+    const put = open('/terminology/maps', 'PUT');
+    put.call.write('{');
+    const socket = await socketOf(put);
+    while (socket.bytesRead < 200) await sleep(5);
+    timeOut(socket);
+    assert.equal((await put.answer).status, 408);
+  });
+
+  test('that stops is ended with the reason; nothing of it is kept', async () => {
+    const someone = patient();
+    const upload = open();
+    upload.call.write(`${JSON.stringify(someone)}\n{`);
+    const { status, json } = await upload.answer;
+    assert.equal(status, 408);
+    assert.deepEqual(json, {
+      statusCode: 408,
+      message:
+        'The import was given up: nothing of its body arrived for 1 second. Nothing was kept. Send it again.',
+      error: 'Request Timeout',
+    });
+    const { rows } = await t.database.pool.query('select id from patient where id = $1', [someone.id]);
+    assert.deepEqual(rows, []);
+  });
+});
+
+describe('the pace of a body', () => {
+  const trickle = (everyMs: number) =>
+    Readable.from(
+      (async function* () {
+        for (;;) {
+          await sleep(everyMs);
+          yield Buffer.from(' ');
+        }
+      })(),
+    );
+  const all = async (chunks: AsyncIterable<Buffer>) => {
+    let bytes = 0;
+    for await (const chunk of chunks) bytes += chunk.length;
+    return bytes;
+  };
+
+  test('a trickle without end is ended, though something always arrives', async () => {
+    const pace = { idleMs: 60_000, windowMs: 100, minWindowBytes: 1_000 };
+    await assert.rejects(all(paced(trickle(5), pace)), {
+      statusCode: 408,
+      message: /^The import was given up: less than 1000 bytes of its body arrived in/,
+    });
+  });
+
+  test('what is enough in each window, and what ends before it, is read to its end', async () => {
+    const chunks = Array.from({ length: 50 }, () => Buffer.alloc(100));
+    const pace = { idleMs: 60_000, windowMs: 1, minWindowBytes: 100 };
+    assert.equal(await all(paced(Readable.from(chunks), pace)), 5_000);
+    const short = { idleMs: 60_000, windowMs: 60_000, minWindowBytes: 1_000_000 };
+    assert.equal(await all(paced(Readable.from(chunks), short)), 5_000);
+  });
+
+  test('time that the reader takes for itself does not count', async () => {
+    const pace = { idleMs: 20, windowMs: 50, minWindowBytes: 1_000 };
+    const chunks = Readable.from(Array.from({ length: 8 }, () => Buffer.alloc(10)));
+    for await (const chunk of paced(chunks, pace)) {
+      assert.equal(chunk.length, 10);
+      await sleep(30);
+    }
+  });
+});
+
+test('one import of an organisation works at a time; which is decided once a body is there', async () => {
+  const other = await t.createAccount(await t.createTenant());
+  const owner = new pg.Client({ connectionString: t.database.url });
+  await owner.connect();
+  try {
+    await owner.query('begin');
+    await owner.query('lock table provider_organisation in access exclusive mode');
+    const upload = open();
+    upload.call.write('{"resourceType":');
+    await socketOf(upload);
+    const working = send(lines([{ resourceType: 'Organization', name: 'Hill Clinic' }]));
+    const waits = `select from pg_locks where relation = 'provider_organisation'::regclass and not granted`;
+    while ((await owner.query(waits)).rowCount === 0) await sleep(5);
+    const message = 'Another import of this organisation is running. Send this one again when it has ended.';
+    upload.call.end('"Patient"}');
+    for (const { status, json } of [await send(lines([patient()])), await upload.answer])
+      assert.deepEqual([status, json.message], [503, message]);
+    assert.equal((await send(lines([patient()]), other)).status, 200);
+    await owner.query('rollback');
+    assert.deepEqual((await working).json.resources, { Organization: 1 });
+    assert.equal((await send(lines([patient()]))).status, 200);
+  } finally {
+    await owner.end();
+  }
+});

@@ -1,0 +1,86 @@
+/** `interchange target …` in this process: what it prints, and how it would exit. */
+import { Readable, Writable } from 'node:stream';
+import { type Command, CommanderError } from 'commander';
+import { type CommandEnvironment, UsageError } from '../src/platform/command/command.ts';
+import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
+import { createTargetCommand } from '../src/publish/create-target.command.ts';
+import {
+  disableTargetCommand,
+  enableTargetCommand,
+  listTargetsCommand,
+  removeTargetCommand,
+  rotateTargetSecretCommand,
+  showTargetCommand,
+  updateTargetCommand,
+} from '../src/publish/manage-targets.command.ts';
+import { testTargetCommand } from '../src/publish/test-target.command.ts';
+import type { TestDatabase } from './database.ts';
+
+export interface RanTargetCommand {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Run the words after `interchange target`. */
+export async function runTargetCommand(
+  { database, masterKey }: { database: TestDatabase; masterKey: Buffer },
+  line: string,
+  stdin = '',
+): Promise<RanTargetCommand> {
+  const ran: RanTargetCommand = { code: 0, stdout: '', stderr: '' };
+  const [name = '', ...rest] = line.split(' ');
+  const asJson = rest.includes('--json');
+  const command = commandOf(name, {
+    withSession: (work) =>
+      work({
+        db: database.pool,
+        adminUrl: database.url,
+        keys: createKeyRing(masterKey),
+        publicBaseUrl: '',
+      }),
+    print(document, text) {
+      ran.stdout += asJson ? JSON.stringify(document) : text;
+    },
+    json: asJson,
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stderr: new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        ran.stderr += chunk.toString();
+        done();
+      },
+    }) as NodeJS.WriteStream,
+    now: () => new Date(),
+  });
+  command.exitOverride().configureOutput({ writeErr: () => undefined });
+  process.exitCode = 0;
+  try {
+    await command.parseAsync(
+      rest.filter((argument) => argument !== '--json'),
+      { from: 'user' },
+    );
+    ran.code = Number(process.exitCode);
+  } catch (error) {
+    ran.code = error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
+    ran.stderr += (error as Error).message;
+  }
+  process.exitCode = 0;
+  return ran;
+}
+
+function commandOf(name: string, environment: CommandEnvironment): Command {
+  const all = [
+    createTargetCommand,
+    listTargetsCommand,
+    showTargetCommand,
+    updateTargetCommand,
+    enableTargetCommand,
+    disableTargetCommand,
+    removeTargetCommand,
+    rotateTargetSecretCommand,
+    testTargetCommand,
+  ].map((make) => make(environment));
+  const found = all.find((command) => command.name() === name);
+  if (found === undefined) throw new Error(`no such command: ${name}`);
+  return found;
+}

@@ -1,0 +1,43 @@
+/** Every link between the pages of this repository leads to a file, and to a heading or an anchor in it. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
+
+test('links of the documentation lead somewhere', () => {
+  const broken: string[] = [];
+  let links = 0;
+  for (const page of PAGES) {
+    const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      links += 1;
+      if (!leadsSomewhere(page, target)) broken.push(`${page}: ${target}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+  assert.ok(links > 50, 'the pages are read');
+});
+
+function leadsSomewhere(page: string, target: string): boolean {
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? page : relative('', join(dirname(page), path));
+  if (!existsSync(join(ROOT, file))) return false;
+  return anchor === undefined || anchorsOf(file).includes(anchor);
+}
+
+/** As GitHub makes them of headings, and those that are written out. */
+function anchorsOf(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)];
+}

@@ -1,0 +1,335 @@
+/** What is removed of the ledger of deliveries over time, and what never is (docs/operations.md, "Retention"). */
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { loadConfig } from '../src/app/config/config.ts';
+import { retentionRules } from '../src/app/retention.ts';
+import type { CreatedConnection } from '../src/exchange/create-connection.ts';
+import { leaseDue, type Result, settle } from '../src/exchange/lane.store.ts';
+import { park } from '../src/exchange/parking.store.ts';
+import { decide } from '../src/exchange/review.store.ts';
+import { createRetentionSweep, type Removed, runRetention } from '../src/tenancy/retention.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { runCommand } from '../test-support/command.ts';
+import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
+
+let api: TestApi;
+let tenant: Tenant;
+let account: TestAccount;
+let connection: CreatedConnection;
+
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api.close());
+beforeEach(async () => {
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant);
+  connection = await connect({ pool: pool(), keys: api.keys }, tenant, {
+    address: 'https://hie.example.org',
+  });
+});
+
+// A sweep goes through every organisation: what a test leaves behind must not count in the next one.
+afterEach(() =>
+  pool().query('delete from exchange_delivery where organisation_id = $1', [tenant.organisationId]),
+);
+
+const pool = () => api.database.pool;
+const key = () => ({ organisationId: tenant.organisationId, connectionId: connection.id });
+const rules = (env: Record<string, string> = {}) => retentionRules(loadConfig({ ...api.env, ...env }));
+const run = (env?: Record<string, string>) => runRetention(pool(), rules(env), { dryRun: false });
+const get = (path: string) => api.call(path, { token: account.token });
+
+/** Queue a patient and let its deliveries that are due end so; the patient's id. */
+async function settled(
+  next: Result['next'],
+  outcome: 'delivered' | 'refused' = 'delivered',
+): Promise<string> {
+  const [patientId = ''] = await insertPatients(pool(), tenant, 1);
+  await queue(pool(), tenant, [patientId]);
+  await end(next, outcome);
+  return patientId;
+}
+async function end(next: Result['next'], outcome: 'delivered' | 'refused' = 'delivered') {
+  const token = randomUUID();
+  const leased = await leaseDue(pool(), key(), { token, durationMs: 60_000, limit: 100 });
+  const attempt = {
+    nonce: randomUUID(),
+    startedAt: new Date(),
+    durationMs: 1,
+    outcome,
+    status: outcome === 'delivered' ? 200 : 422,
+    failure: null,
+    responseHash: null,
+  };
+  await settle(
+    pool(),
+    key(),
+    leased.map(({ patientId, sequence }) => ({
+      patientId,
+      sequence,
+      leaseToken: token,
+      next,
+      counted: true,
+      attempt: { ...attempt, nonce: randomUUID() },
+    })),
+  );
+}
+/** As if everything of the organisation had happened so long ago. */
+async function age(days: number): Promise<void> {
+  for (const [table, column] of [
+    ['exchange_delivery', 'occurred_at'],
+    ['exchange_attempt', 'started_at'],
+    ['exchange_review', 'decided_at'],
+    ['exchange_callback', 'received_at'],
+  ])
+    await pool().query(
+      `update ${table} set ${column} = ${column} - $2 * interval '1 day' where organisation_id = $1`,
+      [tenant.organisationId, days],
+    );
+}
+async function ledger() {
+  const { rows } = await pool().query<{
+    patient_id: string;
+    id: string;
+    sequence: number;
+    body: string | null;
+  }>('select patient_id, id, sequence, body from exchange_delivery where organisation_id = $1 order by id', [
+    tenant.organisationId,
+  ]);
+  return rows;
+}
+async function countOf(table: string): Promise<number> {
+  const { rowCount } = await pool().query(`select from ${table} where organisation_id = $1`, [
+    tenant.organisationId,
+  ]);
+  return rowCount ?? 0;
+}
+const DONE = { kind: 'advance' } as const;
+const HELD = { kind: 'hold', reason: 'refused_422' } as const;
+
+describe('deliveries that were done long ago', () => {
+  it('lose their payload first, and say so; the rest of the ledger goes later', async () => {
+    await settled(DONE);
+    await age(399);
+    assert.deepEqual(await run(), {}, 'not a day too soon');
+    await age(2);
+    assert.deepEqual(await run(), { 'payloads of deliveries': 1 });
+    const [delivery] = await ledger();
+    assert.equal(delivery?.body, null);
+    const listed = await get('/exchange/deliveries');
+    assert.deepEqual(
+      listed.json.items.map((item: { status: string; hasPayload: boolean }) => [
+        item.status,
+        item.hasPayload,
+      ]),
+      [['delivered', false]],
+    );
+    const shown = await get(`/exchange/deliveries/${delivery?.id}`);
+    assert.equal(shown.json.attempts.length, 1, 'the tries are still there');
+    const payload = await get(`/exchange/deliveries/${delivery?.id}/payload`);
+    assert.equal(payload.status, 410);
+    assert.match(payload.json.message, /was removed: it is kept for a limited time/);
+    const command = await runCommand(['delivery', 'show', '--id', delivery?.id ?? '', '--payload'], {
+      env: api.env,
+    });
+    assert.deepEqual([command.code, command.stdout], [1, '']);
+    assert.match(command.stderr, /was removed: it is kept for a limited time/);
+    await age(400);
+    assert.deepEqual(await run(), { deliveries: 1 });
+    assert.deepEqual(await ledger(), []);
+    assert.equal(await countOf('exchange_attempt'), 0);
+    assert.equal((await get(`/exchange/deliveries/${delivery?.id}`)).status, 404);
+  });
+
+  it('stay for ever where the days are 0', async () => {
+    await settled(DONE);
+    await age(3_000);
+    assert.deepEqual(await run({ DELIVERY_PAYLOAD_DAYS: '0', DELIVERY_HISTORY_DAYS: '0' }), {});
+    assert.equal((await ledger())[0]?.body === null, false);
+  });
+
+  it('are counted and left alone by a dry run', async () => {
+    await settled(DONE);
+    await age(801);
+    const counted = await runRetention(pool(), rules(), { dryRun: true });
+    assert.deepEqual(counted, { 'payloads of deliveries': 1, deliveries: 1 });
+    assert.equal((await ledger()).length, 1);
+    const command = await runCommand(['retention', 'run', '--dry-run'], { env: api.env });
+    assert.equal(command.code, 0, command.stderr);
+    assert.match(
+      command.stdout,
+      /Would be removed:\n +1 {2}payloads of deliveries, kept for 400 days\n +1 {2}deliveries/,
+    );
+  });
+});
+
+describe('what is never removed', () => {
+  it('what waits, is held, is set aside, or was tried or decided on lately', async () => {
+    const held = await settled(HELD, 'refused');
+    await rename(pool(), tenant, [held], 'behind the held one');
+    const replayed = await settled(HELD, 'refused');
+    const skipped = await settled(HELD, 'refused');
+    const lately = await settled(DONE);
+    const [parked = '', waiting = ''] = await insertPatients(pool(), tenant, 2);
+    await queue(pool(), tenant, [parked]);
+    const token = randomUUID();
+    await leaseDue(pool(), key(), { token, durationMs: 60_000, limit: 10 });
+    await park(pool(), key(), { token, patientIds: [parked] });
+    await queue(pool(), tenant, [waiting]);
+    await age(2_000);
+    const decision = { reason: 'not wanted', accountId: null };
+    await decide(pool(), tenant, {
+      filter: { patientId: skipped },
+      decision: { ...decision, action: 'skip' },
+    });
+    await decide(pool(), tenant, {
+      filter: { patientId: replayed },
+      decision: { ...decision, action: 'replay' },
+    });
+    await pool().query('update exchange_attempt set started_at = now() where patient_id = $1', [lately]);
+    const before = await ledger();
+    assert.equal(before.length, 7);
+    assert.deepEqual(await run(), {});
+    assert.deepEqual(await ledger(), before);
+  });
+
+  it('the place of a patient: what comes after a sweep goes on in order', async () => {
+    const patientId = await settled(DONE);
+    await rename(pool(), tenant, [patientId], 'second');
+    await end(HELD, 'refused');
+    await rename(pool(), tenant, [patientId], 'third');
+    await age(2_000);
+    assert.deepEqual(await run(), { 'payloads of deliveries': 1, deliveries: 1 });
+    const count = async () => (await get('/exchange/deliveries?status=queued')).json.items.length;
+    assert.equal(await count(), 1, 'the third');
+    await decide(pool(), tenant, {
+      filter: {},
+      decision: { action: 'replay', reason: null, accountId: null },
+    });
+    await rename(pool(), tenant, [patientId], 'fourth');
+    const sent: number[] = [];
+    for (;;) {
+      const token = randomUUID();
+      const [next] = await leaseDue(pool(), key(), { token, durationMs: 60_000, limit: 1 });
+      if (next === undefined) break;
+      assert.equal(JSON.parse(next.body).sequence, next.sequence);
+      sent.push(next.sequence);
+      await settle(pool(), key(), [
+        { patientId, sequence: next.sequence, leaseToken: token, next: DONE, attempt: null, counted: true },
+      ]);
+    }
+    assert.deepEqual(sent, [2, 3, 4]);
+    assert.equal(await queue(pool(), tenant, [patientId], 'updated'), 0, 'the same content is no news');
+  });
+});
+
+describe('callbacks', () => {
+  const callback = (body: string) =>
+    api.call(`/exchange/connections/${connection.id}/callback`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-signature': createHmac('sha256', connection.callbackSecret).update(body).digest('hex'),
+      },
+      body,
+    });
+  const accepted = (deliveryId: string, more: object = {}) =>
+    JSON.stringify({ deliveryId, status: 'accepted', assignedId: 'HIE-1', message: 'Welcome', ...more });
+
+  it('are answered as ever after the delivery is gone: a repeat 200, a conflict 409, an unknown delivery 404', async () => {
+    const patientId = await settled(DONE);
+    const [{ id = '' } = {}] = await ledger();
+    const first = await callback(accepted(id));
+    assert.equal(first.status, 200, first.text);
+    const conflicting = accepted(id, { assignedId: 'HIE-2', message: 'Look' });
+    assert.equal((await callback(conflicting)).status, 409);
+    await age(2_000);
+    assert.deepEqual(await run(), { 'payloads of deliveries': 1, deliveries: 1, 'messages of callbacks': 1 });
+    const { rows } = await pool().query<{ outcome: string; message: string | null }>(
+      'select outcome, message from exchange_callback where organisation_id = $1 order by id',
+      [tenant.organisationId],
+    );
+    assert.deepEqual(rows, [
+      { outcome: 'applied', message: null },
+      { outcome: 'conflict', message: 'Look' },
+    ]);
+    const again = await callback(accepted(id));
+    assert.deepEqual([again.status, again.text], [200, first.text]);
+    assert.equal((await callback(conflicting)).status, 409, 'the same conflict');
+    assert.equal((await callback(accepted(id, { assignedId: 'HIE-3' }))).status, 409, 'another conflict');
+    assert.equal((await callback(accepted(id, { message: 'Other bytes' }))).status, 200);
+    assert.equal((await callback(accepted(randomUUID()))).status, 404);
+    const patient = await get(`/patients/base/${patientId}`);
+    assert.ok(patient.text.includes('HIE-1') && !patient.text.includes('HIE-2'), patient.text);
+    const conflicts = await get('/exchange/callbacks?outcome=conflict');
+    assert.equal(conflicts.json.items.length, 2);
+  });
+});
+
+describe('the sweep of the worker', () => {
+  it('goes on where it stopped, in bounded batches, and rests until the next day', async () => {
+    const patients = await insertPatients(pool(), tenant, 25);
+    await queue(pool(), tenant, patients);
+    await end(DONE);
+    await age(500);
+    const sweep = createRetentionSweep(pool(), rules(), { batchRows: 10, batchesAtMost: 1 });
+    const now = new Date();
+    const total: Removed[] = [];
+    for (let minute = 0; minute < 40; minute += 1) total.push(await sweep(now));
+    const removed = total.map((one) => one['payloads of deliveries'] ?? 0).filter((count) => count > 0);
+    assert.deepEqual(removed, [10, 10, 5]);
+    await settled(DONE);
+    await age(500);
+    assert.deepEqual(await sweep(now), {}, 'it is through for today');
+    const tomorrow = new Date(now.getTime() + 86_400_000);
+    const again = createRetentionSweep(pool(), rules(), { batchRows: 1_000, batchesAtMost: 1_000 });
+    assert.equal((await again(tomorrow))['payloads of deliveries'], 1);
+  });
+
+  it('is not stopped by an organisation for which it fails', async () => {
+    const asked: string[] = [];
+    const failing = {
+      name: 'things',
+      days: 1,
+      sweep: async (_db: unknown, { organisationId }: { organisationId: string }) => {
+        asked.push(organisationId);
+        if (organisationId === tenant.organisationId) throw new Error('this shard is down');
+        return { removed: 1, last: undefined };
+      },
+    };
+    const other = await api.createTenant();
+    const sweep = createRetentionSweep(pool(), [failing], { batchRows: 10, batchesAtMost: 1_000 });
+    await assert.rejects(sweep(new Date()), /this shard is down/);
+    assert.ok(asked.includes(other.organisationId));
+    const before = asked.length;
+    await assert.rejects(sweep(new Date()), /this shard is down/);
+    assert.deepEqual(
+      asked.slice(before),
+      [tenant.organisationId],
+      'what failed is tried again, nothing else',
+    );
+  });
+});
+
+describe('unmapped codes', () => {
+  it('are forgotten when they were not met for long', async () => {
+    const met = (code: string, daysAgo: number) =>
+      pool().query(
+        `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place, met_count,
+           first_met_at, last_met_at)
+         values ($1, $2, 'urn:lab', $3, 'lab.result', 7, now() - interval '900 days', now() - $4 * interval '1 day')`,
+        [tenant.organisationId, tenant.facilityId, code, daysAgo],
+      );
+    await met('old', 401);
+    await met('young', 399);
+    assert.deepEqual(await runRetention(pool(), rules(), { dryRun: true }), { 'unmapped codes': 1 });
+    assert.deepEqual(await run(), { 'unmapped codes': 1 });
+    const { json } = await get('/terminology/unmapped');
+    assert.deepEqual(
+      json.items.map((item: { localCode: string }) => item.localCode),
+      ['young'],
+    );
+  });
+});

@@ -1,0 +1,40 @@
+/** Programs of docs/fhir-clients.md whose library is here run as they are printed, against a real service. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestApi, type TestApi } from '../test-support/api.ts';
+import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
+import { printedProgram, runProgram } from '../test-support/printed-program.ts';
+
+const PAGE = 'docs/fhir-clients.md';
+const COUNT = 8;
+
+describe(PAGE, () => {
+  let api: TestApi;
+  let env: Record<string, string>;
+  before(async () => {
+    api = await startTestApi();
+    const tenant = await api.createTenant();
+    const account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
+    const patientId = await insertPatient(api.database.pool, tenant);
+    let encounterId = '';
+    for (let made = 0; made < COUNT; made += 1)
+      encounterId = await insertEncounter(api.database.pool, tenant, { patientId });
+    env = {
+      BASE: api.baseUrl,
+      TOKEN: account.token,
+      ORG_ID: tenant.organisationId,
+      FACILITY_ID: tenant.facilityId,
+      PATIENT_ID: patientId,
+      ENCOUNTER_ID: encounterId,
+    };
+  });
+  after(() => api.close());
+
+  for (const library of ['fhir-kit-client', 'Medplum'])
+    it(library, async () => {
+      // Evaluated in the folder of the project, whose libraries it finds.
+      const program = ['--input-type=module', '--eval', printedProgram(PAGE, library, 'js')];
+      const { output, errors } = await runProgram(process.execPath, program, env);
+      assert.equal(output, `search ${COUNT}\nread ${env.ENCOUNTER_ID}\n`, errors);
+    });
+});

@@ -1,0 +1,104 @@
+/** Rotation of the master key of the embedded database: one command, whose key file is never lost. */
+import assert from 'node:assert/strict';
+import { readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { loadConfig } from '../src/app/config/config.ts';
+import { masterKeySource } from '../src/app/config/master-key.ts';
+import { addMasterKey } from '../src/app/keys/rotate-master-key.ts';
+import { createMasterKey } from '../src/platform/crypto/master-key.ts';
+import { ADVISORY_LOCKS } from '../src/platform/db/advisory-locks.ts';
+import { createPool, type Pool } from '../src/platform/db/database.ts';
+import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
+import { runCommand, startCommand } from '../test-support/command.ts';
+import { makeDataDir, openHere } from '../test-support/embedded.ts';
+import { isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/master-key.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
+
+describe('rotation of the master key of the embedded database', { timeout: 1_800_000 }, () => {
+  let data: Awaited<ReturnType<typeof makeDataDir>>;
+  let clinic: Clinic;
+  let path: string;
+
+  before(async () => {
+    data = await makeDataDir();
+    path = join(data.path, 'master.key');
+    clinic = await openClinic({ DATA_DIR: data.path });
+    await clinic.start();
+    await clinic.useEverything();
+  });
+  after(async () => {
+    await clinic.close();
+    await data.remove();
+  });
+
+  it('is one command, beside a service that is not restarted', async () => {
+    const old = (await readFile(path, 'utf8')).trim();
+    const printed = await clinic.command(...ROTATE);
+    assert.match(printed, /alone opens the database now/);
+    const key = (await readFile(path, 'utf8')).trim();
+    assert.notEqual(key, old);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.equal((await readFile(`${path}.previous`, 'utf8')).trim(), old);
+    await clinic.useEverything();
+    await isRefused(clinic, old);
+    await verifyIsWhole(clinic);
+  });
+
+  it('never leaves a key file that does not open the database, wherever it is killed', async () => {
+    const server = await openHere(data.path);
+    const owner = createPool({ url: server.url, max: 2, applicationName: 'test' }, () => undefined);
+    try {
+      const old = await readFile(path, 'utf8');
+      await killedWhileWaiting(owner, `select pg_advisory_lock_shared(${ADVISORY_LOCKS.dataKeys})`);
+      assert.equal(await readFile(path, 'utf8'), old);
+      const next = await readFile(`${path}.next`, 'utf8');
+      await clinic.command('organisation', 'list');
+
+      // Killed after both keys are good, before the file is replaced.
+      const source = masterKeySource(loadConfig({ DATA_DIR: data.path }));
+      await addMasterKey(owner, source, createMasterKey(Buffer.from(next.trim(), 'hex')));
+      await clinic.command('organisation', 'list');
+
+      await killedWhileWaiting(owner, 'begin; lock table access_log_writer in share row exclusive mode');
+      assert.deepEqual(
+        [await readFile(path, 'utf8'), await readFile(`${path}.previous`, 'utf8')],
+        [next, old],
+        'the key that was made first is the one that is used',
+      );
+      await clinic.useEverything();
+      await clinic.command(...ROTATE);
+      assert.equal(await readFile(path, 'utf8'), next);
+      await clinic.useEverything();
+      await isRefused(clinic, old.trim());
+      await verifyIsWhole(clinic);
+    } finally {
+      await owner.end();
+      await server.release();
+    }
+  });
+
+  /** Kills the command while it waits for what `block` holds. */
+  async function killedWhileWaiting(owner: Pool, block: string): Promise<void> {
+    const blocker = await owner.connect();
+    await blocker.query(block);
+    const started = startCommand(ROTATE, { env: clinic.env });
+    started.child.stdin.end();
+    await waitUntil(() => rotationWaits(owner), 'the rotation waits');
+    started.child.kill('SIGKILL');
+    await started.ended;
+    blocker.release(true);
+    await waitUntil(async () => !(await rotationWaits(owner)), 'the rotation is gone');
+  }
+
+  it('makes no new key where the key file is lost', async () => {
+    await clinic.stop();
+    await rename(path, `${path}.lost`);
+    const { code, stderr } = await runCommand(['organisation', 'list'], { env: clinic.env });
+    assert.equal(code, 1);
+    assert.match(stderr, /master\.key is missing.*put the file back/);
+    await rename(`${path}.lost`, path);
+    await clinic.start();
+    await clinic.useEverything();
+  });
+});

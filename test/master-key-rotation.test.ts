@@ -1,0 +1,252 @@
+/** Rotation of the master key beside a running service, interrupted and not. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import pg from 'pg';
+import { SEALED_TABLES } from '../src/app/keys/sealed-tables.ts';
+import { openUnderAny } from '../src/platform/crypto/key-ring.ts';
+import { createMasterKey, unwrapDataKey } from '../src/platform/crypto/master-key.ts';
+import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
+import { runCommand, startCommand } from '../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
+import { idOf, isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/master-key.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
+
+const newKey = () => randomBytes(32).toString('hex');
+
+describe('rotation of the master key of a database of the operator', { timeout: 1_800_000 }, () => {
+  let database: TestDatabase;
+  let owner: pg.Client;
+  let clinic: Clinic;
+  let folder: string;
+  /** The key that is configured when a test begins. */
+  let old: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    owner = new pg.Client({ connectionString: database.adminUrl });
+    await owner.connect();
+    folder = await mkdtemp(join(tmpdir(), 'interchange-rotation-'));
+    old = newKey();
+    clinic = await openClinic({ DATABASE_URL: database.url, MASTER_KEY: old });
+    await clinic.start();
+    await clinic.useEverything();
+  });
+  /** The service has the key that is in force, by its environment. */
+  beforeEach(async () => {
+    const { MASTER_KEY, MASTER_KEY_FILE } = clinic.env;
+    old = MASTER_KEY ?? (await readFile(MASTER_KEY_FILE ?? '', 'utf8'));
+    await configure({ MASTER_KEY: old });
+  });
+  after(async () => {
+    await clinic?.close();
+    await owner.end();
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** The service is started anew where its configuration is another. */
+  async function configure(keyEnvironment: Record<string, string>): Promise<void> {
+    const env = { DATABASE_URL: database.url, ...keyEnvironment };
+    if (clinic.running && isDeepStrictEqual(env, clinic.env)) return;
+    await clinic.stop();
+    clinic.env = env;
+    await clinic.start();
+  }
+
+  const rotate = (args: string[], { key = clinic.env.MASTER_KEY ?? '', stdin = '' } = {}) =>
+    runCommand([...ROTATE, ...args], { env: { ...clinic.env, MASTER_KEY: key }, stdin });
+
+  async function dataKeysOf(key: string): Promise<Buffer[]> {
+    const master = createMasterKey(Buffer.from(key, 'hex'));
+    const { rows } = await owner.query<{ number: number; wrapped: Buffer }>(
+      'select number, wrapped from data_key order by number',
+    );
+    return rows.flatMap(({ number, wrapped }) => unwrapDataKey(master, number, wrapped) ?? []);
+  }
+
+  it('has both keys good while processes change over, then the new one alone', async () => {
+    const leaked = await dataKeysOf(old);
+    const path = join(folder, 'new.key');
+    const begun = await rotate(['--write-new-key', path, '--json']);
+    assert.equal(begun.code, 0, begun.stderr);
+    const key = (await readFile(path, 'utf8')).trim();
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.deepEqual(JSON.parse(begun.stdout), {
+      masterKeyId: idOf(key),
+      oldMasterKeyId: idOf(old),
+      dataKeys: 1,
+      finished: false,
+    });
+    assert.ok(!`${begun.stdout}${begun.stderr}`.includes(key));
+
+    // One process with the old key, another with the new one.
+    await clinic.useEverything();
+    const other = startCommand(['serve'], { env: { ...clinic.env, MASTER_KEY: key, PORT: '0' } });
+    try {
+      await other.printed(/"event":"listening"/);
+      const { code, stderr } = await rotate(['--finish'], { key });
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`1 process\\(es\\).*do not hold master key ${idOf(key)}.*${idOf(old)}`),
+      );
+      assert.match((await rotate(['--finish'])).stderr, /This is the old master key/);
+    } finally {
+      other.child.kill('SIGTERM');
+      await other.ended;
+    }
+
+    await configure({ MASTER_KEY: key });
+    const { refreshToken } = await clinic.login();
+    const pair = await (await clinic.post('/auth/refresh', { refreshToken })).json();
+    const plan = JSON.parse((await rotate(['--dry-run', '--json'])).stdout);
+    assert.deepEqual(plan.otherHolders, []);
+    assert.deepEqual(await dataKeysOf(key), leaked, 'a dry run changes nothing');
+    const finished = await rotate(['--finish', '--json']);
+    assert.equal(finished.code, 0, finished.stderr);
+    const { resealed } = JSON.parse(finished.stdout) as { resealed: { name: string; resealed: number }[] };
+    assert.deepEqual(
+      resealed.map(({ name, resealed: rows }) => ({ name, rows })),
+      plan.sealed,
+    );
+    assert.ok(resealed.every(({ resealed: rows }) => rows > 0));
+
+    assert.deepEqual(await (await clinic.post('/auth/refresh', { refreshToken })).json(), pair);
+    await clinic.useEverything();
+    await isRefused(clinic, old);
+    await verifyIsWhole(clinic);
+    await nothingOpensUnder(leaked);
+    assert.deepEqual(await dataKeysOf(old), []);
+    await clinic.command('key', 'rotate');
+    await clinic.command(
+      'connection',
+      'create',
+      ...clinic.place.slice(0, 2),
+      '--name',
+      'b',
+      '--address',
+      'http://127.0.0.1:1/',
+      '--client-id',
+      'b',
+    );
+    await nothingOpensUnder(leaked);
+  });
+
+  async function nothingOpensUnder(dataKeys: readonly Buffer[]): Promise<void> {
+    for (const { name, list } of SEALED_TABLES) {
+      const rows = await list(owner);
+      assert.ok(rows.length > 0, name);
+      for (const { sealedFor, sealed } of rows)
+        assert.equal(openUnderAny(dataKeys, sealedFor, sealed), undefined, name);
+    }
+  }
+
+  it('needs no restart where the key is in a file that is replaced', async () => {
+    const path = join(folder, 'master.key');
+    await writeFile(path, old);
+    await configure({ MASTER_KEY_FILE: path });
+    const key = newKey();
+    await writeFile(join(folder, 'next.key'), key);
+    await clinic.command(...ROTATE, '--new-key-file', join(folder, 'next.key'));
+    await rename(join(folder, 'next.key'), path);
+    await clinic.command(...ROTATE, '--finish');
+    await clinic.useEverything();
+    await verifyIsWhole(clinic);
+    await isRefused(clinic, old);
+  });
+
+  it('is given up with the old key, as long as it is not finished', async () => {
+    const key = newKey();
+    assert.equal((await rotate(['--new-key-stdin'], { stdin: `${key}\n` })).code, 0);
+    const third = await rotate(['--new-key-stdin'], { stdin: newKey() });
+    assert.match(third.stderr, new RegExp(`A rotation to master key ${idOf(key)} is under way`));
+    assert.match((await rotate(['--cancel'], { key })).stderr, /is the new master key/);
+    assert.equal((await rotate(['--cancel'])).code, 0);
+    await isRefused(clinic, key);
+    assert.match((await rotate(['--cancel'])).stderr, /No rotation of the master key is under way/);
+    assert.match((await rotate(['--finish'])).stderr, /No rotation of the master key is under way/);
+    await clinic.useEverything();
+  });
+
+  it('takes one new key, which is none of before, and from no argument', async () => {
+    const wrong = [
+      [],
+      ['--new-key-stdin', '--write-new-key', 'x'],
+      ['--finish', '--cancel'],
+      ['--finish', '--new-key-stdin'],
+    ];
+    for (const args of wrong) assert.equal((await rotate(args)).code, 2, args.join());
+    assert.match((await rotate(['--new-key-stdin'], { stdin: 'short' })).stderr, /must be 32 bytes/);
+    assert.match((await rotate(['--new-key-stdin'], { stdin: old })).stderr, /is the one in use/);
+    const path = join(folder, 'taken');
+    await writeFile(path, 'kept');
+    assert.match((await rotate(['--write-new-key', path])).stderr, /exists already/);
+    assert.equal(await readFile(path, 'utf8'), 'kept');
+  });
+
+  it('is done again from its beginning when it is killed, and so is a service beside it', async () => {
+    const path = join(folder, 'master.key');
+    await writeFile(path, old);
+    await configure({ MASTER_KEY_FILE: path });
+    const before = (await owner.query('select from data_key')).rowCount ?? 0;
+    for (let round = 0; round < 2; round += 1) {
+      const key = newKey();
+      const next = join(folder, 'next.key');
+      await writeFile(next, key);
+      await untilDone([...ROTATE, '--new-key-file', next]);
+      await rename(next, path);
+      await untilDone([...ROTATE, '--finish'], /No rotation of the master key is under way/);
+      await clinic.useEverything();
+    }
+    await verifyIsWhole(clinic);
+    const { rows } = await owner.query(
+      'select count(*)::integer as keys, count(distinct master_key_id)::integer as masters from data_key',
+    );
+    assert.deepEqual(rows, [{ keys: before + 2, masters: 1 }]);
+  });
+
+  /** Kills the command, and the service, somewhere in the middle a few times; then lets it be. */
+  async function untilDone(command: string[], doneAlready = /^$/): Promise<void> {
+    for (const killed of [['command'], ['command', 'service'], ['command'], []]) {
+      const started = startCommand(command, { env: clinic.env });
+      started.child.stdin.end();
+      const using = clinic.login().catch(() => undefined);
+      if (killed.length > 0) await sleep(200 + Math.random() * 1_500);
+      if (killed.includes('command')) started.child.kill('SIGKILL');
+      if (killed.includes('service')) await clinic.kill();
+      const { code, stderr } = await started.ended;
+      await using;
+      if (!clinic.running) await clinic.start();
+      if (code === 0 || doneAlready.test(stderr)) return;
+      assert.equal(code, null, stderr);
+    }
+  }
+
+  it('seals in one transaction: killed while it is under way, nothing is half sealed', async () => {
+    const key = newKey();
+    await rotate(['--new-key-stdin'], { stdin: key });
+    await configure({ MASTER_KEY: key });
+    const { dataKeys } = JSON.parse((await rotate(['--dry-run', '--json'])).stdout);
+    // The last thing that it writes waits, so that everything else is written by then.
+    await owner.query('begin');
+    await owner.query('lock table access_log_writer in share row exclusive mode');
+    const started = startCommand([...ROTATE, '--finish'], { env: clinic.env });
+    started.child.stdin.end();
+    await waitUntil(() => rotationWaits(database.pool), 'the rotation waits');
+    started.child.kill('SIGKILL');
+    await started.ended;
+    await owner.query('rollback');
+    await clinic.useEverything();
+    const begun = JSON.parse((await rotate(['--dry-run', '--json'])).stdout);
+    assert.deepEqual([begun.masterKeyIds, begun.dataKeys], [[idOf(key), idOf(old)], dataKeys]);
+    assert.equal((await rotate(['--finish'])).code, 0);
+    await clinic.useEverything();
+    await verifyIsWhole(clinic);
+  });
+});

@@ -1,0 +1,51 @@
+/**
+ * More writes at once than the process has connections, on every route that writes. A write that holds one connection
+ * while it waits for another of the same pool would stop them all.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+
+const CONNECTIONS = 2;
+const CALLS = 4 * CONNECTIONS;
+
+let api: TestApi;
+let tenant: Tenant;
+let seeds: SeededRecords;
+let account: TestAccount;
+before(async () => {
+  api = await startTestApi({ env: { DATABASE_CONNECTIONS: String(CONNECTIONS) } });
+  tenant = await api.createTenant();
+  seeds = await seedRecords(api.database.pool, tenant);
+  account = await api.createAccount(tenant);
+});
+after(() => api.close());
+
+test('answers every route that writes, called by more than there are connections', async () => {
+  const writing = api.api.routes.filter(({ method }) => method !== 'GET');
+  assert.ok(writing.some(({ route }) => route.docs.operationId === 'setPatientPrivacy'));
+  const failures: string[] = [];
+  for (const entry of writing) {
+    // A new process, as after a start: its access log begins with the first of these calls.
+    const node = await api.addNode();
+    const { token } = entry.route.access.kind === 'session' ? await api.createAccount(tenant) : account;
+    const answers = await Promise.all(Array.from({ length: CALLS }, () => callOn(node.origin, entry, token)));
+    for (const { status, text } of answers)
+      if (status === 500 || (status === 503 && /database|access log/.test(text)))
+        failures.push(`${entry.method} ${entry.path}: ${status} ${text}`);
+    await node.close();
+  }
+  assert.deepEqual(failures, []);
+});
+
+function callOn(origin: string, entry: RegisteredRoute, token: string) {
+  const sample = sampleRequest(entry, seeds);
+  return api.call(origin + addressOf(sample), {
+    method: sample.method,
+    headers: sample.headers,
+    token,
+    ...(sample.body === undefined ? {} : { body: sample.body }),
+  });
+}

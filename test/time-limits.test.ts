@@ -1,0 +1,99 @@
+/** Statements that take too long: cut off where a caller waits, and not where work is long by its nature. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  type Answer,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../test-support/api.ts';
+import { sampleBundle } from '../test-support/sample-bundle.ts';
+import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+
+for (const [what, env] of [
+  ['a statement', { DATABASE_STATEMENT_SECONDS: '1', DATABASE_LOCK_SECONDS: '0' }],
+  ['a wait for a lock', { DATABASE_STATEMENT_SECONDS: '0', DATABASE_LOCK_SECONDS: '1' }],
+] as const)
+  describe(`${what} of a request that takes too long`, () => {
+    let api: TestApi;
+    let tenant: Tenant;
+    let account: TestAccount;
+    let seeds: SeededRecords;
+    let other: pg.Client;
+    let watcher: pg.Client;
+    before(async () => {
+      api = await startTestApi({ env });
+      tenant = await api.createTenant();
+      account = await api.createAccount(tenant);
+      seeds = await seedRecords(api.database.pool, tenant);
+      [other, watcher] = [api.database.adminUrl, api.database.adminUrl].map(
+        (connectionString) => new pg.Client({ connectionString }),
+      ) as [pg.Client, pg.Client];
+      await Promise.all([other.connect(), watcher.connect()]);
+    });
+    after(async () => {
+      await Promise.all([other.end(), watcher.end()]);
+      await api.close();
+    });
+
+    const call = (method: string, path: string, body?: unknown) =>
+      api.call(path, { method, token: account.token, ...(body === undefined ? {} : { body }) });
+
+    it('is cut off: 503, when to try again, and the connection goes on', async () => {
+      const calls: [string, string, unknown][] = [
+        ['PUT', `/patients/base/${seeds.patientId}/privacy`, { refusedPurposes: ['RESEARCH'] }],
+        ['GET', `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`, undefined],
+      ];
+      await other.query('begin');
+      await other.query('lock table patient, encounter in access exclusive mode');
+      for (const [method, path, body] of calls) isTooSlow(await call(method, path, body));
+      await other.query('rollback');
+      for (const [method, path, body] of calls) assert.equal((await call(method, path, body)).status, 200);
+    });
+
+    it('is cut off in the access log, too: no trace, no data', async () => {
+      await other.query('begin');
+      await other.query('lock table access_log in share mode');
+      const path = `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`;
+      const { status, json } = await call('GET', path);
+      assert.equal(status, 503);
+      assert.match(json.message, /access log could not be written/);
+      await other.query('rollback');
+      assert.equal((await call('GET', path)).status, 200);
+    });
+
+    it('does not cut off an import', async () => {
+      await other.query('begin');
+      await other.query('lock table patient in access exclusive mode');
+      const importing = call('POST', '/imports/fhir', sampleBundle());
+      await waitsForLock('interchange background');
+      isTooSlow(await call('PUT', `/patients/base/${seeds.patientId}/privacy`, { refusedPurposes: [] }));
+      await other.query('rollback');
+      const { status, json } = await importing;
+      assert.deepEqual([status, json.rejected], [200, []]);
+    });
+
+    /** Asked from outside the transaction that holds the lock: inside, the answer would never change. */
+    async function waitsForLock(application: string): Promise<void> {
+      const deadline = performance.now() + 30_000;
+      for (;;) {
+        const { rows } = await watcher.query(
+          `select from pg_stat_activity
+           where datname = current_database() and application_name = $1 and wait_event_type = 'Lock'`,
+          [application],
+        );
+        if (rows.length > 0) return;
+        assert.ok(performance.now() < deadline, `${application} waits for a lock in time`);
+        await turn();
+      }
+    }
+  });
+
+function isTooSlow({ status, json, headers }: Answer): void {
+  assert.equal(status, 503);
+  assert.match(json.message, /took too long/);
+  assert.ok(Number(headers.get('retry-after')) > 0);
+}
