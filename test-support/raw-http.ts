@@ -31,6 +31,14 @@ export function requestBytes({ method, target, headers, body }: RawRequest): Buf
   return body === undefined ? head : Buffer.concat([head, body]);
 }
 
+/** The one answer to one request. */
+export async function sendRaw(port: number, request: RawRequest): Promise<RawAnswer> {
+  const [answer, ...others] = await exchangeBytes(port, requestBytes(request));
+  if (answer === undefined || others.length > 0)
+    throw new Error(`${others.length + 1} answers to one request`);
+  return answer;
+}
+
 /** Send bytes and read until the server closes. Rejects when it does neither answer nor close in time. */
 export async function exchangeBytes(port: number, bytes: Uint8Array): Promise<RawAnswer[]> {
   const socket = connect(port, '127.0.0.1');

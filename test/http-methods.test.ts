@@ -12,8 +12,9 @@ import {
   type RawAnswer,
   type RawRequest,
   requestBytes,
+  sendRaw,
 } from '../test-support/raw-http.ts';
-import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
+import { type RegisteredRoute, rawSampleRequest } from '../test-support/route-requests.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 
 /** Headers that differ from one answer to the next. */
@@ -34,21 +35,8 @@ before(async () => {
 });
 after(async () => api?.close());
 
-async function send(request: RawRequest): Promise<RawAnswer> {
-  const answers = await exchangeBytes(port, requestBytes(request));
-  assert.equal(answers.length, 1, 'one answer');
-  return answers[0] as RawAnswer;
-}
-
-function rawSample(entry: RegisteredRoute): RawRequest {
-  const { body, headers, ...sample } = sampleRequest(entry, seeds);
-  return {
-    method: sample.method,
-    target: addressOf(sample),
-    headers: { authorization: `Bearer ${account.token}`, ...headers },
-    ...(body === undefined ? {} : { body: Buffer.from(body) }),
-  };
-}
+const send = (request: RawRequest): Promise<RawAnswer> => sendRaw(port, request);
+const rawSample = (entry: RegisteredRoute) => rawSampleRequest(entry, seeds, account.token);
 
 function messageOf({ status, headers, body }: RawAnswer, expected: number): string {
   assert.equal(status, expected, `${status}: ${body}`);

@@ -126,5 +126,9 @@ function answerOf(status: number, docs: ResponseDocs, schemas: SchemaComponents)
 function permissionText(access: Access): string {
   if (access.kind !== 'facility') return '';
   const moduleText = access.module === undefined ? '' : ` Module: \`${access.module}\`.`;
-  return `Permission: ${access.permissions.map((name) => `\`${name}\``).join(' or ')}.${moduleText}`;
+  const permissions = access.permissions.map((name) => {
+    const module = access.moduleOf?.[name];
+    return module === undefined ? `\`${name}\`` : `\`${name}\` (module \`${module}\`)`;
+  });
+  return `Permission: ${permissions.join(' or ')}.${moduleText}`;
 }
