@@ -52,6 +52,16 @@ const LOGGED = 100_000;
 /** With it, an import also finds and links patients of the organisation's other facilities. */
 const LINKS_PATIENTS: Permission = 'patients.patients.register';
 
+const FhirBody = Type.Object({ resourceType: Type.String() }, { additionalProperties: true });
+const BODY_CONTENTS = {
+  'application/fhir+json': FhirBody,
+  'application/json': FhirBody,
+  'application/fhir+ndjson': Type.String({ description: 'One resource or Bundle on each line.' }),
+  'application/x-ndjson': Type.String(),
+  'application/gzip': Type.String({ format: 'binary', description: 'Any of the others, compressed.' }),
+  'application/x-gzip': Type.String({ format: 'binary' }),
+};
+
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
 
 const Elements = (description: string) =>
@@ -108,6 +118,18 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       }),
       body: Type.Unsafe<IncomingMessage>({}),
       bodyMode: 'stream',
+      bodyMediaTypes: MEDIA_TYPES,
+      bodyContents: BODY_CONTENTS,
+      bodyExample: {
+        resourceType: 'Bundle',
+        type: 'transaction',
+        entry: [
+          {
+            resource: { resourceType: 'Patient', id: 'p1', name: [{ family: 'Okafor', given: ['Ada'] }] },
+            request: { method: 'PUT', url: 'Patient/p1' },
+          },
+        ],
+      },
       responses: { 200: { description: 'What was taken and what was not.', schema: ReportSchema } },
       handle: async ({ query: { dryRun = false }, body }, context) => {
         requireMediaType(context);
