@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../../test-support/api.ts';
-import { type StartedCommand, startCommand } from '../../test-support/command.ts';
+import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
 import { requestBytes } from '../../test-support/raw-http.ts';
 
 describe('processes of one port', { timeout: 600_000 }, () => {
@@ -125,15 +125,6 @@ function createLoad(port: number) {
     unsettled: () => open.size,
     stop: () => clearInterval(timer),
   };
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 async function eventually(
