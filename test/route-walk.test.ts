@@ -240,7 +240,9 @@ describe('every registered route', () => {
       for (const { token } of [none, wrong])
         assert.match(isError(await call(entry, { token }), 403).message, /permission/);
       for (const permission of permissions) {
-        const { token } = await api.createAccount(here, { permissions: [permission] });
+        // Of both facilities: what is for the whole organisation needs them, or a second permission.
+        const facilityIds = [here.facilityId, elsewhere.facilityId];
+        const { token } = await api.createAccount(here, { permissions: [permission], facilityIds });
         const { status, text } = await call(entry, { token });
         assert.ok(status !== 401 && (status !== 403 || !/permission/.test(text)), `${status} ${text}`);
       }

@@ -1,6 +1,8 @@
-/** Several processes of the service that share its port, and are replaced when they end. */
+/** Several processes of the service that share its port, and are replaced when they end (docs/adr/0090). */
 import cluster, { type Worker } from 'node:cluster';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 import { CommandError } from '../platform/command/command.ts';
 import type { Log } from '../platform/log/log.ts';
 
@@ -14,10 +16,17 @@ export interface Processes {
   stop(signal: NodeJS.Signals): Promise<void>;
 }
 
+/**
+ * Each process listens by itself: a connection that another one hands over is lost when either is killed. Where the
+ * system has no port for several listeners, they share one listener.
+ */
+const EACH_LISTENS = process.platform === 'linux';
+
 export function startProcesses(count: number, log: Log, env: Record<string, string>): Processes {
   const { promise: started, resolve, reject } = Promise.withResolvers<void>();
   const running = new Set<Worker>();
   let stopping = false;
+  if (!EACH_LISTENS) cluster.schedulingPolicy = cluster.SCHED_NONE;
   const start = () => {
     if (stopping) return;
     const worker = cluster.fork(env);
@@ -58,4 +67,47 @@ export function sayServing(): void {
 /** The tie to the process that started this one does not keep this one alive. */
 export function loosenTie(): void {
   if (cluster.isWorker) process.channel?.unref();
+}
+
+interface Address {
+  host: string;
+  port: number;
+}
+
+/** How this process listens, when it may be one of several. */
+export function sharedAddress<Address extends Pick<ListenOptions, 'host' | 'port'>>(
+  address: Address,
+): Address {
+  return cluster.isWorker && EACH_LISTENS ? { ...address, reusePort: true } : address;
+}
+
+/**
+ * Make sure that nobody else has the address, and keep others who come the same way from it: processes that each
+ * listen would share it with those of another service without a word. Rejects as `listen` does.
+ */
+export async function claimAddress(address: Address): Promise<{ release(): void }> {
+  const name = hash('sha256', `${address.host} ${address.port}`);
+  // A name outside the file system, which is free again when this process ends, however it ends.
+  const claim = EACH_LISTENS ? await listening({ path: `\0interchange ${name}` }) : undefined;
+  claim?.unref();
+  await probeAddress(address).catch((error: unknown) => {
+    claim?.close();
+    throw error;
+  });
+  return { release: () => void claim?.close() };
+}
+
+/** Listen there for a moment, alone. Returns the port; rejects as `listen` does. */
+export async function probeAddress({ host, port }: Address): Promise<number> {
+  const probe = await listening({ host, port });
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+async function listening(options: ListenOptions): Promise<Server> {
+  const server = createServer((socket) => socket.destroy()).listen(options);
+  await once(server, 'listening');
+  return server;
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
-import { type StartedCommand, startCommand } from '../../test-support/command.ts';
+import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
 import { parseAnswers, requestBytes } from '../../test-support/raw-http.ts';
 
 const START_MS = 60_000;
@@ -143,7 +143,7 @@ describe('serve', { timeout: 600_000 }, () => {
       const service = await serve(['--role', 'api'], { DRAIN_SECONDS: '1' });
       const { code, stdout } = await stop(service);
       assert.equal(code, 0);
-      assert.match(stdout, /"event":"stopping"[\s\S]*"event":"draining"[\s\S]*"event":"stopped"/);
+      assert.match(stdout, /"event":"stopping".*"event":"draining".*"event":"stopped"/s);
     });
 
     it('does not wait at SIGINT, nor as a worker', async () => {
@@ -324,15 +324,6 @@ describe('serve', { timeout: 600_000 }, () => {
     assert.equal(code, 0);
   });
 });
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-}
 
 function times({ output }: StartedCommand, event: string): number {
   return output().stdout.split(`"event":"${event}"`).length - 1;

@@ -1,7 +1,5 @@
 /** Runs a process of the service until it is told to stop (design section 2). */
 import cluster from 'node:cluster';
-import { once } from 'node:events';
-import { createServer as createNetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';
 import { buildApi } from './build-api.ts';
@@ -21,7 +19,14 @@ import { housekeepingSteps } from './features.ts';
 import type { Health } from './http/health.ts';
 import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
 import { listenMetrics } from './http/metrics-listener.ts';
-import { loosenTie, sayServing, startProcesses } from './processes.ts';
+import {
+  claimAddress,
+  loosenTie,
+  probeAddress,
+  sayServing,
+  sharedAddress,
+  startProcesses,
+} from './processes.ts';
 import { recordServiceAddress } from './service-address.store.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -134,8 +139,11 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
     await server.close();
   };
   try {
-    await server.listen({ host, port });
-    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config));
+    await server.listen(sharedAddress({ host, port }));
+    // Commands want to know it; a database that takes no writes keeps no service from starting.
+    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config)).catch((error: unknown) =>
+      runtime.log.warn({ event: 'service-address', ...errorFields(error) }, 'address not kept for commands'),
+    );
     return { health, close };
   } catch (error) {
     await close();
@@ -145,6 +153,7 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
 
 /** The primary holds the embedded database; children get its address and the key through their environment. */
 async function serveProcesses(options: ServeOptions, config: Config, log: Log): Promise<void> {
+  const address = options.role === 'worker' ? undefined : await claimAddress(config).catch(refused(config));
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
@@ -170,6 +179,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
       metrics?.close();
     }
   } finally {
+    address?.release();
     await opened.release();
   }
 }
@@ -201,13 +211,11 @@ function stopSignal(log: Log): Promise<StopSignal> {
 
 /** PORT=0 takes a free port, known before anything is built on the base address. */
 async function withFreePort(config: Config): Promise<Config> {
-  if (config.port !== 0) return config;
-  const probe = createNetServer().listen(0, config.host);
-  await once(probe, 'listening').catch((error: unknown) => {
+  return config.port === 0 ? { ...config, port: await probeAddress(config).catch(refused(config)) } : config;
+}
+
+function refused(config: Config): (error: unknown) => never {
+  return (error) => {
     throw listenFailure(error, config, SERVICE_ADDRESS);
-  });
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return { ...config, port: typeof address === 'object' && address !== null ? address.port : 0 };
+  };
 }

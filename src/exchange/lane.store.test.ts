@@ -17,6 +17,7 @@ import {
   release,
   settle,
 } from './lane.store.ts';
+import { permits } from './send-permit.store.ts';
 
 let database: TestDatabase;
 let place: { organisationId: string; facilityId: string };
@@ -155,6 +156,8 @@ describe('leases', () => {
     const mine = lease(10);
     assert.deepEqual(await leaseDue(db, key, mine), [], 'planned on an empty table');
     await settle(db, key, []);
+    const terms = { version: 1, purposeOfUse: 'OPS', timeoutMs: 1_000 } as const;
+    await permits(db, key, terms, []);
     const ids = await insertPatients(pool(), place, 2_000);
     await queue(pool(), place, ids);
     await rename(pool(), place, ids, '1');
@@ -165,6 +168,8 @@ describe('leases', () => {
     if ((rows[0]?.version ?? 0) < 170_000) await analyze();
     const before = await reads();
     const found = await leaseDue(db, key, mine);
+    const asked = found.map((item) => ({ ...item, leaseToken: mine.token }));
+    assert.deepEqual(new Set(await permits(db, key, terms, asked)), new Set(['send']));
     const nexts: Result['next'][] = [
       { kind: 'advance' },
       { kind: 'retry', afterMs: 1 },

@@ -29,6 +29,8 @@ interface LoadDependencies {
 
 const USE_WRITTEN_EVERY_MS = 30_000;
 const PERMITS_AT_ONCE = 256;
+/** More than one, so that a request does not wait for a statement that began just before it. */
+const PERMIT_STATEMENTS = 3;
 
 /**
  * Undefined when the connection is disabled or has no secret. Throws AddressRefusedError when its address must
@@ -60,7 +62,7 @@ export async function loadTarget(
     permit: createBatcher({
       load: (requests: PermitRequest[]) => permits(db, key, { ...target, version }, requests),
       maxKeys: PERMITS_AT_ONCE,
-      maxInFlight: 1,
+      maxInFlight: PERMIT_STATEMENTS,
     }),
     async noteUse(deliveryId, at) {
       const secret = secretAt(at);

@@ -82,7 +82,7 @@ function rotatedText(rotated: RotatedSecrets): string {
     lines.push('The new outbound secret that was waiting to be activated is discarded. It was never used.');
   if (outboundSecret !== undefined) lines.push(...outboundText(id, rotated.outboundActiveFrom ?? null));
   if (callbackSecret !== undefined)
-    lines.push(`Callbacks: signed with the old or the new secret, they are taken until ${oldGoodUntil}.`);
+    lines.push(`Callbacks: the new secret is taken from now on, the old one until ${oldGoodUntil}.`);
   return lines.join('\n');
 }
 

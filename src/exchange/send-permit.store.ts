@@ -48,32 +48,32 @@ export async function permits(
   return rows.map(({ is_current, may }) => (is_current ? (may ? 'send' : 'changed') : 'outdated'));
 }
 
-// By arrays and reads of one row, as the lease (lane.store.ts). Every change of a connection moves its version, also
-// of the facilities that it covers; they are asked all the same, because a delivery may have been leased before.
+// By arrays and by reads of one row, as the lease (lane.store.ts): `exists` would leave the planner the choice of
+// reading every waiting lane of the connection into a hash. Every change of a connection moves its version, also of the
+// facilities that it covers; they are asked all the same, because a delivery may have been leased before.
 const PERMITS = `
   select
-    exists (
-      select from exchange_connection
+    coalesce((
+      select version = $3 and disabled_at is null
+      from exchange_connection
       where organisation_id = $1
         and id = $2
-        and version = $3
-        and disabled_at is null
-    ) as is_current,
-    exists (
-      select from exchange_head h
+    ), false) as is_current,
+    coalesce((
+      select h.sequence = r.sequence
+        and h.lease_token = r.lease_token
+        and h.leased_until > now() + $5::integer * interval '1 millisecond'
+      from exchange_head h
       where h.organisation_id = $1
         and h.connection_id = $2
         and h.patient_id = r.patient_id
-        and h.sequence = r.sequence
-        and h.lease_token = r.lease_token
-        and h.leased_until > now() + $5::integer * interval '1 millisecond'
-    )
-    and exists (
-      select from patient p
+    ), false)
+    and coalesce((
+      select not $4 = any(p.refused_purposes)
+      from patient p
       where p.organisation_id = $1
         and p.id = r.patient_id
-        and not $4 = any(p.refused_purposes)
-    )
+    ), false)
     and ${moduleOn('r.facility_id')}
     and ${coveredNow('r.facility_id')} as may
   from unnest($6::uuid[], $7::bigint[], $8::uuid[], $9::uuid[])

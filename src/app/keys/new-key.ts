@@ -12,17 +12,17 @@ import { makeKeyOnce, readKeyFile } from '../config/master-key.ts';
 export interface NewKeyOptions {
   newKeyFile?: string;
   newKeyStdin?: boolean;
-  writeNewKey?: string;
+  writeNewKeyFile?: string;
 }
 
 /** The new master key of an operator. Throws UsageError unless exactly one place is named. */
 export async function readNewKey(options: NewKeyOptions, stdin: Readable): Promise<MasterKey> {
-  const { newKeyFile, newKeyStdin, writeNewKey } = options;
-  if ([newKeyFile, newKeyStdin, writeNewKey].filter((given) => given !== undefined).length !== 1)
+  const { newKeyFile, newKeyStdin, writeNewKeyFile } = options;
+  if ([newKeyFile, newKeyStdin, writeNewKeyFile].filter((given) => given !== undefined).length !== 1)
     throw new UsageError(
-      'Say where the new master key comes from, once: --new-key-file, --new-key-stdin or --write-new-key.',
+      'Say where the new master key comes from, once: --new-key-file, --new-key-stdin or --write-new-key-file.',
     );
-  if (writeNewKey !== undefined) return writeKey(resolve(writeNewKey));
+  if (writeNewKeyFile !== undefined) return writeKey(resolve(writeNewKeyFile));
   if (newKeyFile !== undefined) return createMasterKey(await readKeyFile('--new-key-file', newKeyFile));
   const bytes = parseMasterKey(await readSecret(stdin));
   if (bytes === undefined) throw new UsageError(`The key on standard input ${MASTER_KEY_SHAPE}.`);

@@ -38,7 +38,7 @@ export function rotateMasterKeyCommand(environment: CommandEnvironment): Command
     .description('replace the master key while the service runs, and seal everything anew')
     .option('--new-key-file <file>', 'file that holds the new key')
     .option('--new-key-stdin', 'read the new key from standard input')
-    .option('--write-new-key <file>', 'make the new key and write it to this file, which must not exist')
+    .option('--write-new-key-file <file>', 'make the new key and write it to this file, which must not exist')
     .option('--finish', 'with the new key configured: refuse the old one from now on, seal everything anew')
     .option('--cancel', 'with the old key configured: refuse the new one from now on')
     .option('--dry-run', 'say what would be done, do nothing')
@@ -47,7 +47,7 @@ export function rotateMasterKeyCommand(environment: CommandEnvironment): Command
       `
 With the embedded database one call does everything, and takes no option. Otherwise, with the old key configured:
 
-  npx interchange master-key rotate --write-new-key new.key
+  npx interchange master-key rotate --write-new-key-file new.key
 
 Both keys are good now. Restart the processes of the service with the new key, one after another. Then, with the new
 key configured:
@@ -90,11 +90,11 @@ async function withSite(
 }
 
 function refuseContradictions(
-  { finish, cancel, newKeyFile, newKeyStdin, writeNewKey }: Options,
+  { finish, cancel, newKeyFile, newKeyStdin, writeNewKeyFile }: Options,
   isOwnFile: boolean,
 ): void {
   if (finish === true && cancel === true) throw new UsageError('--finish and --cancel exclude each other.');
-  if (newKeyFile === undefined && newKeyStdin === undefined && writeNewKey === undefined) return;
+  if (newKeyFile === undefined && newKeyStdin === undefined && writeNewKeyFile === undefined) return;
   if (finish === true || cancel === true)
     throw new UsageError('--finish and --cancel take no new key: they work with the one that is configured.');
   if (isOwnFile)

@@ -23,6 +23,7 @@ import {
   type ChainKeys,
   collectRuns,
   isSealed,
+  type RunCollector,
   sealManifest,
 } from './archive-manifest.ts';
 
@@ -112,10 +113,12 @@ interface MonthRequest extends ArchiveRequest {
 async function archiveMonth(owner: Pool, keys: ChainKeys, request: MonthRequest): Promise<ArchivedMonth> {
   const { month, folder } = request;
   const part = (await countParts(owner, month)) + 1;
-  await refuseForeignFile(keys, folder, { month, part });
+  // Entries of a month that has no partition move from the default one into their own.
+  const prepare = () => makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
+  await prepare();
+  await keepOtherFiles(owner, keys, { month, part, folder });
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    // Entries of a month that has no partition move from the default one into their own.
-    await makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
+    await prepare();
     const manifest = await exportMonth(owner, keys, { ...request, part });
     if (await remove(owner, manifest, request))
       return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
@@ -125,17 +128,25 @@ async function archiveMonth(owner: Pool, keys: ChainKeys, request: MonthRequest)
   );
 }
 
-/** A file of an earlier run that was cut short is written anew; one of another log is left alone. */
-async function refuseForeignFile(
+/** A file of an earlier run that was cut short is written anew; one that holds anything else is left alone. */
+async function keepOtherFiles(
+  owner: Pool,
   keys: ChainKeys,
-  folder: string,
-  archive: Pick<ArchiveManifest, 'month' | 'part'>,
+  { month, part, folder }: Pick<MonthRequest, 'month' | 'folder'> & { part: number },
 ): Promise<void> {
-  const found = await readManifest(folder, archive);
-  if (found !== undefined && !isSealed(keys, found))
+  const found = await readManifest(folder, { month, part });
+  if (found === undefined) return;
+  const { entries, runs } = await collectMonth(owner, keys, month);
+  if (!isSealed(keys, { ...found, entries, runs }))
     throw new CommandError(
-      `${archiveName(archive)}.json in ${folder} is of another access log. Name another folder with --out.`,
+      `${archiveName(found)}.json is in ${folder} already, and is of other entries than those in the database. Name another folder with --out.`,
     );
+}
+
+async function collectMonth(owner: Pool, keys: ChainKeys, month: string): Promise<RunCollector> {
+  const collector = collectRuns(keys);
+  for await (const entry of readPartition(owner, month)) collector.add(entry);
+  return collector;
 }
 
 /** The files of a month, on the disk and read back. */

@@ -14,7 +14,7 @@ import { spoolSource } from './import-paths.ts';
 import { importRecords } from './import-records.ts';
 import type { ImportDocument } from './import-report.ts';
 import type { OnPatients, OnPatientsChanged } from './run-unit.ts';
-import { bodyLimits, type SourceLimits } from './source/limits.ts';
+import { bodyLimits, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
 import { paced } from './source/paced-body.ts';
 import { NoSpaceError, SourceError } from './source/source-error.ts';
@@ -102,7 +102,7 @@ const ReportSchema = Type.Object({
 
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
   const active = new Set<string>();
-  const limits = deps.limits ?? bodyLimits(deps.config.importMaxBytes);
+  const limitsOf = limitsByOrganisation(deps.limits ?? bodyLimits(deps.config.importMaxBytes));
   return facilityRoute(
     { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' },
     {
@@ -136,6 +136,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         const { organisationId } = context.scope;
         // Before a long upload that would be refused anyhow; it takes its place when there is work to do.
         requirePlace(active, organisationId);
+        const limits = limitsOf(organisationId);
         const spool = await openBody(body, deps, limits);
         try {
           const leave = takePlace(active, organisationId);
@@ -157,19 +158,17 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
 
 type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun: boolean };
 
-/** 503 when the import has to wait for others, which are named by their organisation. */
+/** 503 while another import of this organisation works, or as many others as may. */
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
     throw unavailable(
       'Another import of this organisation is running. Send this one again when it has ended.',
       RETRY_AFTER_SECONDS,
-      'import_running',
     );
   if (active.size >= CONCURRENT)
     throw unavailable(
       `${CONCURRENT} other imports are running. Send this one again later.`,
       RETRY_AFTER_SECONDS,
-      'imports_running',
     );
 }
 

@@ -55,7 +55,7 @@ export async function writeRecords(
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   changed.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   const written = await upsert(context, table, changed);
-  // A dry run has a stored record for new when it changes it: the table that it writes to is empty at first.
+  // A dry run writes to tables that are empty at first: what is stored elsewhere is not new.
   const isNew = (row: { id: string; created: boolean }) => row.created && !stored.has(row.id);
   const updated = written.filter((row) => !isNew(row)).map(({ id }) => id);
   if (beforeChange !== undefined && updated.some((id) => !stored.has(id))) throw new MetAnotherImport();

@@ -1,0 +1,139 @@
+/** Several processes on one port, as real processes that are really killed. */
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestApi, type TestApi } from '../../test-support/api.ts';
+import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
+import { requestBytes } from '../../test-support/raw-http.ts';
+
+describe('processes of one port', { timeout: 600_000 }, () => {
+  let api: TestApi;
+  const started: StartedCommand[] = [];
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(async () => {
+    for (const { child } of started) child.kill('SIGKILL');
+    await api.close();
+  });
+
+  function start(processes: number, port = 0): StartedCommand {
+    const count = processes === 1 ? [] : ['--processes', String(processes)];
+    const service = startCommand(['serve', '--role', 'api', ...count], {
+      env: { ...api.env, PORT: String(port), DATABASE_CONNECTIONS: '2' },
+    });
+    started.push(service);
+    return service;
+  }
+
+  async function serving(
+    service: StartedCommand,
+    processes: number,
+  ): Promise<{ port: number; pids: number[] }> {
+    const lines = () => service.output().stdout.match(/.*"event":"listening".*/g) ?? [];
+    await eventually(() => lines().length >= processes);
+    const events = lines().map((line) => JSON.parse(line) as { pid: number; port: number });
+    return { port: events[0]?.port ?? 0, pids: events.map(({ pid }) => pid) };
+  }
+
+  it('answers or closes every connection when they are killed one after the other', async () => {
+    const processes = 4;
+    const service = start(processes);
+    const { port, pids } = await serving(service, processes);
+    const load = createLoad(port);
+    for (const pid of pids.slice(1)) {
+      const opened = load.opened();
+      await eventually(() => load.opened() >= opened + 100);
+      process.kill(pid, 'SIGKILL');
+    }
+    const opened = load.opened();
+    await eventually(() => load.opened() >= opened + 100);
+    load.stop();
+    await eventually(
+      () => load.unsettled() === 0,
+      () => `${load.unsettled()} of ${load.opened()} connections hang`,
+    );
+    assert.ok(load.answered() > load.opened() / 2, `${load.answered()} of ${load.opened()}`);
+  });
+
+  it('end when the one that started them is killed, and leave the port free', async () => {
+    const service = start(2);
+    const { port, pids } = await serving(service, 2);
+    service.child.kill('SIGKILL');
+    await eventually(
+      () => pids.every(isGone),
+      () => 'a process goes on alone',
+    );
+    const next = start(2, port);
+    assert.equal((await serving(next, 2)).port, port);
+  });
+
+  it('do not share the port with another service', async () => {
+    const service = start(2);
+    const { port } = await serving(service, 2);
+    for (const processes of [1, 2]) {
+      const { code, stderr, stdout } = await start(processes, port).ended;
+      assert.equal(code, 1);
+      assert.equal(stderr, `error: 127.0.0.1:${port} is in use: choose another with --port or PORT\n`);
+      assert.doesNotMatch(stdout, /"event":"listening"/);
+    }
+  });
+
+  it('of two services that start on one port at the same moment, one serves', async () => {
+    const { port } = await freeAddress();
+    const both = [start(2, port), start(2, port)];
+    const first = await Promise.race(both.map(({ ended }) => ended));
+    assert.equal(first.code, 1);
+    assert.match(first.stderr, /is in use/);
+    const other = both.find(({ child }) => child.exitCode === null);
+    assert.ok(other);
+    assert.equal((await serving(other, 2)).port, port);
+  });
+
+  async function freeAddress(): Promise<{ port: number }> {
+    const service = start(1);
+    const { port } = await serving(service, 1);
+    service.child.kill('SIGKILL');
+    await service.ended;
+    return { port };
+  }
+});
+
+/** Opens about 200 connections a second, each with one request that ends it. */
+function createLoad(port: number) {
+  const open = new Set<Socket>();
+  let [opened, answered] = [0, 0];
+  const timer = setInterval(() => {
+    const socket = connect(port, '127.0.0.1');
+    let bytes = 0;
+    opened += 1;
+    open.add(socket);
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      open.delete(socket);
+      if (bytes > 0) answered += 1;
+    });
+    socket.write(requestBytes({ method: 'GET', target: '/healthz', headers: {} }));
+  }, 5);
+  return {
+    opened: () => opened,
+    answered: () => answered,
+    unsettled: () => open.size,
+    stop: () => clearInterval(timer),
+  };
+}
+
+async function eventually(
+  holds: () => boolean,
+  why: () => string = () => 'it did not happen',
+): Promise<void> {
+  const deadline = performance.now() + 240_000;
+  while (!holds()) {
+    assert.ok(performance.now() < deadline, `${why()} in time`);
+    await sleep(50);
+  }
+}
