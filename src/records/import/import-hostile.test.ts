@@ -153,7 +153,11 @@ test('uploads that one organisation leaves lying in files keep no other organisa
     const body = new Readable({ read: () => undefined });
     body.push(resource);
     const answer = Promise.resolve(send(body, account));
-    const full = await Promise.race([answer.then(assert.fail, () => true), setTimeout(20, false)]);
+    const refused = answer.then(
+      () => assert.fail('it never came to its end'),
+      () => true,
+    );
+    const full = await Promise.race([refused, setTimeout(20, false)]);
     if (full) {
       await assert.rejects(answer, isFull);
       break;
