@@ -78,7 +78,13 @@ test('it is told what is wrong', async () => {
   await assert.rejects(client.search({ resourceType: 'Encounter', searchParams: { patient } }), {
     response: {
       status: 400,
-      data: { statusCode: 400, message: 'purposeOfUse is missing.', error: 'Bad Request' },
+      data: {
+        resourceType: 'OperationOutcome',
+        issue: [{ severity: 'error', code: 'invalid', diagnostics: 'purposeOfUse is missing.' }],
+        statusCode: 400,
+        message: 'purposeOfUse is missing.',
+        error: 'Bad Request',
+      },
     },
   });
 });
