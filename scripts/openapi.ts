@@ -28,7 +28,7 @@ async function generate(): Promise<string> {
     const document = server.swagger();
     await server.close();
     await runtime.close();
-    return `${JSON.stringify(document, null, 2)}\n`;
+    return `${JSON.stringify(document, null, 1)}\n`;
   } finally {
     await opened.release();
     await rm(dataDir, { recursive: true, force: true });

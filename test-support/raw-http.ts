@@ -31,6 +31,14 @@ export function requestBytes({ method, target, headers, body }: RawRequest): Buf
   return body === undefined ? head : Buffer.concat([head, body]);
 }
 
+/** The one answer to one request. */
+export async function sendRaw(port: number, request: RawRequest): Promise<RawAnswer> {
+  const [answer, ...others] = await exchangeBytes(port, requestBytes(request));
+  if (answer === undefined || others.length > 0)
+    throw new Error(`${others.length + 1} answers to one request`);
+  return answer;
+}
+
 /** Send bytes and read until the server closes. Rejects when it does neither answer nor close in time. */
 export async function exchangeBytes(port: number, bytes: Uint8Array): Promise<RawAnswer[]> {
   const socket = connect(port, '127.0.0.1');
@@ -57,8 +65,8 @@ function closed(socket: Socket): Promise<void> {
   });
 }
 
-/** Answers that follow one another, by their content-length or chunks. */
-export function parseAnswers(bytes: Buffer): RawAnswer[] {
+/** Answers that follow one another, by their content-length or chunks; those to HEAD have neither body nor chunks. */
+export function parseAnswers(bytes: Buffer, { withoutBody = false } = {}): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = bytes;
   while (rest.length > 0) {
@@ -71,7 +79,9 @@ export function parseAnswers(bytes: Buffer): RawAnswer[] {
         line.slice(line.indexOf(':') + 1).trim(),
       ]),
     );
-    const { body, length } = takeBody(rest.subarray(end + 4), headers);
+    const { body, length } = withoutBody
+      ? { body: Buffer.alloc(0), length: 0 }
+      : takeBody(rest.subarray(end + 4), headers);
     answers.push({ status: Number(statusLine.split(' ')[1]), headers, body });
     rest = rest.subarray(end + 4 + length);
   }

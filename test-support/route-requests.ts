@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import type { Api } from '../src/app/build-api.ts';
+import type { RawRequest } from './raw-http.ts';
 import { sampleBundle } from './sample-bundle.ts';
 import type { SeededRecords } from './seed-tenant.ts';
 
@@ -23,6 +24,10 @@ const PATH_SEEDS: Readonly<Record<string, keyof SeededRecords>> = {
   'lab/orders/:orderId': 'labOrderId',
   'imaging/orders/:orderId': 'imagingOrderId',
   ':vitalSetId': 'vitalSetId',
+  'ServiceRequest/:resourceId': 'labOrderId',
+  'Observation/:resourceId': 'observationId',
+  'ImagingStudy/:resourceId': 'studyId',
+  'DiagnosticReport/:resourceId': 'reportId',
   ':connectionId': 'connectionId',
   ':deliveryId': 'deliveryId',
 };
@@ -163,4 +168,15 @@ export function namesRecord(entry: RegisteredRoute, seeds: SeededRecords): boole
 export function addressOf({ path, query }: Pick<SampleRequest, 'path' | 'query'>): string {
   const text = new URLSearchParams(query).toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+/** The same request as bytes, of a caller with this token. */
+export function rawSampleRequest(entry: RegisteredRoute, seeds: SeededRecords, token: string): RawRequest {
+  const { method, body, headers, ...address } = sampleRequest(entry, seeds);
+  return {
+    method,
+    target: addressOf(address),
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    ...(body === undefined ? {} : { body: Buffer.from(body) }),
+  };
 }

@@ -10,6 +10,12 @@ export interface SeededRecords {
   labOrderId: string;
   imagingOrderId: string;
   vitalSetId: string;
+  /** A vital sign of the set. */
+  observationId: string;
+  /** Of the laboratory order. */
+  reportId: string;
+  /** Of the imaging order. */
+  studyId: string;
   connectionId: string;
   /** Held for review. */
   deliveryId: string;
@@ -49,10 +55,49 @@ export async function seedRecords(
       values ($1, $2, $3, $4, $5, '2026-01-10T08:15:00Z')`,
     values: [tenant.organisationId, tenant.facilityId, vitalSetId, patientId, encounterId],
   });
+  const [observationId, reportId, studyId] = [randomUUID(), randomUUID(), randomUUID()];
+  const insertPart = (text: string, id: string, ownerId: string) => {
+    const { organisationId, facilityId } = tenant;
+    return db.query({ text, values: [organisationId, facilityId, id, ownerId, patientId, randomBytes(32)] });
+  };
+  await insertPart(
+    `insert into observation (organisation_id, facility_id, id, vital_set_id, patient_id, kind, vital_sign, status,
+       code, effective_type, effective_start, effective_at, value_type, value_number, value_unit,
+       value_unit_system, value_unit_code, content_digest)
+     values ($1, $2, $3, $4, $5, 'vital-sign', true, 'final',
+       '{"coding":[{"system":"http://loinc.org","code":"8867-4"}]}', 'dateTime', '2026-01-10T08:15:00Z',
+       '2026-01-10T08:15:00Z', 'Quantity', 72.0, '/min', 'http://unitsofmeasure.org', '/min', $6)`,
+    observationId,
+    vitalSetId,
+  );
+  await insertPart(
+    `insert into investigation_report (organisation_id, facility_id, id, order_id, patient_id, discipline, status,
+       code, content_digest)
+     values ($1, $2, $3, $4, $5, 'laboratory', 'final', '{"text":"HbA1c"}', $6)`,
+    reportId,
+    labOrderId,
+  );
+  await insertPart(
+    `insert into imaging_study (organisation_id, facility_id, id, order_id, patient_id, status, content_digest)
+     values ($1, $2, $3, $4, $5, 'available', $6)`,
+    studyId,
+    imagingOrderId,
+  );
   const connectionId = await insertConnection(db, tenant);
   const deliveryId = await insertHeldDelivery(db, tenant, { connectionId, patientId });
   await insertCallback(db, tenant, { connectionId, deliveryId, patientId });
-  return { patientId, encounterId, labOrderId, imagingOrderId, vitalSetId, connectionId, deliveryId };
+  return {
+    patientId,
+    encounterId,
+    labOrderId,
+    imagingOrderId,
+    vitalSetId,
+    observationId,
+    reportId,
+    studyId,
+    connectionId,
+    deliveryId,
+  };
 }
 
 async function insertOrder(

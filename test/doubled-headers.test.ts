@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { exchangeBytes, type RawAnswer, type RawRequest, requestBytes } from '../test-support/raw-http.ts';
-import { addressOf, sampleRequest } from '../test-support/route-requests.ts';
+import { exchangeBytes, type RawAnswer, type RawRequest, sendRaw } from '../test-support/raw-http.ts';
+import { rawSampleRequest } from '../test-support/route-requests.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 
 describe('a header that comes twice', () => {
@@ -22,23 +22,11 @@ describe('a header that comes twice', () => {
   });
   after(async () => api?.close());
 
-  async function send(request: RawRequest): Promise<RawAnswer> {
-    const answers = await exchangeBytes(port, requestBytes(request));
-    assert.equal(answers.length, 1, 'one answer');
-    return answers[0] as RawAnswer;
-  }
+  const send = (request: RawRequest): Promise<RawAnswer> => sendRaw(port, request);
 
   /** A good request of each route, and of paths that are no route of the API. */
   function* requests(): Generator<RawRequest> {
-    for (const entry of api.api.routes) {
-      const { body, headers, ...sample } = sampleRequest(entry, seeds);
-      yield {
-        method: sample.method,
-        target: addressOf(sample),
-        headers: { authorization: `Bearer ${account.token}`, ...headers },
-        ...(body === undefined ? {} : { body: Buffer.from(body) }),
-      };
-    }
+    for (const entry of api.api.routes) yield rawSampleRequest(entry, seeds, account.token);
     for (const target of [
       '/nope',
       '/api/v1/nope',

@@ -15,6 +15,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../test-support/api.ts';
+import { type AnswerCheck, createAnswerCheck } from '../test-support/documented-answers.ts';
 import {
   addressOf,
   namesRecord,
@@ -55,9 +56,12 @@ describe('every registered route', () => {
   let refusing: SeededRecords;
   let foreign: SeededRecords;
   let rightful: TestAccount;
+  /** Every answer of the walk is one that the OpenAPI document has. */
+  let isDocumented: AnswerCheck;
 
   before(async () => {
     api = await startTestApi();
+    isDocumented = createAnswerCheck((await api.call('/docs/json')).json);
     here = await api.createTenant();
     elsewhere = { ...here, facilityId: await api.createFacility(here.organisationId) };
     other = await api.createTenant();
@@ -84,14 +88,17 @@ describe('every registered route', () => {
     assert.deepEqual(failures, []);
   }
 
-  function call(entry: RegisteredRoute, changes: Changes): Promise<Answer> {
+  async function call(entry: RegisteredRoute, changes: Changes): Promise<Answer> {
     const sample = withChanges(entry, sampleRequest(entry, changes.seeds ?? seeds), changes);
-    return api.call(api.origin + addressOf(sample), {
+    const answer = await api.call(api.origin + addressOf(sample), {
       method: sample.method,
       headers: { ...sample.headers, ...changes.headers },
       ...(changes.token === undefined ? {} : { token: changes.token }),
       ...(sample.body === undefined ? {} : { body: sample.body }),
     });
+    const { status, headers, text: body } = answer;
+    isDocumented(entry, { status, headers: Object.fromEntries(headers), body });
+    return answer;
   }
 
   it('has a seed for each of its path parameters', () => {
@@ -233,7 +240,9 @@ describe('every registered route', () => {
       for (const { token } of [none, wrong])
         assert.match(isError(await call(entry, { token }), 403).message, /permission/);
       for (const permission of permissions) {
-        const { token } = await api.createAccount(here, { permissions: [permission] });
+        // Of both facilities: what is for the whole organisation needs them, or a second permission.
+        const facilityIds = [here.facilityId, elsewhere.facilityId];
+        const { token } = await api.createAccount(here, { permissions: [permission], facilityIds });
         const { status, text } = await call(entry, { token });
         assert.ok(status !== 401 && (status !== 403 || !/permission/.test(text)), `${status} ${text}`);
       }

@@ -59,8 +59,8 @@ describe('every command', () => {
   });
 
   it('takes no secret as an argument', () => {
+    // The path of a file is no secret.
     for (const { name, command } of leaves(buildProgram()))
-      // The path of a file is no secret.
       for (const { long, required, optional } of command.options)
         if (/password|secret|token|key(?!-file)/.test(long ?? ''))
           assert.ok(!required && !optional, `${name} ${long} takes a value`);

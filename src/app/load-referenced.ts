@@ -3,6 +3,7 @@ import { encounterJson } from '../encounters/encounter.fhir.ts';
 import { createEncounterReader, type LoadedEncounter } from '../encounters/encounter.store.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 import type { FhirResource } from '../observations/fhir-resource.ts';
+import { loadNamedResults } from '../observations/named-results.store.ts';
 import { patientResource } from '../patients/patient.fhir.ts';
 import { loadPatients } from '../patients/patient.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -15,9 +16,10 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
   const readEncounter = createEncounterReader(db);
   return async (scope, keys) => {
     const ids = (type: string) => idsOf(keys, type);
-    const [patients, encounters, directory] = await Promise.all([
+    const [patients, encounters, results, directory] = await Promise.all([
       ids('Patient').length === 0 ? undefined : loadPatients(db, scope, ids('Patient')),
       Promise.all(ids('Encounter').map((id) => readEncounter({ scope, id }))),
+      ids('Observation').length === 0 ? [] : loadNamedResults(db, scope, ids('Observation')),
       loadDirectory(db, scope, {
         practitioners: ids('Practitioner'),
         organisations: ids('Organization'),
@@ -29,6 +31,9 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
         (patient): ReferencedRecord => ({ resource: { ...patientResource(patient) }, patient }),
       ),
       ...encounters.flatMap((loaded) => loaded ?? []).map(encounterRecord),
+      ...results.map(
+        ({ id, patient }): ReferencedRecord => ({ resource: { resourceType: 'Observation', id }, patient }),
+      ),
       ...directory.map((resource): ReferencedRecord => ({ resource })),
     ];
   };

@@ -38,7 +38,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
   }
 
   it('answers or closes every connection when they are killed one after the other', async () => {
-    const processes = 5;
+    const processes = 4;
     const service = start(processes);
     const { port, pids } = await serving(service, processes);
     const load = createLoad(port);
@@ -131,7 +131,7 @@ async function eventually(
   holds: () => boolean,
   why: () => string = () => 'it did not happen',
 ): Promise<void> {
-  const deadline = performance.now() + 90_000;
+  const deadline = performance.now() + 240_000;
   while (!holds()) {
     assert.ok(performance.now() < deadline, `${why()} in time`);
     await sleep(50);

@@ -25,6 +25,19 @@ test('the page loads each of its scripts and styles, without a slash at its end 
   }
 });
 
+test('the page has the name of the product, and no mark of somebody else', async () => {
+  const page = await fetch(`${api.baseUrl}/docs/`);
+  const text = await page.text();
+  assert.match(text, /<title>interchange API<\/title>/);
+  assert.doesNotMatch(text, /favicon-\d+x\d+|<title>Swagger/);
+  const script = await (await fetch(`${api.baseUrl}/docs/static/swagger-initializer.js`)).text();
+  const logo = /data:image\/svg\+xml;base64,([\w+/=]+)/.exec(script)?.[1] ?? '';
+  assert.match(Buffer.from(logo, 'base64').toString(), />interchange</);
+  const icon = await fetch(`${api.baseUrl}/docs/static/theme/icon.svg`);
+  assert.equal(icon.status, 200);
+  assert.match(icon.headers.get('content-type') ?? '', /^image\/svg/);
+});
+
 test('the OpenAPI document is served beside it', async () => {
   const { status, json } = await api.call('/docs/json');
   assert.equal(status, 200);
@@ -50,6 +63,10 @@ test('a browser shows every route, over plain http too', { skip: NO_BROWSER }, a
     // Not loopback for the browser, which would take that for as safe as https.
     await page.goto(`http://plain.test:${new URL(api.origin).port}/api/v1/docs`);
     await page.getByText('/patients/base/{patientId}/access-log').first().waitFor({ timeout: 20_000 });
+    const logo = page.locator('.topbar img');
+    await logo.waitFor({ timeout: 10_000 });
+    assert.equal(await logo.count(), 1);
+    assert.match((await logo.getAttribute('src')) ?? '', /^data:image\/svg\+xml/);
     await page.getByText('/auth/verify').first().click();
     await page.getByText('Request body').first().waitFor({ timeout: 10_000 });
     assert.deepEqual(faults, []);

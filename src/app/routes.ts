@@ -34,6 +34,7 @@ import {
   listLabOrderPublicationsRoute,
   publishLabOrderRoute,
 } from '../investigations/lab/publish-lab-order.route.ts';
+import { readResourceRoute } from '../observations/read-resource.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
@@ -56,6 +57,7 @@ import { listUnmappedRoute } from '../terminology/list-unmapped.route.ts';
 import { putMapRoute } from '../terminology/put-map.route.ts';
 import { translateCodeRoute } from '../terminology/translate-code.route.ts';
 import type { Features } from './features.ts';
+import { buildFetches, kindsByType } from './fetches.ts';
 import { setPasswordPageRoute } from './http/console-file.route.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
 
@@ -67,6 +69,7 @@ export interface RouteEntry {
 
 /** Paths below {base_url}. */
 export function apiRoutes(features: Features): RouteEntry[] {
+  const fetches = buildFetches(features);
   return [
     at('POST', '/auth/verify', verifyRoute(features)),
     at('POST', '/auth/login', loginRoute(features)),
@@ -79,7 +82,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('POST', '/encounters/fhir/Encounter/_search', searchEncountersFormRoute(features)),
     at('GET', '/encounters/fhir/Encounter/:encounterId', readEncounterRoute(features)),
     at('GET', '/encounters/vitals', listVitalSetsRoute(features)),
-    at('GET', '/encounters/vitals/:vitalSetId/clinical/fhir', fetchVitalSetRoute(features)),
+    at('GET', '/encounters/vitals/:vitalSetId/clinical/fhir', fetchVitalSetRoute(fetches.vitals.fetch)),
     at('POST', '/encounters/vitals/:vitalSetId/clinical/publish-fhir', publishVitalSetRoute(features)),
     at(
       'GET',
@@ -87,7 +90,11 @@ export function apiRoutes(features: Features): RouteEntry[] {
       listVitalSetPublicationsRoute(features),
     ),
     at('GET', '/investigations/lab/orders', listLabOrdersRoute(features)),
-    at('GET', '/investigations/lab/orders/:orderId/clinical/fhir', fetchLabOrderRoute(features)),
+    at(
+      'GET',
+      '/investigations/lab/orders/:orderId/clinical/fhir',
+      fetchLabOrderRoute(fetches.laboratory.fetch),
+    ),
     at('POST', '/investigations/lab/orders/:orderId/clinical/publish-fhir', publishLabOrderRoute(features)),
     at(
       'GET',
@@ -95,7 +102,11 @@ export function apiRoutes(features: Features): RouteEntry[] {
       listLabOrderPublicationsRoute(features),
     ),
     at('GET', '/investigations/imaging/orders', listImagingOrdersRoute(features)),
-    at('GET', '/investigations/imaging/orders/:orderId/clinical/fhir', fetchImagingOrderRoute(features)),
+    at(
+      'GET',
+      '/investigations/imaging/orders/:orderId/clinical/fhir',
+      fetchImagingOrderRoute(fetches.imaging.fetch),
+    ),
     at(
       'POST',
       '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
@@ -105,6 +116,9 @@ export function apiRoutes(features: Features): RouteEntry[] {
       'GET',
       '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
       listImagingOrderPublicationsRoute(features),
+    ),
+    ...kindsByType(fetches).map(([type, kinds]) =>
+      at('GET', `/fhir/${type}/:resourceId`, readResourceRoute(features, type, kinds)),
     ),
     at('GET', '/patients/base', searchPatientsRoute(features)),
     at('GET', '/patients/base/:patientId', readPatientRoute(features)),

@@ -140,7 +140,10 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
   };
   try {
     await server.listen(sharedAddress({ host, port }));
-    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config));
+    // Commands want to know it; a database that takes no writes keeps no service from starting.
+    await recordServiceAddress(runtime.db, baseUrlOf(runtime.config)).catch((error: unknown) =>
+      runtime.log.warn({ event: 'service-address', ...errorFields(error) }, 'address not kept for commands'),
+    );
     return { health, close };
   } catch (error) {
     await close();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { runCommand, startCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { addTenant, type SignInTenant } from '../../test-support/sign-in.ts';
@@ -88,4 +89,25 @@ test('once a service ran, commands know its address, wherever they run', async (
   await serveOnce({ PUBLIC_BASE_URL: 'https://records.example.org/clinic/api/v1' });
   const { callbackUrl } = JSON.parse((await run([...connect('third'), '--json'])).stdout);
   assert.match(callbackUrl, /^https:\/\/records\.example\.org\/clinic\/api\/v1\/exchange\/connections\//);
+});
+
+test('a service starts also while the database takes no writes, and says that it is not ready', async () => {
+  const owner = new pg.Client({ connectionString: database.adminUrl });
+  await owner.connect();
+  await owner.query(`
+    create function refuse() returns trigger language plpgsql as
+      $$ begin raise 'no space left' using errcode = '53100'; end $$;
+    create trigger refuse before insert on service_address execute function refuse();
+    create trigger refuse before insert on write_probe execute function refuse()`);
+  await owner.end();
+  const service = startCommand(['serve', '--role', 'api'], { env: { ...env, PORT: '0' } });
+  try {
+    const [line] = await service.printed(/.*"event":"listening".*/);
+    const { port } = JSON.parse(line) as { port: number };
+    assert.match(service.output().stdout, /"event":"service-address"/);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 503);
+  } finally {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  }
 });

@@ -54,13 +54,26 @@ function encounterCapability(): Record<string, unknown> {
         name: 'patient',
         definition: definition('clinical-patient'),
         type: 'reference',
-        documentation: 'Required, once: the id, bare or as Patient/<id>.',
+        documentation: 'Required, once, unless subject is given: the id, bare or as Patient/<id>.',
+      },
+      {
+        name: 'subject',
+        definition: definition('Encounter-subject'),
+        type: 'reference',
+        documentation: 'The same as patient; one of them is enough.',
+      },
+      {
+        name: '_id',
+        definition: definition('Resource-id'),
+        type: 'token',
+        documentation: 'The id of one Encounter of the patient.',
       },
       {
         name: 'status',
         definition: definition('Encounter-status'),
         type: 'token',
-        documentation: 'One status; an unknown one is an error.',
+        documentation:
+          'One status, with or without the system http://hl7.org/fhir/encounter-status; an unknown one is an error.',
       },
       {
         name: 'date',

@@ -1,5 +1,7 @@
 /** The Encounter in the OpenAPI document (specification, "Encounter"). */
+
 import Type from 'typebox';
+import { named } from '../platform/http/named-schema.ts';
 
 export const ENCOUNTER_STATUSES = [
   'planned',
@@ -10,77 +12,92 @@ export const ENCOUNTER_STATUSES = [
 ] as const;
 
 const Status = Type.Unsafe<(typeof ENCOUNTER_STATUSES)[number]>({ type: 'string', enum: ENCOUNTER_STATUSES });
-const Reference = Type.Object({
-  reference: Type.Optional(Type.String()),
-  display: Type.Optional(Type.String()),
-});
-const Coding = Type.Object({
-  system: Type.Optional(Type.String()),
-  code: Type.Optional(Type.String()),
-  display: Type.Optional(Type.String()),
-});
-const CodeableConcept = Type.Object({
-  coding: Type.Optional(Type.Array(Coding)),
-  text: Type.Optional(Type.String()),
-});
-const Period = Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) });
+const Reference = named(
+  'Reference',
+  Type.Object({
+    reference: Type.Optional(Type.String()),
+    display: Type.Optional(Type.String()),
+  }),
+);
+const Coding = named(
+  'Coding',
+  Type.Object({
+    system: Type.Optional(Type.String()),
+    code: Type.Optional(Type.String()),
+    display: Type.Optional(Type.String()),
+  }),
+);
+const CodeableConcept = named(
+  'CodeableConcept',
+  Type.Object({
+    coding: Type.Optional(Type.Array(Coding)),
+    text: Type.Optional(Type.String()),
+  }),
+);
+const Period = named(
+  'Period',
+  Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
+);
 
-export const EncounterSchema = Type.Object(
-  {
-    resourceType: Type.Literal('Encounter'),
-    id: Type.String(),
-    meta: Type.Object({ versionId: Type.String(), lastUpdated: Type.String() }),
-    identifier: Type.Array(
-      Type.Object({ system: Type.Optional(Type.String()), value: Type.Optional(Type.String()) }),
-    ),
-    status: Status,
-    class: Type.Object(Coding.properties, { description: 'HL7 v3 ActCode.' }),
-    type: Type.Optional(Type.Array(CodeableConcept)),
-    priority: Type.Optional(CodeableConcept),
-    subject: Type.Object({ reference: Type.String({ description: 'Patient/<patient_id>' }) }),
-    participant: Type.Optional(
-      Type.Array(
-        Type.Object({
-          type: Type.Optional(Type.Array(CodeableConcept)),
-          period: Type.Optional(Period),
-          individual: Type.Optional(Reference),
-        }),
+export const EncounterSchema = named(
+  'Encounter',
+  Type.Object(
+    {
+      resourceType: Type.Literal('Encounter'),
+      id: Type.String(),
+      meta: Type.Object({ versionId: Type.String(), lastUpdated: Type.String() }),
+      identifier: Type.Array(
+        Type.Object({ system: Type.Optional(Type.String()), value: Type.Optional(Type.String()) }),
       ),
-    ),
-    period: Type.Optional(
-      Type.Object(
-        {
-          ...Period.properties,
-          _end: Type.Optional(
-            Type.Object(
-              { extension: Type.Array(Type.Object({ url: Type.String(), valueCode: Type.String() })) },
-              {
-                description:
-                  'In place of the end of a finished visit whose source gave none: the extension data-absent-reason, `unknown`.',
-              },
+      status: Status,
+      class: Type.Object(Coding.properties, { description: 'HL7 v3 ActCode.' }),
+      type: Type.Optional(Type.Array(CodeableConcept)),
+      priority: Type.Optional(CodeableConcept),
+      subject: Type.Object({ reference: Type.String({ description: 'Patient/<patient_id>' }) }),
+      participant: Type.Optional(
+        Type.Array(
+          Type.Object({
+            type: Type.Optional(Type.Array(CodeableConcept)),
+            period: Type.Optional(Period),
+            individual: Type.Optional(Reference),
+          }),
+        ),
+      ),
+      period: Type.Optional(
+        Type.Object(
+          {
+            ...Period.properties,
+            _end: Type.Optional(
+              Type.Object(
+                { extension: Type.Array(Type.Object({ url: Type.String(), valueCode: Type.String() })) },
+                {
+                  description:
+                    'In place of the end of a finished visit whose source gave none: the extension data-absent-reason, `unknown`.',
+                },
+              ),
             ),
-          ),
-        },
-        { description: 'No end while the visit is open. Dates are as the source wrote them.' },
+          },
+          { description: 'No end while the visit is open. Dates are as the source wrote them.' },
+        ),
       ),
-    ),
-    reasonCode: Type.Optional(Type.Array(CodeableConcept)),
-    hospitalization: Type.Optional(Type.Object({ dischargeDisposition: CodeableConcept })),
-    location: Type.Optional(
-      Type.Array(
-        Type.Object({
-          location: Reference,
-          status: Type.Optional(Type.String()),
-          period: Type.Optional(Period),
-        }),
+      reasonCode: Type.Optional(Type.Array(CodeableConcept)),
+      hospitalization: Type.Optional(Type.Object({ dischargeDisposition: CodeableConcept })),
+      location: Type.Optional(
+        Type.Array(
+          Type.Object({
+            location: Reference,
+            status: Type.Optional(Type.String()),
+            period: Type.Optional(Period),
+          }),
+        ),
       ),
-    ),
-    serviceProvider: Type.Object({
-      reference: Type.String({ description: 'Organization/<organization_id>' }),
-      display: Type.Optional(Type.String()),
-    }),
-  },
-  { description: 'FHIR R4 Encounter.' },
+      serviceProvider: Type.Object({
+        reference: Type.String({ description: 'Organization/<organization_id>' }),
+        display: Type.Optional(Type.String()),
+      }),
+    },
+    { description: 'FHIR R4 Encounter.' },
+  ),
 );
 
 export const EncounterSearchsetSchema = Type.Object(
@@ -105,3 +122,28 @@ export const EncounterSearchsetSchema = Type.Object(
   },
   { description: 'FHIR R4 Bundle of type searchset, newest encounter first, without total.' },
 );
+
+const SYSTEMS = 'http://terminology.hl7.org/CodeSystem';
+const ID = '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43';
+const PATIENT_ID = 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b';
+const ORGANISATION_ID = '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9';
+const COLLECTION = 'https://records.example.org/api/v1/encounters/fhir/Encounter';
+
+export const ENCOUNTER_EXAMPLE = {
+  resourceType: 'Encounter',
+  id: ID,
+  meta: { versionId: '1', lastUpdated: '2026-01-10T09:02:11.000Z' },
+  identifier: [{ system: `urn:uuid:${ORGANISATION_ID}`, value: ID }],
+  status: 'finished',
+  class: { system: `${SYSTEMS}/v3-ActCode`, code: 'AMB', display: 'ambulatory' },
+  subject: { reference: `Patient/${PATIENT_ID}` },
+  period: { start: '2026-01-10T08:00:00Z', end: '2026-01-10T09:00:00Z' },
+  serviceProvider: { reference: `Organization/${ORGANISATION_ID}` },
+};
+
+export const SEARCHSET_EXAMPLE = {
+  resourceType: 'Bundle',
+  type: 'searchset',
+  link: [{ relation: 'self', url: `${COLLECTION}?patient=${PATIENT_ID}&purposeOfUse=TREATMENT&_count=20` }],
+  entry: [{ fullUrl: `${COLLECTION}/${ID}`, resource: ENCOUNTER_EXAMPLE, search: { mode: 'match' } }],
+};

@@ -27,7 +27,7 @@ test('the capability statement is open to anyone and says what the interface doe
   assert.deepEqual(resource.interaction, [{ code: 'read' }, { code: 'search-type' }]);
   assert.deepEqual(
     resource.searchParam.map((parameter: { name: string }) => parameter.name),
-    ['patient', 'status', 'date', 'purposeOfUse', '_count'],
+    ['patient', 'subject', '_id', 'status', 'date', 'purposeOfUse', '_count'],
   );
 });
 

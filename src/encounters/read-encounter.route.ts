@@ -6,7 +6,7 @@ import { matchesEtag, weakEtag } from '../platform/http/etag.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
-import { EncounterSchema } from './encounter.schema.ts';
+import { ENCOUNTER_EXAMPLE, EncounterSchema } from './encounter.schema.ts';
 import { createReadEncounter, type ReadEncounterDependencies } from './read-encounter.ts';
 
 export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Access> {
@@ -28,8 +28,17 @@ export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Acces
       params: Type.Object({ encounterId: Type.String({ description: 'UUID of the encounter.' }) }),
       query: Type.Object({ _format: FORMAT_PARAMETER }),
       responses: {
-        200: { description: 'The Encounter.', schema: EncounterSchema, mediaType: 'application/fhir+json' },
-        304: { description: 'The version named in If-None-Match is the current one.' },
+        200: {
+          description: 'The Encounter.',
+          schema: EncounterSchema,
+          example: ENCOUNTER_EXAMPLE,
+          mediaType: 'application/fhir+json',
+          headers: ['etag', 'last-modified'],
+        },
+        304: {
+          description: 'The version named in If-None-Match is the current one.',
+          headers: ['etag', 'last-modified'],
+        },
       },
       handle: async ({ params, query }, context) => {
         requireFhirJson(context.headers, query._format);

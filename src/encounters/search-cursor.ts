@@ -17,7 +17,8 @@ export function encounterCursor(
   search: EncounterSearch,
 ): EncounterCursor {
   const { organisationId, facilityId } = scope;
-  const filters = [search.status ?? null, ...search.dates.toSorted()];
+  const ids = search.id === undefined ? [] : [`_id=${search.id}`];
+  const filters = [search.status ?? null, ...ids, ...search.dates.toSorted()];
   const binding = ['encounter-search', organisationId, facilityId, search.patientId, ...filters];
   return {
     decode(cursor) {

@@ -5,9 +5,14 @@ import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
-import { EncounterSearchsetSchema } from './encounter.schema.ts';
+import { EncounterSearchsetSchema, SEARCHSET_EXAMPLE } from './encounter.schema.ts';
 import { createSearchEncounters, type SearchEncountersDependencies } from './search-encounters.ts';
-import { type EncounterSearch, EncounterSearchQuery, parseEncounterSearch } from './search-parameters.ts';
+import {
+  type EncounterSearch,
+  EncounterSearchQuery,
+  normaliseEncounterQuery,
+  parseEncounterSearch,
+} from './search-parameters.ts';
 
 export interface SearchEncountersRouteDependencies extends SearchEncountersDependencies {
   /** Absolute base address of the API. */
@@ -72,11 +77,14 @@ function searchRoute(
     {
       docs,
       query: EncounterSearchQuery,
+      normaliseQuery: normaliseEncounterQuery,
       bodyMode,
+      bodyExample: { patient: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43', purposeOfUse: 'TREATMENT', _count: 20 },
       responses: {
         200: {
           description: 'One page of the result.',
           schema: EncounterSearchsetSchema,
+          example: SEARCHSET_EXAMPLE,
           mediaType: 'application/fhir+json',
         },
       },
@@ -88,6 +96,7 @@ function searchRoute(
 /** The search as it was understood, defaults included, as a query. */
 function searchText(search: EncounterSearch, purposeOfUse: string): string {
   const parameters = new URLSearchParams({ patient: search.patientId, purposeOfUse });
+  if (search.id !== undefined) parameters.append('_id', search.id);
   if (search.status !== undefined) parameters.append('status', search.status);
   for (const date of search.dates) parameters.append('date', date);
   parameters.append('_count', String(search.count));

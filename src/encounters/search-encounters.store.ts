@@ -28,6 +28,8 @@ export interface DateFilter {
 export interface EncounterPageKey {
   readonly scope: FacilityScope;
   readonly patientId: string;
+  /** Of the one encounter that is looked for; what is no UUID finds none. */
+  readonly id?: string | undefined;
   readonly status: EncounterStatus | undefined;
   readonly date: DateFilter | undefined;
   readonly after: EncounterPosition | undefined;
@@ -60,9 +62,9 @@ const SEARCH = `
   select r.place, p.refused_purposes, page.sort_text, ${PAGE_COLUMNS}
   from unnest(
     $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
-    $8::timestamptz[], $9::uuid[], $10::integer[]
+    $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[]
   ) with ordinality as r (
-    facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, place
+    facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, id, place
   )
   join patient_registration g
     on g.organisation_id = $1
@@ -86,6 +88,7 @@ const SEARCH = `
       )
       and (not r.dated or e.period_start is not null or e.period_end is not null)
       and (r.status is null or e.status = r.status)
+      and (r.id is null or e.id::text = r.id)
     order by e.sort_start desc, e.id desc
     limit r.row_limit
   ) page on true
@@ -128,6 +131,7 @@ async function loadPages(
       keys.map((key) => (key.after ?? BEFORE_ALL).start),
       keys.map((key) => (key.after ?? BEFORE_ALL).id),
       keys.map((key) => key.count + 1),
+      keys.map((key) => key.id ?? null),
     ],
   });
   const byPlace = Map.groupBy(rows, (row) => row.place - 1);

@@ -324,3 +324,92 @@ test('other media types are 406', async () => {
   const json = await searchOf({ _format: 'json', _count: '1' });
   assert.equal(new URL(link(json.json, 'next') ?? '').searchParams.get('_format'), 'json');
 });
+
+test('a status is understood as a token, with the system of its codes or none', async () => {
+  const plain = await searchOf({ status: 'planned' });
+  for (const status of ['|planned', 'http://hl7.org/fhir/encounter-status|planned']) {
+    const { status: code, json } = await searchOf({ status });
+    assert.equal(code, 200, status);
+    assert.deepEqual(json, plain.json, 'the self link has the status as understood');
+  }
+  for (const status of [
+    '|done',
+    'planned|',
+    '|',
+    'http://hl7.org/fhir/encounter-status|',
+    'http://example.org|planned',
+    '|planned|planned',
+    'planned,finished',
+  ]) {
+    const { status: code, json } = await searchOf({ status });
+    assert.equal(code, 400, status);
+    assert.match(json.message, /^status /);
+  }
+});
+
+test('subject is another name of patient; two patients are refused', async () => {
+  const query = { purposeOfUse: 'TREATMENT', _count: '2' };
+  const plain = await search({ patient: patientId, ...query });
+  const strict = { token: account.token, headers: { prefer: 'handling=strict' } };
+  for (const given of [
+    { subject: patientId },
+    { subject: `Patient/${patientId}` },
+    { subject: `Patient/${patientId}`, patient: patientId.toUpperCase() },
+  ]) {
+    const parameters = new URLSearchParams(Object.entries({ ...given, ...query }));
+    const { status, json } = await api.call(`${COLLECTION}?${parameters}`, strict);
+    assert.equal(status, 200);
+    assert.deepEqual(ids(json), ids(plain.json));
+    assert.equal(link(json, 'self'), link(plain.json, 'self'));
+  }
+  const other = await search({ patient: patientId, subject: randomUUID(), ...query });
+  assert.equal(other.status, 400);
+  assert.match(other.json.message, /patient and subject/);
+  assert.equal((await search(query)).json.message, 'patient is missing.');
+  assert.equal((await search({ subject: '', ...query })).status, 400);
+});
+
+test('_id finds one encounter of the patient, together with the other filters', async () => {
+  const [newest = '', second = ''] = encounterIds;
+  for (const id of [second, second.toUpperCase()]) {
+    const { json } = await searchOf({ _id: id });
+    assert.deepEqual(ids(json), [second]);
+    assert.match(link(json, 'self') ?? '', new RegExp(`_id=${second}`));
+  }
+  assert.deepEqual(ids((await searchOf({ _id: second, status: 'finished', date: '2024-04' })).json), [
+    second,
+  ]);
+  assert.deepEqual(ids((await searchOf({ _id: second, status: 'planned' })).json), []);
+  assert.deepEqual(ids((await searchOf({ _id: newest, date: '2024-04' })).json), []);
+  const stranger = await insertPatient(api.database.pool, tenant);
+  const theirs = await insertEncounter(api.database.pool, tenant, { patientId: stranger });
+  for (const id of [theirs, randomUUID(), 'nonsense']) {
+    const { status, json } = await searchOf({ _id: id });
+    assert.equal(status, 200);
+    assert.deepEqual(ids(json), []);
+  }
+  for (const id of ['', `${newest},${second}`]) assert.equal((await searchOf({ _id: id })).status, 400);
+});
+
+test('a cursor is bound to _id', async () => {
+  const first = await searchOf({ _count: '1' });
+  const cursor = new URL(link(first.json, 'next') ?? '').searchParams.get('cursor') ?? '';
+  assert.equal((await searchOf({ cursor })).status, 200);
+  const other = await searchOf({ cursor, _id: encounterIds[1] ?? '' });
+  assert.equal(other.status, 400);
+  assert.match(other.json.message, /cursor/);
+});
+
+test('application/json+fhir is understood, in Accept and in _format', async () => {
+  const target = `${COLLECTION}?patient=${patientId}&purposeOfUse=TREATMENT`;
+  const accept = 'application/json+fhir';
+  for (const [query, headers] of [
+    ['', { accept }],
+    ['&_format=application/json%2Bfhir', { accept: 'text/html' }],
+    ['&_format=application/json+fhir', {}],
+  ] as const) {
+    const answer = await api.call(target + query, { token: account.token, headers });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
+  }
+});

@@ -30,11 +30,11 @@ export function createSearchEncounters(
   const searchPage = createEncounterSearcher(deps.db);
   return async (search, context) => {
     const { scope } = context;
-    const { patientId, status, date, count } = search;
+    const { patientId, id, status, date, count } = search;
     const cursor = encounterCursor(deps.cursors, scope, search);
     const after = search.cursor === undefined ? undefined : cursor.decode(search.cursor);
     if (!isUuid(patientId)) throw notFound('The patient');
-    const page = await searchPage({ scope, patientId, status, date, after, count });
+    const page = await searchPage({ scope, patientId, id, status, date, after, count });
     if (page === undefined) throw notFound('The patient');
     await authoriseAccess(deps.accessLog, context, {
       patientId,

@@ -8,6 +8,8 @@ import type { EncounterStatus } from './encounter.fhir.ts';
 import { ENCOUNTER_STATUSES } from './encounter.schema.ts';
 import type { DateFilter } from './search-encounters.store.ts';
 
+/** Of Encounter.status (R4, "EncounterStatus"). */
+const STATUS_SYSTEM = 'http://hl7.org/fhir/encounter-status';
 const MAX_COUNT = 100;
 const DEFAULT_COUNT = 20;
 
@@ -17,11 +19,20 @@ export const EncounterSearchQuery = Type.Object({
     description:
       'Patient id, bare or as `Patient/<patient_id>`: the one patient whose encounters are searched.',
   }),
+  subject: Type.Optional(
+    Type.String({ minLength: 1, description: 'The same as `patient`; one of them is enough.' }),
+  ),
+  _id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Id of one Encounter, which is found if it is of this patient.',
+    }),
+  ),
   status: Type.Optional(
     Type.Unsafe<EncounterStatus>({
       type: 'string',
       enum: ENCOUNTER_STATUSES,
-      description: 'One FHIR encounter status.',
+      description: `One FHIR encounter status, alone, as \`|finished\` or as \`${STATUS_SYSTEM}|finished\`.`,
     }),
   ),
   date: Type.Optional(
@@ -47,10 +58,26 @@ export const EncounterSearchQuery = Type.Object({
   _format: FORMAT_PARAMETER,
 });
 
+/**
+ * `subject` is another name of `patient`, and a status may be a token: `|finished` or `<system>|finished` (R4,
+ * "Search", token). Throws 400 for another system.
+ */
+export function normaliseEncounterQuery(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { patient = query.subject, status } = query;
+  const named = patient === undefined ? {} : { patient };
+  if (typeof status !== 'string' || !status.includes('|')) return { ...query, ...named };
+  const bar = status.indexOf('|');
+  if (bar > 0 && status.slice(0, bar) !== STATUS_SYSTEM)
+    throw badRequest(`status takes the system ${STATUS_SYSTEM}, or none.`, 'bad_status_system');
+  return { ...query, ...named, status: status.slice(bar + 1) };
+}
+
 /** A search as it was understood. */
 export interface EncounterSearch {
   /** Lower case; may be no UUID, and then names no patient. */
   patientId: string;
+  /** Of the one Encounter that is looked for; may be no UUID, and then names none. */
+  id: string | undefined;
   status: EncounterStatus | undefined;
   /** `date` as written. */
   dates: readonly string[];
@@ -60,14 +87,20 @@ export interface EncounterSearch {
   format: string | undefined;
 }
 
-/** Throws 400 for a date that is none. `timeZone` is the facility's. */
+/** Throws 400 for a date that is none, two patients and several ids. `timeZone` is the facility's. */
 export function parseEncounterSearch(
   query: Static<typeof EncounterSearchQuery>,
   timeZone: string,
 ): EncounterSearch {
   const dates = query.date ?? [];
+  const patientId = referencedId('Patient', query.patient).toLowerCase();
+  if (query.subject !== undefined && referencedId('Patient', query.subject).toLowerCase() !== patientId)
+    throw badRequest('patient and subject name different patients. Send one of them.', 'two_patients');
+  if (query._id?.includes(','))
+    throw badRequest('_id takes one id. Read or search each Encounter by itself.', 'several_ids');
   return {
-    patientId: referencedId('Patient', query.patient).toLowerCase(),
+    patientId,
+    id: query._id?.toLowerCase(),
     status: query.status,
     dates,
     date: dates.length === 0 ? undefined : dates.map((text) => parseDateFilter(text, timeZone)).reduce(both),

@@ -5,6 +5,7 @@ import Schema from 'typebox/schema';
 import type { KeyRing } from '../platform/crypto/key-ring.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { parseJson } from '../platform/http/body.ts';
+import { requireContentType } from '../platform/http/content-type.ts';
 import { badRequest, HttpError } from '../platform/http/errors.ts';
 import { refuseUnusableText } from '../platform/http/input.ts';
 import type { Route } from '../platform/http/route.ts';
@@ -55,17 +56,27 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
     },
     params: Type.Object({ connectionId: Type.String({ description: 'UUID of the connection.' }) }),
     body: CallbackBody,
+    bodyExample: {
+      deliveryId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+      status: 'accepted',
+      assignedId: 'HIE-20771',
+    },
     bodyMode: 'raw',
     bodyLimitBytes: BODY_LIMIT_BYTES,
     responses: {
       200: { description: 'Recorded, now or before.', schema: ConfirmedBody },
+      401: {
+        description:
+          'The signature is missing or wrong, or the connection is unknown, disabled or without a secret.',
+      },
+      404: { description: 'The delivery is not one of this connection.' },
       409: { description: 'Another id is assigned already; kept for review.' },
     },
     handle: async ({ params, body }, context) => {
       const bytes = body as unknown as Uint8Array;
       try {
         const from = await authenticate({ ...params, ...context, body: bytes });
-        requireJson(context.headers['content-type']);
+        requireContentType(context.headers, ['application/json']);
         const confirmation = parseConfirmation(bytes);
         const confirmed = await confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes });
         answers.inc({ status: 200 });
@@ -102,13 +113,4 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
 /** It stands for ever, as `value` of an identifier in the FHIR Patient. */
 function isAssignedId(text: string): boolean {
   return /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && isOneLine(text);
-}
-
-function requireJson(contentType: string | string[] | undefined): void {
-  const mediaType = String(contentType ?? '')
-    .split(';')[0]
-    ?.trim()
-    .toLowerCase();
-  if (mediaType !== 'application/json')
-    throw new HttpError(415, 'media_type', 'This content type is not taken here. Send application/json.');
 }

@@ -2,7 +2,7 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import { foldText } from '../patients/search-key.ts';
 import { type Client, type Pool, transaction } from '../platform/db/database.ts';
-import { conflict, notFound } from '../platform/http/errors.ts';
+import { conflict, HttpError } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { assignIdentifier } from './assigned-identifier.store.ts';
 import type { Authenticated } from './authenticate-callback.ts';
@@ -70,7 +70,7 @@ async function apply(
 ): Promise<CallbackRecord> {
   const { deliveryId, status, assignedId = null, message = null } = confirmation;
   const delivery = isUuid(deliveryId) ? await deliveredPatient(client, key, deliveryId) : undefined;
-  if (delivery === undefined) throw notFound('The delivery');
+  if (delivery === undefined) throw unknownDelivery();
   const record = {
     id: randomUUIDv7(),
     deliveryId,
@@ -92,4 +92,11 @@ async function apply(
     assignedAt: context.now,
   });
   return { ...record, outcome: standing.value === assignedId ? 'applied' : 'conflict' };
+}
+
+/** An exchange sends no facility headers: its connection says whose deliveries it may confirm. */
+function unknownDelivery(): HttpError {
+  const message =
+    'This connection has no such delivery. Send the deliveryId of the envelope that it received.';
+  return new HttpError(404, 'not_found', message);
 }

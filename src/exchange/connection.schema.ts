@@ -1,5 +1,7 @@
 /** How connections look over HTTP and with `--json`. */
+
 import Type, { type Static } from 'typebox';
+import { named } from '../platform/http/named-schema.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { Connection } from './connection.ts';
 import { callbackUrl } from './create-connection.ts';
@@ -49,29 +51,32 @@ export const NewConnectionBody = Type.Object(
 );
 export const ConnectionChangesBody = Type.Partial(Type.Object({ ...settable, facilityIds }), closed);
 
-export const ConnectionSchema = Type.Object({
-  id: Type.String(),
-  organisationId: Type.String(),
-  ...settable,
-  callbackUrl: Type.String(),
-  facilityIds: Nullable(Type.Array(Type.String())),
-  enabled: Type.Boolean(),
-  createdAt: Type.String(),
-  circuitOpenSince: Nullable(Type.String({ description: 'Set while the exchange is taken for down.' })),
-  secrets: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
-      createdAt: Type.String(),
-      activeFrom: Nullable(
-        Type.String({ description: 'An outbound one signs from then on. null: once it is activated.' }),
-      ),
-      goodUntil: Nullable(Type.String()),
-      lastUsedAt: Nullable(Type.String()),
-      lastUsedFor: Nullable(Type.String()),
-    }),
-  ),
-});
+export const ConnectionSchema = named(
+  'Connection',
+  Type.Object({
+    id: Type.String(),
+    organisationId: Type.String(),
+    ...settable,
+    callbackUrl: Type.String(),
+    facilityIds: Nullable(Type.Array(Type.String())),
+    enabled: Type.Boolean(),
+    createdAt: Type.String(),
+    circuitOpenSince: Nullable(Type.String({ description: 'Set while the exchange is taken for down.' })),
+    secrets: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
+        createdAt: Type.String(),
+        activeFrom: Nullable(
+          Type.String({ description: 'An outbound one signs from then on. null: once it is activated.' }),
+        ),
+        goodUntil: Nullable(Type.String()),
+        lastUsedAt: Nullable(Type.String()),
+        lastUsedFor: Nullable(Type.String()),
+      }),
+    ),
+  }),
+);
 export const CreatedConnectionSchema = Type.Object({
   id: Type.String(),
   outboundSecret: Type.String({ description: 'Shown once.' }),

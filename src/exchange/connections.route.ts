@@ -55,6 +55,11 @@ export function createConnectionRoute(deps: ManageDependencies): Route<Access> {
       tag,
     },
     body: NewConnectionBody,
+    bodyExample: {
+      name: 'National exchange',
+      address: 'https://exchange.example.org/patients',
+      clientId: 'hospital-7',
+    },
     responses: { 201: { description: 'The connection and its secrets.', schema: CreatedConnectionSchema } },
     handle: async ({ body }, context) => ({ status: 201, body: await createCovering(deps, context, body) }),
   });
@@ -77,6 +82,7 @@ export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
     docs: { operationId: 'changeExchangeConnection', summary: 'Change settings of a connection', tag },
     params: ConnectionParams,
     body: ConnectionChangesBody,
+    bodyExample: { timeoutMs: 10_000 },
     responses: { 200: { description: 'The connection as it is now.', schema: ConnectionSchema } },
     handle: async ({ params, body }, context) => {
       const changed = await changeConnection(deps, context, params.connectionId, body);
@@ -116,6 +122,7 @@ export function rotateSecretRoute(deps: ManageDependencies): Route<Access> {
     },
     params: ConnectionParams,
     body: RotationBody,
+    bodyExample: { direction: 'callback', overlapSeconds: 86_400 },
     responses: { 200: { description: 'The new secrets.', schema: RotatedSchema } },
     handle: async ({ params, body }, context) => ({
       body: await rotateManaged(deps, context, params.connectionId, rotationOf(body)),

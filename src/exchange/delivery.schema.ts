@@ -1,39 +1,44 @@
 /** How deliveries look over HTTP and with `--json`. */
+
 import Type, { type Static, type TSchema } from 'typebox';
+import { named } from '../platform/http/named-schema.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryDetail } from './delivery.ts';
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ description: 'ISO 8601 UTC.' });
 
-export const DeliverySchema = Type.Object({
-  id: Type.String(),
-  organisationId: Type.String(),
-  facilityId: Type.String(),
-  connectionId: Type.String(),
-  patientId: Nullable(Type.String({ description: 'null where the patient refuses the purpose.' })),
-  sequence: Type.Integer(),
-  event: Type.String(),
-  occurredAt: Time,
-  hasPayload: Type.Boolean({ description: 'false: removed, because it is kept for a limited time.' }),
-  status: Type.String({ enum: [...DELIVERY_STATUSES] }),
-  heldAt: Nullable(Time),
-  heldReason: Nullable(Type.String()),
-  nextAttemptAt: Nullable(Time),
-  lastAttempt: Nullable(
-    Type.Object({
-      startedAt: Time,
-      outcome: Type.String(),
-      status: Nullable(Type.Integer()),
-      failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
-    }),
-  ),
-  confirmation: Nullable(
-    Type.Object(
-      { status: Type.String(), assignedId: Nullable(Type.String()) },
-      { description: 'null where the patient refuses the purpose.' },
+export const DeliverySchema = named(
+  'Delivery',
+  Type.Object({
+    id: Type.String(),
+    organisationId: Type.String(),
+    facilityId: Type.String(),
+    connectionId: Type.String(),
+    patientId: Nullable(Type.String({ description: 'null where the patient refuses the purpose.' })),
+    sequence: Type.Integer(),
+    event: Type.String(),
+    occurredAt: Time,
+    hasPayload: Type.Boolean({ description: 'false: removed, because it is kept for a limited time.' }),
+    status: Type.String({ enum: [...DELIVERY_STATUSES] }),
+    heldAt: Nullable(Time),
+    heldReason: Nullable(Type.String()),
+    nextAttemptAt: Nullable(Time),
+    lastAttempt: Nullable(
+      Type.Object({
+        startedAt: Time,
+        outcome: Type.String(),
+        status: Nullable(Type.Integer()),
+        failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+      }),
     ),
-  ),
-});
+    confirmation: Nullable(
+      Type.Object(
+        { status: Type.String(), assignedId: Nullable(Type.String()) },
+        { description: 'null where the patient refuses the purpose.' },
+      ),
+    ),
+  }),
+);
 export type DeliveryView = Static<typeof DeliverySchema>;
 export const DeliveryDetailSchema = Type.Object({
   ...DeliverySchema.properties,

@@ -1,4 +1,5 @@
 /** GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own. */
+import Type from 'typebox';
 import type { Pool } from '../platform/db/database.ts';
 import type { Route } from '../platform/http/route.ts';
 import type { AccessLog } from '../privacy/access-log.ts';
@@ -37,7 +38,10 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
       },
       params: DeliveryParams,
       responses: {
-        200: { description: 'The envelope.' },
+        200: {
+          description: 'The envelope.',
+          schema: Type.Object({ deliveryId: Type.String() }, { additionalProperties: true }),
+        },
         410: { description: 'Removed: payloads are kept for a limited time after the delivery.' },
       },
       handle: async ({ params }, context) => ({

@@ -55,6 +55,7 @@ export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
       tag: 'Exchange',
     },
     body: Selection,
+    bodyExample: { deliveryIds: ['5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43'], dryRun: true },
     responses,
     handle: async ({ body }, context) => review(deps, body, { ...context, action: 'replay', reason: null }),
   });
@@ -70,6 +71,11 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
       tag: 'Exchange',
     },
     body: SkipBody,
+    bodyExample: {
+      deliveryIds: ['5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43'],
+      reason: 'Sent by hand.',
+      dryRun: true,
+    },
     responses,
     handle: async ({ body }, context) => {
       if (!isReason(body.reason)) throw badRequest('reason must be one line of text.', 'bad_reason');

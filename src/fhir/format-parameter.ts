@@ -4,6 +4,6 @@ import Type from 'typebox';
 export const FORMAT_PARAMETER = Type.Optional(
   Type.String({
     description:
-      'Media type of the answer, before what Accept says: `json`, `application/json` or `application/fhir+json`.',
+      'Media type of the answer, before what Accept says: `json`, `application/json`, `application/fhir+json` or `application/json+fhir`.',
   }),
 );

@@ -16,6 +16,8 @@ const cases: [accept: string | undefined, format: string | undefined, accepted: 
   ['application/json;q=0, */*', undefined, true],
   ['application/fhir+json; fhirVersion=5.0', undefined, false],
   ['application/fhir+xml', undefined, false],
+  ['application/json+fhir', undefined, true],
+  ['application/json+fhir;q=0, */*', undefined, false],
   ['text/html', undefined, false],
   ['*/*;q=0', undefined, false],
   ['application/fhir+json;q=0, */*', undefined, false],

@@ -4,7 +4,9 @@ import { HttpError } from '../platform/http/errors.ts';
 /** What FHIR answers are sent as. */
 export const FHIR_JSON = 'application/fhir+json; charset=utf-8';
 
-const FORMATS = new Set(['json', 'application/json', 'application/fhir+json', 'text/json']);
+/** The second is the name of DSTU2, which some clients still send. */
+const FHIR_TYPES = ['application/fhir+json', 'application/json+fhir'];
+const FORMATS = new Set(['json', 'application/json', 'text/json', ...FHIR_TYPES]);
 const RELEASE = '4.0';
 
 interface MediaRange {
@@ -20,14 +22,23 @@ interface MediaRange {
  */
 export function acceptsFhirJson(accept: string | undefined, format: string | undefined): boolean {
   // A `+` that was not percent-encoded in a query arrives as a space.
-  if (format !== undefined) return FORMATS.has(format.trim().toLowerCase().replace('fhir json', 'fhir+json'));
+  if (format !== undefined) return FORMATS.has(format.trim().toLowerCase().replace(' ', '+'));
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return true;
   const ranges = accept.split(',').flatMap(parseRange);
-  const quality = (type: string) => ranges.findLast((range) => range.type === type)?.quality;
-  const own = quality('application/fhir+json');
+  const quality = (...types: string[]) => ranges.findLast(({ type }) => types.includes(type))?.quality;
+  const own = quality(...FHIR_TYPES);
   if (own !== undefined) return own > 0;
   const wildcard = quality('application/*') ?? quality('*/*') ?? 0;
   return wildcard > 0 || (quality('application/json') ?? 0) > 0;
+}
+
+/** Whether the caller asks for FHIR JSON by its name, not by a wildcard and not as plain JSON; of any FHIR release. */
+export function namesFhirJson(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return FHIR_TYPES.includes(type) && !parameters.some((one) => /^q\s*=\s*0(\.0*)?$/.test(one));
+  });
 }
 
 function parseRange(text: string): MediaRange[] {

@@ -1,11 +1,14 @@
 /** The answers of "Fetch as FHIR" and of the lists in the OpenAPI document (docs/lab.md). */
+
 import Type, { type TSchema } from 'typebox';
+import { named } from '../platform/http/named-schema.ts';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */
-function resource(resourceType: string) {
+export function resource(resourceType: string) {
   return Type.Object(
     { resourceType: Type.Literal(resourceType), id: Type.String() },
     {
+      title: resourceType,
       additionalProperties: true,
       description: `FHIR R4 ${resourceType}: authoritative, to be used as it is.`,
     },
@@ -13,31 +16,37 @@ function resource(resourceType: string) {
 }
 
 function summary(resourceType: string, members: Record<string, TSchema>) {
-  return Type.Object({
-    localId: Type.String(),
-    resourceType: Type.Literal(resourceType),
-    ...members,
-    resource: resource(resourceType),
-  });
+  return Type.Object(
+    {
+      localId: Type.String(),
+      resourceType: Type.Literal(resourceType),
+      ...members,
+      resource: resource(resourceType),
+    },
+    { title: `${resourceType}Summary` },
+  );
 }
 
-export const CollectionSchema = Type.Object(
-  {
-    resourceType: Type.Literal('Bundle'),
-    type: Type.Literal('collection'),
-    entry: Type.Optional(
-      Type.Array(
-        Type.Object({
-          fullUrl: Type.String(),
-          resource: Type.Object(
-            { resourceType: Type.String(), id: Type.String() },
-            { additionalProperties: true },
-          ),
-        }),
+export const CollectionSchema = named(
+  'FetchedBundle',
+  Type.Object(
+    {
+      resourceType: Type.Literal('Bundle'),
+      type: Type.Literal('collection'),
+      entry: Type.Optional(
+        Type.Array(
+          Type.Object({
+            fullUrl: Type.String(),
+            resource: Type.Object(
+              { resourceType: Type.String(), id: Type.String() },
+              { additionalProperties: true },
+            ),
+          }),
+        ),
       ),
-    ),
-  },
-  { description: 'FHIR R4 Bundle of type collection.' },
+    },
+    { description: 'FHIR R4 Bundle of type collection.' },
+  ),
 );
 
 /** `code` and `codeSystem` of a summary. */

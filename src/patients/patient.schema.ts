@@ -1,64 +1,84 @@
 /** The JSON shapes of a patient in answers: a summary in lists, all of it when one is read. */
+
 import Type, { type Static, type TSchema } from 'typebox';
 import { displayName } from '../fhir/person.ts';
+import { named } from '../platform/http/named-schema.ts';
 import { PURPOSES_OF_USE } from '../privacy/purpose-of-use.ts';
 import type { PatientRecord } from './patient.ts';
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-const CodeableConcept = Type.Object({
-  coding: Type.Optional(
-    Type.Array(
-      Type.Object({
-        system: Type.Optional(Type.String()),
-        code: Type.Optional(Type.String()),
-        display: Type.Optional(Type.String()),
-      }),
+const CodeableConcept = named(
+  'PatientCodeableConcept',
+  Type.Object({
+    coding: Type.Optional(
+      Type.Array(
+        Type.Object({
+          system: Type.Optional(Type.String()),
+          code: Type.Optional(Type.String()),
+          display: Type.Optional(Type.String()),
+        }),
+      ),
     ),
-  ),
-  text: Type.Optional(Type.String()),
-});
-const Period = Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) });
-const Identifier = Type.Object({
-  use: Type.Optional(Type.String()),
-  type: Type.Optional(CodeableConcept),
-  system: Type.Optional(Type.String()),
-  value: Type.Optional(Type.String()),
-  period: Type.Optional(Period),
-  assigner: Type.Optional(
-    Type.Object(
-      { display: Type.Optional(Type.String()) },
-      { description: 'Name of the exchange that assigned it; absent on what the source gave.' },
+    text: Type.Optional(Type.String()),
+  }),
+);
+const Period = named(
+  'Period',
+  Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
+);
+const Identifier = named(
+  'Identifier',
+  Type.Object({
+    use: Type.Optional(Type.String()),
+    type: Type.Optional(CodeableConcept),
+    system: Type.Optional(Type.String()),
+    value: Type.Optional(Type.String()),
+    period: Type.Optional(Period),
+    assigner: Type.Optional(
+      Type.Object(
+        { display: Type.Optional(Type.String()) },
+        { description: 'Name of the exchange that assigned it; absent on what the source gave.' },
+      ),
     ),
-  ),
-});
-const HumanName = Type.Object({
-  use: Type.Optional(Type.String()),
-  text: Type.Optional(Type.String()),
-  family: Type.Optional(Type.String()),
-  given: Type.Optional(Type.Array(Type.String())),
-  prefix: Type.Optional(Type.Array(Type.String())),
-  suffix: Type.Optional(Type.Array(Type.String())),
-  period: Type.Optional(Period),
-});
-const ContactPoint = Type.Object({
-  system: Type.Optional(Type.String()),
-  value: Type.Optional(Type.String()),
-  use: Type.Optional(Type.String()),
-  rank: Type.Optional(Type.Integer()),
-});
-const Address = Type.Object({
-  use: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String()),
-  text: Type.Optional(Type.String()),
-  line: Type.Optional(Type.Array(Type.String())),
-  city: Type.Optional(Type.String()),
-  district: Type.Optional(Type.String()),
-  state: Type.Optional(Type.String()),
-  postalCode: Type.Optional(Type.String()),
-  country: Type.Optional(Type.String()),
-});
+  }),
+);
+const HumanName = named(
+  'HumanName',
+  Type.Object({
+    use: Type.Optional(Type.String()),
+    text: Type.Optional(Type.String()),
+    family: Type.Optional(Type.String()),
+    given: Type.Optional(Type.Array(Type.String())),
+    prefix: Type.Optional(Type.Array(Type.String())),
+    suffix: Type.Optional(Type.Array(Type.String())),
+    period: Type.Optional(Period),
+  }),
+);
+const ContactPoint = named(
+  'ContactPoint',
+  Type.Object({
+    system: Type.Optional(Type.String()),
+    value: Type.Optional(Type.String()),
+    use: Type.Optional(Type.String()),
+    rank: Type.Optional(Type.Integer()),
+  }),
+);
+const Address = named(
+  'Address',
+  Type.Object({
+    use: Type.Optional(Type.String()),
+    type: Type.Optional(Type.String()),
+    text: Type.Optional(Type.String()),
+    line: Type.Optional(Type.Array(Type.String())),
+    city: Type.Optional(Type.String()),
+    district: Type.Optional(Type.String()),
+    state: Type.Optional(Type.String()),
+    postalCode: Type.Optional(Type.String()),
+    country: Type.Optional(Type.String()),
+  }),
+);
 const Gender = Type.Unsafe<NonNullable<PatientRecord['gender']>>({
   type: 'string',
   enum: ['male', 'female', 'other', 'unknown'],
@@ -75,39 +95,42 @@ const SUMMARY = {
   }),
 };
 
-export const PatientSummarySchema = Type.Object(SUMMARY);
+export const PatientSummarySchema = named('PatientSummary', Type.Object(SUMMARY));
 
-export const PatientSchema = Type.Object({
-  ...SUMMARY,
-  active: orNull(Type.Boolean(), 'Whether the record is in use.'),
-  deceasedDateTime: orNull(Type.String(), 'When the patient died, where that is known.'),
-  names: Type.Array(HumanName),
-  telecoms: Type.Array(ContactPoint),
-  addresses: Type.Array(Address),
-  maritalStatus: orNull(CodeableConcept, 'Marital status.'),
-  multipleBirth: orNull(
-    Type.Union([Type.Boolean(), Type.Integer()]),
-    'Whether part of a multiple birth, or the place in it.',
-  ),
-  communication: Type.Array(
-    Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
-  ),
-  contacts: Type.Array(
-    Type.Object({
-      relationship: Type.Optional(Type.Array(CodeableConcept)),
-      name: Type.Optional(HumanName),
-      telecom: Type.Optional(Type.Array(ContactPoint)),
-      address: Type.Optional(Address),
-      gender: Type.Optional(Type.String()),
-      period: Type.Optional(Period),
+export const PatientSchema = named(
+  'PatientRecord',
+  Type.Object({
+    ...SUMMARY,
+    active: orNull(Type.Boolean(), 'Whether the record is in use.'),
+    deceasedDateTime: orNull(Type.String(), 'When the patient died, where that is known.'),
+    names: Type.Array(HumanName),
+    telecoms: Type.Array(ContactPoint),
+    addresses: Type.Array(Address),
+    maritalStatus: orNull(CodeableConcept, 'Marital status.'),
+    multipleBirth: orNull(
+      Type.Union([Type.Boolean(), Type.Integer()]),
+      'Whether part of a multiple birth, or the place in it.',
+    ),
+    communication: Type.Array(
+      Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
+    ),
+    contacts: Type.Array(
+      Type.Object({
+        relationship: Type.Optional(Type.Array(CodeableConcept)),
+        name: Type.Optional(HumanName),
+        telecom: Type.Optional(Type.Array(ContactPoint)),
+        address: Type.Optional(Address),
+        gender: Type.Optional(Type.String()),
+        period: Type.Optional(Period),
+      }),
+    ),
+    refusedPurposes: Type.Array(Type.Unsafe<string>({ type: 'string', enum: PURPOSES_OF_USE }), {
+      description: 'Purposes of use that the patient refuses.',
     }),
-  ),
-  refusedPurposes: Type.Array(Type.Unsafe<string>({ type: 'string', enum: PURPOSES_OF_USE }), {
-    description: 'Purposes of use that the patient refuses.',
+    version: Type.Integer(),
+    updatedAt: Type.String({ description: 'UTC instant of the last change.' }),
   }),
-  version: Type.Integer(),
-  updatedAt: Type.String({ description: 'UTC instant of the last change.' }),
-});
+);
 
 export function patientSummary(patient: PatientRecord): Static<typeof PatientSummarySchema> {
   return {

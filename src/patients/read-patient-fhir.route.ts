@@ -26,8 +26,12 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
           description: 'The FHIR R4 Patient.',
           schema: Type.Object({ resourceType: Type.Literal('Patient'), id: Type.String() }),
           mediaType: 'application/fhir+json',
+          headers: ['etag', 'last-modified'],
         },
-        304: { description: 'The version named in If-None-Match is the current one.' },
+        304: {
+          description: 'The version named in If-None-Match is the current one.',
+          headers: ['etag', 'last-modified'],
+        },
       },
       handle: async ({ params, query }, context) => {
         requireFhirJson(context.headers, query._format);

@@ -29,6 +29,7 @@ export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route
       },
       params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
       body: PrivacySchema,
+      bodyExample: { refusedPurposes: ['RESEARCH'] },
       responses: { 200: { description: 'The setting as it is now.', schema: PrivacySchema } },
       handle: async ({ params, body }, { scope, caller, correlationId }) => ({
         body: await setPrivacy(

@@ -176,6 +176,22 @@ describe('patients that a record names beside its own', () => {
     assert.deepEqual(ofOther(), [entry('refused')]);
   });
 
+  for (const policy of ['send', 'logical', 'literal'] as const)
+    test(`${policy}: a result of one who refuses is as they are`, async () => {
+      const resultId = String(other.observationIds[0]);
+      await addTarget(policy);
+      const focus = [{ reference: `Observation/${resultId}`, display: `Test of ${NAME}` }];
+      await clinic.change({ observation: { focus } });
+      await refuse('{OPS}');
+      const answer = await call('publish');
+      await requireNothingOfOther();
+      assert.deepEqual(await focusThere(), [logical('Observation', resultId)]);
+      assert.deepEqual('notSent' in answer && answer.notSent, [
+        { element: 'Observation.focus', resourceType: 'Observation', localId: resultId, reason: 'refused' },
+      ]);
+      assert.deepEqual(ofOther(), [entry('refused')]);
+    });
+
   test('a vital set alike: the action in the log is its own', async () => {
     await addTarget('send');
     await refuse('{OPS}');

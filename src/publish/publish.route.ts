@@ -1,7 +1,9 @@
 /** What the three publish routes and their histories share: parameters, answers, access. */
+
 import Type, { type Static } from 'typebox';
 import { decodeText } from '../platform/http/body.ts';
 import { badRequest } from '../platform/http/errors.ts';
+import { named } from '../platform/http/named-schema.ts';
 import type { Route } from '../platform/http/route.ts';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
@@ -29,27 +31,33 @@ const METHODS = ['PUT', 'POST'] as const;
 const OUTCOMES = ['running', 'done', 'failed', 'interrupted'] as const;
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-const PublishedSchema = Type.Object({
-  resourceType: Type.String(),
-  localId: Type.String({ description: 'Its id here.' }),
-  id: Type.String({ description: 'Its id at the target.' }),
-  versionId: nullable('Its version at the target; null where the target does not say.'),
-  method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
-  status: Type.Integer({ description: 'What the target answered.' }),
-  publishedAt: Type.String({ format: 'date-time' }),
-});
-
-const NotSentSchema = Type.Object({
-  element: Type.String({ description: 'Where it is named, such as Observation.focus.' }),
-  resourceType: Type.String(),
-  localId: Type.String({ description: 'Its id here.' }),
-  reason: Type.Unsafe<WithheldReason>({
-    type: 'string',
-    enum: ['refused', 'unavailable'],
-    description:
-      'refused: its patient refuses this purpose of use. unavailable: it is of another facility, or is not there.',
+const PublishedSchema = named(
+  'PublishedResource',
+  Type.Object({
+    resourceType: Type.String(),
+    localId: Type.String({ description: 'Its id here.' }),
+    id: Type.String({ minLength: 1, description: 'Its id at the target.' }),
+    versionId: nullable('Its version at the target; null where the target does not say.'),
+    method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
+    status: Type.Integer({ description: 'What the target answered.' }),
+    publishedAt: Type.String({ format: 'date-time' }),
   }),
-});
+);
+
+const NotSentSchema = named(
+  'NotSent',
+  Type.Object({
+    element: Type.String({ description: 'Where it is named, such as Observation.focus.' }),
+    resourceType: Type.String(),
+    localId: Type.String({ description: 'Its id here.' }),
+    reason: Type.Unsafe<WithheldReason>({
+      type: 'string',
+      enum: ['refused', 'unavailable'],
+      description:
+        'refused: its patient refuses this purpose of use. unavailable: it is of another facility, or is not there.',
+    }),
+  }),
+);
 const notSent = Type.Optional(
   Type.Array(NotSentSchema, {
     description:
@@ -57,23 +65,26 @@ const notSent = Type.Optional(
   }),
 );
 
-const PlannedSchema = Type.Object({
-  resourceType: Type.String(),
-  localId: Type.String(),
-  id: nullable('Its id at the target; null where the target has yet to give one.'),
-  method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
-  url: Type.String(),
-  step: Type.Integer({ description: 'Requests of one step are sent at once.' }),
-  resource: Type.Optional(
-    Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: 'The body; left out where the caller may not read that record by another call.',
-      },
+const PlannedSchema = named(
+  'PlannedRequest',
+  Type.Object({
+    resourceType: Type.String(),
+    localId: Type.String(),
+    id: nullable('Its id at the target; null where the target has yet to give one.'),
+    method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
+    url: Type.String(),
+    step: Type.Integer({ description: 'Requests of one step are sent at once.' }),
+    resource: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description: 'The body; left out where the caller may not read that record by another call.',
+        },
+      ),
     ),
-  ),
-});
+  }),
+);
 
 const DryRunMembers = {
   dryRun: Type.Literal(true),
@@ -92,22 +103,25 @@ const DryRunMembers = {
   notSent,
 };
 
-const RunSchema = Type.Object({
-  id: Type.String(),
-  target: Type.String(),
-  startedAt: Type.String({ format: 'date-time' }),
-  finishedAt: nullable('null while it runs.'),
-  outcome: Type.Unsafe<(typeof OUTCOMES)[number]>({
-    type: 'string',
-    enum: OUTCOMES,
-    description: 'interrupted: its process ended before it did; the next publish goes on.',
+const RunSchema = named(
+  'PublishRun',
+  Type.Object({
+    id: Type.String(),
+    target: Type.String(),
+    startedAt: Type.String({ format: 'date-time' }),
+    finishedAt: nullable('null while it runs.'),
+    outcome: Type.Unsafe<(typeof OUTCOMES)[number]>({
+      type: 'string',
+      enum: OUTCOMES,
+      description: 'interrupted: its process ended before it did; the next publish goes on.',
+    }),
+    failure: nullable('What was answered, when it failed.'),
+    accountId: Type.String(),
+    purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
+    correlationId: Type.String(),
+    published: Type.Array(PublishedSchema),
   }),
-  failure: nullable('What was answered, when it failed.'),
-  accountId: Type.String(),
-  purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
-  correlationId: Type.String(),
-  published: Type.Array(PublishedSchema),
-});
+);
 
 const PublishQuery = Type.Object({
   target: Type.Optional(
@@ -160,7 +174,7 @@ export function publishRoute(
       409: { description: 'The record was given to another patient meanwhile. Nothing was sent.' },
       422: { description: 'Local codes without a standard code, each one named.' },
       502: { description: 'The target did not take everything; publishing again goes on from there.' },
-      503: { description: 'No target is configured.' },
+      503: { description: 'No target is configured, or a publish of the same records is under way.' },
     },
     async handle({ params, query: { target, dryRun }, body }, context) {
       requireNoBody(body as unknown as Uint8Array);

@@ -10,6 +10,7 @@ import type { ReferencePolicy } from './target.ts';
 
 /** A record as it is loaded, and whose data it is. */
 export interface ReferencedRecord {
+  /** Of a result only its type and id: it is never sent for being named. */
   resource: FhirResource;
   /** Undefined for what patients share. */
   patient?: { id: string; refusedPurposes: readonly string[] };
@@ -74,18 +75,23 @@ export async function loadReferenced(
     named = new Set(kept.flatMap(({ resource }) => [...referencedKeys(JSON.stringify(resource))]));
   }
   withholdUnregistered(decided, found);
-  const records = found.map(({ resource }) => resource);
+  const records = found.map(({ resource }) => resource).filter((one) => SENT_AHEAD.has(one.resourceType));
   return { ...decided, records: records.filter((one) => !decided.withheld.has(keyOf(one))) };
 }
 
 /** Which records are looked at. */
 function wantedOf({ referencePolicy, patientId, resources }: Referring): (key: ResourceKey) => boolean {
-  const isAhead = (key: ResourceKey) => SENT_AHEAD.has(splitKey(key).type);
-  if (referencePolicy !== 'literal') return isAhead;
-  // The encounter of a record is of its patient: an import refuses any other.
-  const own = new Set<string | undefined>([`Patient/${patientId}`]);
+  const own = new Set<string | undefined>(resources.map(keyOf));
+  // `Observation.focus` may name a result of somebody else. An import refuses every other way to a record of theirs.
+  const isWanted = (key: ResourceKey) => {
+    const { type } = splitKey(key);
+    return (SENT_AHEAD.has(type) || type === 'Observation') && !own.has(key);
+  };
+  if (referencePolicy !== 'literal') return isWanted;
+  // The encounter of a record is of its patient.
+  own.add(`Patient/${patientId}`);
   for (const { encounter } of resources) own.add((encounter as Reference | undefined)?.reference);
-  return (key) => isAhead(key) && isOfPatient(key) && !own.has(key);
+  return (key) => isWanted(key) && isOfPatient(key);
 }
 
 function isOfPatient(key: ResourceKey): boolean {

@@ -22,6 +22,12 @@ export function changePasswordRoute(deps: ProofDeps): Route<Access> {
       tag: 'Sign-in',
     },
     body: ChangePasswordBody,
+    bodyExample: {
+      identity: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+      credential: 'the password',
+      userType: 'EHR',
+      newCredential: 'a longer new password',
+    },
     responses: { 204: { description: 'The password is changed' }, ...signInFailures },
     handle: async ({ body }, context) => {
       await changePassword(deps, body, context);

@@ -22,8 +22,22 @@ export function loginRoute(deps: LoginDeps): Route<Access> {
       tag: 'Sign-in',
     },
     body: LoginBody,
+    bodyExample: {
+      identity: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+      credential: 'the password',
+      userType: 'EHR',
+    },
     responses: {
-      200: { description: 'A new session', schema: LoginResponse },
+      200: {
+        description: 'A new session',
+        schema: LoginResponse,
+        example: {
+          accessToken: 'eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSJ9.…',
+          refreshToken: 'the one to send to /auth/refresh, once',
+          userType: 'EHR',
+          mustChangePassword: false,
+        },
+      },
       ...signInFailures,
       ...noTokens,
     },

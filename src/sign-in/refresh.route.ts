@@ -18,6 +18,7 @@ export function refreshRoute(deps: RefreshDeps): Route<Access> {
       tag: 'Sign-in',
     },
     body: RefreshBody,
+    bodyExample: { refreshToken: 'the refreshToken of the last answer' },
     responses: {
       200: { description: 'The new pair', schema: LoginResponse },
       ...badBody,

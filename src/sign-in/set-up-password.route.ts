@@ -19,6 +19,7 @@ export function setUpPasswordRoute(deps: SetUpPasswordDeps): Route<Access> {
       tag: 'Sign-in',
     },
     body: SetUpPasswordBody,
+    bodyExample: { token: 'what follows #token= in the link', newCredential: 'a long new password' },
     responses: {
       204: { description: 'The password is set' },
       400: signInFailures[400],

@@ -164,3 +164,12 @@ test('a remembered token costs no signature check and still expires', async () =
   assert.deepEqual(await counting(token, secondsAfter(NOW, 899.999)), IDENTITY);
   assert.equal(await statusOf(counting(token, secondsAfter(NOW, 900))), 401);
 });
+
+test('a key that is not the one to sign with stops nobody when it cannot be opened', async () => {
+  await startNode().issue(NOW);
+  const { kid } = await rotate(NOW);
+  const { pool } = fixture.database;
+  await pool.query('update signing_key set sealed_private_key = $2 where kid <> $1', [kid, randomBytes(76)]);
+  assert.equal(kidOf(await startNode().issue(secondsAfter(NOW, 60))), kid, 'the old one was changed');
+  await assert.rejects(startNode().issue(secondsAfter(NOW, 59)), /cannot be opened/);
+});

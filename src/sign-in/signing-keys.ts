@@ -84,15 +84,20 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   /** Opens the keys, too: whoever signs in a transaction then waits for no other connection. */
   async function prepare(): Promise<Pick<SigningKeys, 'signer'>> {
     const filled = await filledSet();
+    // One that cannot be opened stops only those who are to sign with it.
+    const faults = new Map<string, unknown>();
     for (const key of filled.keys)
-      if (!privateKeys.has(key.kid)) privateKeys.set(key.kid, await openSigningKey(keys, key));
+      if (!privateKeys.has(key.kid))
+        await openSigningKey(keys, key).then(
+          (opened) => privateKeys.set(key.kid, opened),
+          (fault: unknown) => faults.set(key.kid, fault),
+        );
     return {
       async signer(now) {
-        const key = signingAt(filled, now);
-        const privateKey = key && privateKeys.get(key.kid);
-        if (key === undefined || privateKey === undefined)
-          throw new Error('no signing key after one was made');
-        return { kid: key.kid, privateKey };
+        const { kid } = signingAt(filled, now) ?? {};
+        const privateKey = kid === undefined ? undefined : privateKeys.get(kid);
+        if (kid !== undefined && privateKey !== undefined) return { kid, privateKey };
+        throw faults.get(kid ?? '') ?? new Error('no signing key after one was made');
       },
     };
   }

@@ -30,7 +30,20 @@ export function verifyRoute(deps: { db: Queryable; decoyKey: Uint8Array }): Rout
       tag: 'Sign-in',
     },
     body: VerifyBody,
-    responses: { 200: { description: 'The account', schema: VerifyResponse }, ...badBody },
+    bodyExample: { email: 'ris@example.org', userType: 'EHR' },
+    responses: {
+      200: {
+        description: 'The account',
+        schema: VerifyResponse,
+        example: {
+          userId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+          mustChangePassword: false,
+          requiresPasswordSetup: false,
+          userType: 'EHR',
+        },
+      },
+      ...badBody,
+    },
     handle: async ({ body }) => ({ body: await verify(deps, body) }),
   });
 }

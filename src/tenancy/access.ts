@@ -31,6 +31,8 @@ export interface FacilityAccess {
   permissions: readonly Permission[];
   /** The module that must be on for the facility; none for what concerns the organisation's set-up. */
   module?: Module;
+  /** Where the module depends on the permission: one permission whose module is on is enough. */
+  moduleOf?: Readonly<Partial<Record<Permission, Module>>>;
   /** Modules that must be on beside it. */
   alsoModules?: readonly Module[];
   /**

@@ -1,8 +1,10 @@
 /** The checks of a call on a facility's data, in the order of design 3.1. */
-import { badRequest, forbidden } from '../platform/http/errors.ts';
+import { badRequest, forbidden, type HttpError } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { FacilityAccess } from './access.ts';
 import type { Caller } from './caller.ts';
+import type { Module } from './modules.ts';
+import type { Permission } from './permissions.ts';
 import type { FacilityScope } from './scope.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -41,10 +43,30 @@ export function checkGrants(caller: Caller, scope: FacilityScope, access: Facili
       `This account lacks the permission ${access.permissions.join(' or ')}. Ask the facility administrator.`,
       'permission_missing',
     );
-  const modules = [access.module ?? [], access.alsoModules ?? []].flat();
-  const off = modules.find((module) => !caller.facilities.get(scope.facilityId)?.modules.has(module));
-  if (off !== undefined)
-    throw forbidden(`The module ${off} is not enabled for this facility.`, 'module_disabled');
+  const isOff = (module: Module) => !isOn(caller, scope, module);
+  const off = [access.module ?? [], access.alsoModules ?? []].flat().find(isOff);
+  if (off !== undefined) throw moduleDisabled(off);
+  const own = access.permissions
+    .filter((permission) => caller.permissions.has(permission))
+    .flatMap((permission) => access.moduleOf?.[permission] ?? []);
+  if (own[0] !== undefined && own.every(isOff)) throw moduleDisabled(own[0]);
+}
+
+/** Whether the caller has the permission and the module is on for the facility. */
+export function holdsGrant(
+  caller: Caller,
+  scope: FacilityScope,
+  { permission, module }: { permission: Permission; module: Module },
+): boolean {
+  return caller.permissions.has(permission) && isOn(caller, scope, module);
+}
+
+function isOn(caller: Caller, { facilityId }: FacilityScope, module: Module): boolean {
+  return caller.facilities.get(facilityId)?.modules.has(module) ?? false;
+}
+
+function moduleDisabled(module: Module): HttpError {
+  return forbidden(`The module ${module} is not enabled for this facility.`, 'module_disabled');
 }
 
 function uuidHeader(headers: Headers, name: string): string | undefined {

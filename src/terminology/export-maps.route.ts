@@ -5,7 +5,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportMaps } from './export-maps.ts';
-import { LevelParameter, mapScope } from './map.schema.ts';
+import { ConceptMapSchema, LevelParameter, mapScope } from './map.schema.ts';
 
 export function exportMapsRoute(deps: { db: Queryable }): Route<Access> {
   return facilityRoute(
@@ -22,7 +22,13 @@ export function exportMapsRoute(deps: { db: Queryable }): Route<Access> {
         format: Type.Unsafe<ExportFormat>({ type: 'string', enum: Object.keys(EXPORT_FORMATS) }),
         level: LevelParameter('`facility` for the map of the facility of the call; default `organisation`.'),
       }),
-      responses: { 200: { description: 'The file.', schema: Type.String(), mediaType: 'text/csv' } },
+      responses: {
+        200: {
+          description: 'The file.',
+          contents: { 'text/csv': Type.String(), 'application/fhir+json': ConceptMapSchema },
+          headers: ['content-disposition'],
+        },
+      },
       handle: async ({ query: { format, level } }, context) => {
         const { contentType, fileName } = EXPORT_FORMATS[format];
         const text = await exportMaps(deps.db, mapScope(context, level), format);

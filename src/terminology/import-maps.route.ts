@@ -2,21 +2,18 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Pool } from '../platform/db/database.ts';
-import { badRequest, HttpError } from '../platform/http/errors.ts';
+import { mediaTypeOf, requireContentType } from '../platform/http/content-type.ts';
+import { badRequest } from '../platform/http/errors.ts';
 import type { Route } from '../platform/http/route.ts';
-import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
+import { type Access, facilityRoute } from '../tenancy/access.ts';
 import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
 import { MapFileError } from './import-row.ts';
-import { LevelParameter, mapScope } from './map.schema.ts';
-import { type MapFileFormat, readMapFile } from './read-map-file.ts';
+import { ConceptMapSchema, LevelParameter, mapScope } from './map.schema.ts';
+import { readMapFile } from './read-map-file.ts';
 
 const MAX_FILE_BYTES = 8 * 1_048_576;
-const FORMATS: Readonly<Record<string, MapFileFormat>> = {
-  'text/csv': 'csv',
-  'application/fhir+json': 'conceptmap',
-  'application/json': 'conceptmap',
-};
+const MEDIA_TYPES = ['text/csv', 'application/fhir+json', 'application/json'];
 
 const ReportSchema = Type.Object({
   read: Type.Integer({ description: 'Entries in the file.' }),
@@ -66,10 +63,19 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
       query: ImportQuery,
       body: Type.Unsafe<Uint8Array>({}),
       bodyMode: 'raw',
+      bodyMediaTypes: MEDIA_TYPES,
+      bodyContents: {
+        'text/csv': Type.String(),
+        'application/fhir+json': ConceptMapSchema,
+        'application/json': ConceptMapSchema,
+      },
+      bodyExample:
+        'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,Haemoglobin,http://loinc.org,718-7,Hemoglobin [Mass/volume] in Blood\n',
       bodyLimitBytes: MAX_FILE_BYTES,
       responses: { 200: { description: 'What was done.', schema: ReportSchema } },
       handle: async ({ query, body }, context) => {
-        const format = formatOf(context);
+        requireContentType(context.headers, MEDIA_TYPES);
+        const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
         const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
         if (typeof columns === 'string') throw badRequest(`The parameter columns is not valid: ${columns}.`);
         const { localSystem, targetSystem, level, dryRun = false } = query;
@@ -87,21 +93,6 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
         return { body: { ...report, ignored: Object.fromEntries(ignored) } };
       },
     },
-  );
-}
-
-function formatOf({ headers }: FacilityContext): MapFileFormat {
-  const given =
-    String(headers['content-type'] ?? '')
-      .split(';')[0]
-      ?.trim()
-      .toLowerCase() ?? '';
-  const format = Object.hasOwn(FORMATS, given) ? FORMATS[given] : undefined;
-  if (format !== undefined) return format;
-  throw new HttpError(
-    415,
-    'media_type',
-    `This content type is not taken here. Send ${Object.keys(FORMATS).join(' or ')}.`,
   );
 }
 

@@ -1,33 +1,47 @@
 /** Shapes of terminology maps in requests and answers. */
+
 import Type, { type Static, type TSchema } from 'typebox';
+import { named } from '../platform/http/named-schema.ts';
 import type { FacilityContext } from '../tenancy/access.ts';
 import type { StoredEntry } from './list-maps.store.ts';
 import type { MapScope } from './map.store.ts';
 import { EQUIVALENCES, type Equivalence } from './map-entry.ts';
 
 const Nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-const EquivalenceSchema = Type.Unsafe<Equivalence>({
-  type: 'string',
-  enum: EQUIVALENCES,
-  description:
-    'How the target relates to the local code (FHIR R4 ConceptMapEquivalence). Codes are sent only for equal, equivalent, wider and subsumes; unmatched says that there is no such code.',
-});
+const EquivalenceSchema = named(
+  'Equivalence',
+  Type.Unsafe<Equivalence>({
+    type: 'string',
+    enum: EQUIVALENCES,
+    description:
+      'How the target relates to the local code (FHIR R4 ConceptMapEquivalence). Codes are sent only for equal, equivalent, wider and subsumes; unmatched says that there is no such code.',
+  }),
+);
 
-export const MapItemSchema = Type.Object({
-  id: Type.String(),
-  facilityId: Nullable('null for the map of the organisation; else the facility, whose entries win.'),
-  localSystem: Type.String({ description: 'Empty for codes that come without a system.' }),
-  localCode: Type.String(),
-  localDisplay: Nullable('What the local code is called.'),
-  targetSystem: Type.String({ description: 'URI of the standard system, e.g. `http://loinc.org`.' }),
-  targetCode: Nullable('null where equivalence is unmatched.'),
-  targetDisplay: Nullable('What the standard system calls it.'),
-  equivalence: EquivalenceSchema,
-  comment: Nullable('Required where equivalence is narrower or inexact.'),
-  version: Type.Integer({ description: 'Goes up with every change.' }),
-  updatedAt: Type.String({ description: 'UTC instant.' }),
-  updatedBy: Nullable('Account that last changed it; null for a command of the operator.'),
-});
+export const MapItemSchema = named(
+  'MapEntry',
+  Type.Object({
+    id: Type.String(),
+    facilityId: Nullable('null for the map of the organisation; else the facility, whose entries win.'),
+    localSystem: Type.String({ description: 'Empty for codes that come without a system.' }),
+    localCode: Type.String(),
+    localDisplay: Nullable('What the local code is called.'),
+    targetSystem: Type.String({ description: 'URI of the standard system, e.g. `http://loinc.org`.' }),
+    targetCode: Nullable('null where equivalence is unmatched.'),
+    targetDisplay: Nullable('What the standard system calls it.'),
+    equivalence: EquivalenceSchema,
+    comment: Nullable('Required where equivalence is narrower or inexact.'),
+    version: Type.Integer({ description: 'Goes up with every change.' }),
+    updatedAt: Type.String({ description: 'UTC instant.' }),
+    updatedBy: Nullable('Account that last changed it; null for a command of the operator.'),
+  }),
+);
+
+/** A file of terminology maps as FHIR has it; more of it is in docs/terminology.md. */
+export const ConceptMapSchema = Type.Object(
+  { resourceType: Type.Literal('ConceptMap') },
+  { title: 'ConceptMap', additionalProperties: true, description: 'FHIR R4 ConceptMap.' },
+);
 
 const KEPT = 'As in an answer, which may be sent back whole; not read.';
 const Kept = (schema: TSchema) => Type.Optional(Type.Unsafe<unknown>({ ...schema, description: KEPT }));

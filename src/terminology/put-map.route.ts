@@ -19,6 +19,12 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
         tag: 'Terminology',
       },
       body: PutMapBody,
+      bodyExample: {
+        localSystem: 'urn:lab',
+        localCode: 'HB',
+        targetSystem: 'http://loinc.org',
+        targetCode: '718-7',
+      },
       responses: {
         200: { description: 'The entry was there; this is how it is now.', schema: MapItemSchema },
         201: { description: 'The entry is new.', schema: MapItemSchema },

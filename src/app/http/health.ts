@@ -11,8 +11,7 @@ import { skewText } from '../clock.ts';
 /** A database that takes longer to answer nothing cannot serve. */
 const DATABASE_TIMEOUT_MS = 3_000;
 
-/** Load balancers ask with HEAD, too. */
-const PROBE = { schema: { hide: true }, exposeHeadRoute: true };
+const HIDDEN = { schema: { hide: true } };
 
 export interface Health {
   register(server: FastifyInstance): void;
@@ -54,8 +53,8 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
       server.addHook('onRequest', async (_request, { raw }) => {
         if (draining) raw.setHeader('connection', 'close');
       });
-      server.get('/healthz', PROBE, async () => ({ status: 'ok' }));
-      server.get('/readyz', PROBE, async () => {
+      server.get('/healthz', HIDDEN, async () => ({ status: 'ok' }));
+      server.get('/readyz', HIDDEN, async () => {
         if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
         const state = await databaseState();
         if (state === 'silent') throw writes.refused ? noWrites() : noDatabase();
@@ -63,7 +62,7 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
         if (clock.isOff()) throw clockIsOff(clock);
         return { status: 'ready', checks: { database: true, clock: true, notifications: live.up } };
       });
-      server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+      server.get('/metrics', HIDDEN, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
           return reply.code(404).send(errorBody(404, NO_SUCH_PATH));
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());

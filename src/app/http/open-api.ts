@@ -1,31 +1,92 @@
-/** The OpenAPI 3.1 document, generated from the routes. `npm run openapi` writes it to openapi.json. */
-import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+/** The OpenAPI 3.1 document, made from the routes. `npm run openapi` writes it to openapi.json. */
+import type { TObject } from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import type { Access } from '../../tenancy/access.ts';
+import { sharedComponents } from './open-api-answers.ts';
+import { operationOf } from './open-api-operation.ts';
+import { createSchemaComponents, type Json } from './open-api-schemas.ts';
 
 export const API_VERSION = '1.0.0';
 
-export function openApiOptions(publicBaseUrl: string): FastifyDynamicSwaggerOptions {
-  return {
-    hideUntagged: true,
-    openapi: {
+const TAGS: Readonly<Record<string, string>> = {
+  'Sign-in': 'Sessions of integration accounts: docs/sign-in.md.',
+  Encounters: 'The FHIR read interface: docs/encounters.md.',
+  'Vital signs': 'Vital sets as FHIR: docs/vitals.md.',
+  Investigations: 'Laboratory and imaging orders as FHIR: docs/lab.md, docs/imaging.md.',
+  'FHIR resources': 'Single resources of fetched Bundles, where their fullUrl leads: docs/fhir-mapping.md.',
+  Publishing: 'Publishing records to an external FHIR server: docs/publish.md.',
+  Patients: 'Patients, their privacy setting and their access log: docs/patients.md.',
+  Exchange: 'Connections to health information exchanges, deliveries and callbacks: docs/exchange.md.',
+  Records: 'Import of FHIR records: docs/import.md.',
+  Terminology: 'Maps from local codes to standard codes: docs/terminology.md.',
+};
+
+export interface DocumentedRoute {
+  method: string;
+  /** Below the base address: `/patients/base/:patientId`. */
+  path: string;
+  route: Route<Access>;
+  /** With `purposeOfUse`, where the route has it. */
+  query: TObject;
+}
+
+/** `fhirPath`: below it, errors may be OperationOutcomes. Throws for a tag that is not declared. */
+export function openApiDocument(
+  routes: readonly DocumentedRoute[],
+  { publicBaseUrl, fhirPath }: { publicBaseUrl: string; fhirPath: string },
+): Json {
+  const schemas = createSchemaComponents();
+  const paths: Record<string, Json> = {};
+  for (const { method, path, ...input } of routes) {
+    if (TAGS[input.route.docs.tag] === undefined) throw new Error(`no such tag: ${input.route.docs.tag}`);
+    const address = path.replaceAll(/:(\w+)/g, '{$1}');
+    const fhir = path.startsWith(`${fhirPath}/`);
+    paths[address] = {
+      ...paths[address],
+      [method.toLowerCase()]: operationOf({ ...input, method, fhir }, schemas),
+    };
+  }
+  const shared = sharedComponents(schemas);
+  // As JSON, so that what is undefined is not there.
+  return JSON.parse(
+    JSON.stringify({
       openapi: '3.1.0',
-      info: {
-        title: 'interchange',
-        version: API_VERSION,
-        description:
-          'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, and a trace of every access. ' +
-          'Outside this base address: /.well-known/jwks.json (public keys of access tokens), /healthz and /readyz.',
-      },
+      info: information(),
       servers: [{ url: new URL(publicBaseUrl).pathname }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      paths,
       components: {
-        securitySchemes: {
-          accessToken: {
-            type: 'http',
-            scheme: 'bearer',
-            bearerFormat: 'JWT',
-            description: 'From POST /auth/login.',
-          },
-        },
+        ...withoutUnused(shared, JSON.stringify(paths)),
+        schemas: schemas.all(),
+        securitySchemes: { accessToken: accessToken() },
       },
-    },
+    }),
+  );
+}
+
+function information(): Json {
+  return {
+    title: 'interchange',
+    version: API_VERSION,
+    description: [
+      'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, and a trace of every access.',
+      'Outside this base address: /.well-known/jwks.json (public keys of access tokens), /healthz and /readyz.',
+      'Every answer has `cache-control: no-store` and `x-content-type-options: nosniff`. HEAD answers wherever GET does. Any call may also be answered 405 (with `allow`), 408, 414, 417 or 431, in the ' +
+        'shape of Error: docs/http.md.',
+    ].join('\n\n'),
+    contact: { name: 'The interchange project' },
+    license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
   };
+}
+
+function accessToken(): Json {
+  return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login.' };
+}
+
+/** Only the error answers that some operation names. */
+function withoutUnused(shared: Json, paths: string): Json {
+  const used = Object.entries(shared.responses as Json).filter(([name]) =>
+    paths.includes(`"#/components/responses/${name}"`),
+  );
+  return { ...shared, responses: Object.fromEntries(used) };
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTP
 import Type, { type TObject, type TSchema } from 'typebox';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
-import { HttpError, notFound } from '../../platform/http/errors.ts';
+import { requireContentType } from '../../platform/http/content-type.ts';
 import {
   convertQuery,
   refuseMalformedEncoding,
@@ -20,7 +20,6 @@ import {
   type CheckedCaller,
   createCallerCheck,
 } from './check-caller.ts';
-import { openApiSchema } from './open-api-schema.ts';
 
 export type ApiRoute = Route<Access>;
 export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'>;
@@ -34,8 +33,6 @@ export interface RouteToRegister {
   method: HttpMethod;
   path: string;
   route: ApiRoute;
-  /** Left out of the OpenAPI document, whose paths are all below the base address. */
-  hidden?: boolean;
 }
 
 /** What the phases of one request hand to each other. */
@@ -51,15 +48,15 @@ const exchanges = new WeakMap<FastifyRequest, Exchange>();
 export function registerRoute(
   server: FastifyInstance,
   deps: RegisterDependencies,
-  { method, path, route, hidden = false }: RouteToRegister,
+  { method, path, route }: RouteToRegister,
 ): void {
   const access = route.access;
-  const querySchema = withPurposeOfUse(route.schemas.query ?? Type.Object({}), access);
+  const querySchema = querySchemaOf(route);
   const check = access.kind === 'open' ? undefined : createCallerCheck(deps, access, isRead(method, route));
   server.route({
     method,
     url: path,
-    schema: { ...openApiSchema(route, querySchema), hide: hidden } as FastifySchema,
+    schema: validatedParts(route, querySchema),
     // Faults of the input are answered only after the caller was confirmed.
     attachValidation: true,
     onRequest: async (request) => {
@@ -137,43 +134,24 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
   if (bodyMode === 'raw') request.body = await readBytes(request.raw, bodyLimitBytes);
   else if (bodyMode === 'stream') request.body = request.raw;
   else if (bodyMode === 'form') {
-    requireMediaType(request, ['application/x-www-form-urlencoded']);
+    requireContentType(request.headers, ['application/x-www-form-urlencoded']);
     const form = parseForm(await readBytes(request.raw, bodyLimitBytes));
     for (const [name, value] of Object.entries(form))
       for (const one of Array.isArray(value) ? value : [value]) addValue(query, name, one);
     request.body = undefined;
   } else if (route.schemas.body !== undefined) {
-    requireMediaType(request, route.schemas.bodyMediaTypes ?? ['application/json']);
+    requireContentType(request.headers, route.schemas.bodyMediaTypes ?? ['application/json']);
     request.body = parseJson(await readBytes(request.raw, bodyLimitBytes));
     refuseUnusableText(request.body);
   }
   refuseUnusableText(query);
-  refuseUnusableParams(request.params);
-  request.query = convertQuery(querySchema, query, isStrict(request));
+  const { normaliseQuery = (same) => same } = route.schemas;
+  request.query = convertQuery(querySchema, normaliseQuery(query), isStrict(request));
 }
 
 function queryText({ raw: { url = '' } }: FastifyRequest): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start + 1);
-}
-
-/** An id that no record can have is an unknown id. */
-function refuseUnusableParams(params: unknown): void {
-  try {
-    refuseUnusableText(params);
-  } catch {
-    throw notFound();
-  }
-}
-
-function requireMediaType(request: FastifyRequest, taken: readonly string[]): void {
-  const given = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  if (!taken.includes(given))
-    throw new HttpError(
-      415,
-      'media_type',
-      `This content type is not taken here. Send ${taken.join(' or ')}.`,
-    );
 }
 
 function isStrict(request: FastifyRequest): boolean {
@@ -220,7 +198,18 @@ function isStream(body: unknown): boolean {
   return typeof (body as { pipe?: unknown } | null)?.pipe === 'function';
 }
 
-function withPurposeOfUse(query: TObject, access: Access): TObject {
+/** What Fastify validates; bodies that the handler reads itself are its own business. */
+function validatedParts({ schemas }: ApiRoute, querystring: TObject): FastifySchema {
+  const { params, body, bodyMode = 'parsed' } = schemas;
+  return {
+    querystring,
+    ...(params === undefined ? {} : { params }),
+    ...(bodyMode !== 'parsed' || body === undefined ? {} : { body }),
+  };
+}
+
+/** The query of a route, with `purposeOfUse` where it has one. */
+export function querySchemaOf({ access, schemas: { query = Type.Object({}) } }: ApiRoute): TObject {
   if (access.kind !== 'facility' || access.purposeOfUse === 'none') return query;
   const required = access.purposeOfUse === 'required';
   const purposeOfUse: TSchema = Type.Unsafe({

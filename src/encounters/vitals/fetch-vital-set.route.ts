@@ -1,12 +1,11 @@
 /** GET /encounters/vitals/<vital_set_id>/clinical/fhir (specification, "Fetch as FHIR"). */
 import Type from 'typebox';
 import { CollectionSchema, JSON_TEXT, ObservationSummarySchema } from '../../observations/clinical.schema.ts';
+import type { FetchKind } from '../../observations/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/access.ts';
-import { createFetchVitalSet, type FetchVitalSetDependencies } from './fetch-vital-set.ts';
 
-export function fetchVitalSetRoute(deps: FetchVitalSetDependencies): Route<Access> {
-  const fetchVitalSet = createFetchVitalSet(deps);
+export function fetchVitalSetRoute(fetchVitalSet: FetchKind['fetch']): Route<Access> {
   return facilityRoute(
     { permissions: ['encounters.vitals.read'], module: 'vitals', purposeOfUse: 'default' },
     {
@@ -27,6 +26,7 @@ export function fetchVitalSetRoute(deps: FetchVitalSetDependencies): Route<Acces
             observations: Type.Array(ObservationSummarySchema),
           }),
         },
+        422: { description: 'The record is too large for one answer.' },
       },
       handle: async ({ params }, context) => ({
         contentType: JSON_TEXT,

@@ -6,12 +6,11 @@ import {
   OrderSummarySchema,
   ReportSummarySchema,
 } from '../../observations/clinical.schema.ts';
+import type { FetchKind } from '../../observations/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/access.ts';
-import { createFetchImagingOrder, type FetchImagingOrderDependencies } from './fetch-imaging-order.ts';
 
-export function fetchImagingOrderRoute(deps: FetchImagingOrderDependencies): Route<Access> {
-  const fetchOrder = createFetchImagingOrder(deps);
+export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access> {
   return facilityRoute(
     { permissions: ['investigations.imaging.list'], module: 'imaging', purposeOfUse: 'default' },
     {
@@ -33,6 +32,7 @@ export function fetchImagingOrderRoute(deps: FetchImagingOrderDependencies): Rou
             reports: Type.Array(ReportSummarySchema),
           }),
         },
+        422: { description: 'The record is too large for one answer.' },
       },
       handle: async ({ params }, context) => ({
         contentType: JSON_TEXT,

@@ -7,12 +7,11 @@ import {
   OrderSummarySchema,
   ReportSummarySchema,
 } from '../../observations/clinical.schema.ts';
+import type { FetchKind } from '../../observations/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/access.ts';
-import { createFetchLabOrder, type FetchLabOrderDependencies } from './fetch-lab-order.ts';
 
-export function fetchLabOrderRoute(deps: FetchLabOrderDependencies): Route<Access> {
-  const fetchOrder = createFetchLabOrder(deps);
+export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access> {
   return facilityRoute(
     { permissions: ['investigations.lab.list'], module: 'lab', purposeOfUse: 'default' },
     {
@@ -35,6 +34,7 @@ export function fetchLabOrderRoute(deps: FetchLabOrderDependencies): Route<Acces
             reports: Type.Array(ReportSummarySchema),
           }),
         },
+        422: { description: 'The record is too large for one answer.' },
       },
       handle: async ({ params }, context) => ({
         contentType: JSON_TEXT,

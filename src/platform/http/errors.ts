@@ -47,4 +47,4 @@ export function errorBody(statusCode: number, message: string): ErrorBody {
 }
 
 /** Of the 404 for an unknown path. */
-export const NO_SUCH_PATH = 'There is no such path or method. All of them are in /api/v1/docs.';
+export const NO_SUCH_PATH = 'There is no such path. All of them are in /api/v1/docs.';

@@ -9,25 +9,28 @@ const SINGLE: ReadonlyMap<string, string> = new Map([
   ['host', 'Host'],
 ]);
 
+/** What follows on the connection may be meant for somebody else. */
+const CLOSES = { headers: { connection: 'close' } };
+
 /**
  * The 400 of a request without Host (RFC 9112 section 3.2), or with two lines of a header that has one value: a
  * proxy may have believed the other one. Two equal lines are refused too. Undefined when the headers are sound.
  */
 export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | undefined {
   if (httpVersion === '1.1' && headers.host === undefined)
-    return malformed('host_missing', 'The header Host is missing.');
+    return new HttpError(400, 'host_missing', 'The header Host is missing.', CLOSES);
   const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = SINGLE.get(rawHeaders[index]?.toLowerCase() ?? '');
     if (name === undefined) continue;
     if (seen.includes(name))
-      return malformed('header_repeated', `The header ${name} was sent more than once. Send it once.`);
+      return new HttpError(
+        400,
+        'header_repeated',
+        `The header ${name} was sent more than once. Send it once.`,
+        CLOSES,
+      );
     seen.push(name);
   }
   return undefined;
-}
-
-/** The connection is closed: what follows on it may be meant for somebody else. */
-function malformed(code: string, message: string): HttpError {
-  return new HttpError(400, code, message, { headers: { connection: 'close' } });
 }

@@ -1,48 +1,137 @@
 /** What Node.js would answer by itself, or not at all: faults of HTTP, answered in the one error shape. */
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { AllowedMethods } from './allowed-methods.ts';
 import { errorBody } from './errors.ts';
 
-/** Expectations that nobody can meet (RFC 9110 section 10.1.1), and requests for a tunnel. */
-export function answerProtocolFaults(server: Server): void {
-  server.on('checkExpectation', (request, response) => {
-    request.unpipe();
-    response.shouldKeepAlive = false;
-    const { body, ...headers } = fault(417, 'The expectation in the header Expect cannot be met.');
-    response.writeHead(417, headers).end(body);
-  });
-  server.on('connect', (_request, socket) => answerAndClose(socket, 405, 'This is no proxy.'));
+/** Bytes of the request line and the headers together, at most. */
+export const MAX_HEADER_BYTES = 16_384;
+
+/** An answer that is in no log line, so it has no code. */
+interface Fault {
+  statusCode: number;
+  message: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
-/** A request that is not HTTP, has too many headers or never ends. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
+const UNMET_EXPECTATION: Fault = {
+  statusCode: 417,
+  message: 'The expectation in the header Expect cannot be met. Leave the header out.',
+};
+const NO_PROXY: Fault = { statusCode: 405, message: 'This is no proxy.', headers: { allow: '' } };
+
+/** What Node.js tells of a request that it cannot read. */
+export interface BrokenRequest {
+  code?: string;
+  /** The bytes that it was in, as a Buffer. */
+  rawPacket?: unknown;
+  bytesParsed?: number;
+}
+
+export interface FaultAnswers {
+  /** Answers expectations that nobody can meet (RFC 9110 section 10.1.1) and requests for a tunnel. */
+  attach(server: Server): void;
+  /** Answers a request that is not HTTP, has too many headers, an unknown method, or never ends. */
+  answerBroken(error: BrokenRequest, socket: Duplex): void;
+}
+
+export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
+  /** Answers that are still to be written on a connection, oldest first. */
+  const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+  const broken = new WeakSet<Duplex>();
+  return {
+    attach(server) {
+      server.prependListener('request', (request, response) => {
+        const waiting = unanswered.get(request.socket) ?? new Set();
+        unanswered.set(request.socket, waiting.add(response));
+        response.once('close', () => waiting.delete(response));
+      });
+      server.on('checkExpectation', (request, response) => {
+        request.unpipe();
+        response.shouldKeepAlive = false;
+        const { body, headers } = answerOf(UNMET_EXPECTATION);
+        response.writeHead(417, headers).end(body);
+      });
+      server.on('connect', (_request, socket) => answerAndClose(socket, NO_PROXY));
+    },
+    answerBroken(error, socket) {
+      if (error.code === 'ECONNRESET' || !socket.writable) {
+        socket.destroy();
+        return;
+      }
+      // Whatever follows a broken request is broken, too.
+      if (broken.has(socket)) return;
+      broken.add(socket);
+      const fault = faultOf(error, allowed);
+      whenAnswered(unanswered.get(socket), () => answerAndClose(socket, fault));
+    },
+  };
+}
+
+/** Calls back once the good requests before a broken one are answered. One that the fault cuts off never is. */
+function whenAnswered(responses: ReadonlySet<ServerResponse> | undefined, done: () => void): void {
+  const last = [...(responses ?? [])].findLast(({ req }) => req.complete);
+  if (last === undefined) done();
+  else last.once('close', done);
+}
+
+function faultOf(error: BrokenRequest, allowed: AllowedMethods): Fault {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        statusCode: 431,
+        message: `The address and the headers are larger than ${MAX_HEADER_BYTES} bytes together, or more than 1000 lines. Send fewer or shorter ones.`,
+      };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return {
+        statusCode: 408,
+        message: 'The request did not arrive completely in time. Send it again, faster or in smaller parts.',
+      };
+    case 'HPE_INVALID_METHOD': {
+      const target = targetOfUnknownMethod(error);
+      if (target !== undefined) return allowed.refusal(target);
+    }
   }
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  answerAndClose(socket, status, 'The request is not valid HTTP.');
+  return { statusCode: 400, message: 'The request is not valid HTTP.' };
 }
 
-function answerAndClose(socket: Duplex, status: number, message: string): void {
-  const { body, ...headers } = fault(status, message);
+const TOKEN_BEFORE = /[\w!#$%&'*+.^`|~-]*$/;
+const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ ([\x21-\x7e]+) HTTP\/1\.[01]\r?\n/;
+
+/** The target of a request line that is sound but for a method that the parser does not know. */
+function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: BrokenRequest): string | undefined {
+  const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
+  // The parser stops somewhere inside the method.
+  const start = text.slice(0, bytesParsed).search(TOKEN_BEFORE);
+  return REQUEST_LINE.exec(text.slice(start))?.[1];
+}
+
+function answerAndClose(socket: Duplex, fault: Fault): void {
+  if (!socket.writable) return;
+  const { body, headers } = answerOf(fault);
   const lines = Object.entries({ ...headers, connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
+  const { error } = errorBody(fault.statusCode, '');
   socket.on('error', () => undefined);
-  socket.end(`HTTP/1.1 ${status} ${errorBody(status, message).error}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${fault.statusCode} ${error}\r\n${lines.join('')}\r\n${body}`);
 }
 
-function fault(status: number, message: string): Record<string, string> & { body: string } {
-  const body = JSON.stringify(errorBody(status, message));
+function answerOf({ statusCode, message, headers }: Fault): {
+  body: string;
+  headers: Record<string, string>;
+} {
+  const body = JSON.stringify(errorBody(statusCode, message));
   return {
     body,
-    'content-type': 'application/json; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'x-correlation-id': randomUUID(),
-    'content-length': String(Buffer.byteLength(body)),
+    headers: {
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-correlation-id': randomUUID(),
+      'content-length': String(Buffer.byteLength(body)),
+    },
   };
 }

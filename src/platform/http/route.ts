@@ -22,6 +22,28 @@ export interface RequestContext {
   headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+/** Headers of answers that the OpenAPI document describes. */
+export type ResponseHeader =
+  | 'x-correlation-id'
+  | 'etag'
+  | 'last-modified'
+  | 'retry-after'
+  | 'www-authenticate'
+  | 'accept-encoding'
+  | 'content-disposition';
+
+export interface ResponseDocs {
+  description: string;
+  schema?: TSchema;
+  /** Of `schema`; default `application/json`. */
+  mediaType?: string;
+  /** Instead of `schema`, where there are several media types. */
+  contents?: Readonly<Record<string, TSchema>>;
+  example?: unknown;
+  /** Beside those that every answer of the status has. */
+  headers?: readonly ResponseHeader[];
+}
+
 export interface RouteDocs {
   /** Unique; also the name of the operation in the OpenAPI document. */
   operationId: string;
@@ -38,6 +60,8 @@ export interface RouteSchemas<
 > {
   params?: Params;
   query?: Query;
+  /** Other ways to say a query, turned into the one that `query` describes, before it is checked. */
+  normaliseQuery?: (query: Readonly<Record<string, unknown>>) => Record<string, unknown>;
   headers?: Headers;
   body?: Body;
   /** Media types that the body may have; default `application/json`. */
@@ -49,8 +73,12 @@ export interface RouteSchemas<
    * query and checked as such (FHIR `_search`). `raw`: the bytes untouched. `stream`: the request as a stream.
    */
   bodyMode?: 'parsed' | 'form' | 'raw' | 'stream';
-  /** Schema of each answer by status, for the OpenAPI document and the contract tests. */
-  responses: Record<number, { description: string; schema?: TSchema; mediaType?: string }>;
+  /** Of a body that the handler reads itself: what it may be, by media type, for the OpenAPI document. */
+  bodyContents?: Readonly<Record<string, TSchema>>;
+  /** A good body of the first media type, for the OpenAPI document. */
+  bodyExample?: unknown;
+  /** Each answer by status, for the OpenAPI document and the contract tests. */
+  responses: Record<number, ResponseDocs>;
 }
 
 /** The typed request that a handler sees. */

@@ -11,40 +11,53 @@ import Fastify, {
 import { type Outage, outageOf } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { createAllowedMethods } from './allowed-methods.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
-import { answerBrokenRequest, answerProtocolFaults } from './protocol-faults.ts';
+import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
 import { isSlowBody } from './slow-bodies.ts';
 import { validationMessage } from './validation-message.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export const DEFAULT_BODY_LIMIT_BYTES = 65_536;
 
+/** An error as it is sent. */
+export interface WrittenError {
+  contentType: string;
+  body: object;
+}
+
 export interface ServerOptions {
   log: Log;
   metrics: Metrics;
   /** Addresses of proxies whose `x-forwarded-for` is believed. */
   trustProxy?: string[];
+  /** Writes an error in another way than the one shape; undefined where it does not. */
+  writeError?: (request: FastifyRequest, statusCode: number, message: string) => WrittenError | undefined;
 }
 
-export function createServer({ log, metrics, trustProxy }: ServerOptions): FastifyInstance {
+export function createServer({ log, metrics, trustProxy, writeError }: ServerOptions): FastifyInstance {
   const ajv = new Ajv2020({
     coerceTypes: false,
     useDefaults: true,
     removeAdditional: false,
     strict: false,
+    // Formats are for readers of the OpenAPI document: a malformed id is 404, like an unknown one.
+    validateFormats: false,
     verbose: true,
   });
+  const allowed = createAllowedMethods();
+  const faults = createFaultAnswers(allowed);
   const server = Fastify({
     logger: false,
     genReqId: correlationId,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: 120_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
     // headerFault refuses a missing Host; Node.js would answer it in another shape.
-    http: { headersTimeout: 15_000, maxHeaderSize: 16_384, requireHostHeader: false },
+    http: { headersTimeout: 15_000, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // What still arrives on open connections while the server closes is answered like anything else.
     return503OnClosing: false,
@@ -52,7 +65,7 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: (error, socket) => {
-      if (!isSlowBody(error, socket)) answerBrokenRequest(error, socket);
+      if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
     },
   });
   server.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
@@ -62,14 +75,14 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    done(headerFault(request.raw));
+    done(headerFault(request.raw) ?? (request.is404 ? allowed.refusal(request.url) : undefined));
   });
   server.addHook('onResponse', (request, reply, done) => {
     observe(request, reply);
     done();
   });
-  server.setNotFoundHandler((_request, reply) => reply.code(404).send(errorBody(404, NO_SUCH_PATH)));
-  answerProtocolFaults(server.server);
+  server.addHook('onRoute', ({ method, url }) => allowed.add(method, url));
+  faults.attach(server.server);
   server.setErrorHandler(answerError);
   const codes = new WeakMap<FastifyRequest, string>();
 
@@ -103,11 +116,16 @@ export function createServer({ log, metrics, trustProxy }: ServerOptions): Fasti
         'not available',
       );
     setCommonHeaders(request, reply);
+    const { statusCode, message, headers } = answer;
+    const { contentType, body } = writeError?.(request, statusCode, message) ?? {
+      contentType: 'application/json; charset=utf-8',
+      body: errorBody(statusCode, message),
+    };
     return reply
-      .code(answer.statusCode)
-      .headers(answer.headers)
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(errorBody(answer.statusCode, answer.message)));
+      .code(statusCode)
+      .headers(headers)
+      .header('content-type', contentType)
+      .send(JSON.stringify(body));
   }
 
   return server;

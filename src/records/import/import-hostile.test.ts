@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
 import { patient } from '../../../test-support/records/clinic.ts';
@@ -123,4 +124,49 @@ test('no room for the temporary file is 503', async () => {
     (error: { statusCode?: number; headers?: object }) =>
       error.statusCode === 503 && Object.hasOwn(error.headers ?? {}, 'retry-after'),
   );
+});
+
+test('uploads that one organisation leaves lying in files keep no other organisation out', async () => {
+  const route = importRecordsRoute({
+    db: t.database.pool,
+    accessLog: t.runtime.accessLog,
+    config: { importMaxBytes: 1_024, importIdleSeconds: 60 },
+    limits: { ...bodyLimits(1_024), maxMemoryBytes: 10 },
+  });
+  const send = (body: Readable, { organisationId, facilityId, userId }: TestAccount) =>
+    route.handle(
+      {
+        body: Object.assign(body, { headers: {}, socket: { setTimeout: () => undefined } }),
+        query: {},
+      } as never,
+      {
+        scope: { organisationId, facilityId, timeZone: 'UTC' },
+        caller: { accountId: userId, permissions: new Set() },
+        headers: { 'content-type': 'application/json' },
+        stillAllowed: async () => undefined,
+      } as never,
+    );
+  const resource = `{"resourceType":"Basic","x":"${'x'.repeat(900)}"}`;
+  const isFull = { statusCode: 503, message: /no room/ };
+  const lying: { body: Readable; answer: Promise<unknown> }[] = [];
+  for (let count = 0; count < 100; count += 1) {
+    const body = new Readable({ read: () => undefined });
+    body.push(resource);
+    const answer = Promise.resolve(send(body, account));
+    const full = await Promise.race([answer.then(assert.fail, () => true), setTimeout(20, false)]);
+    if (full) {
+      await assert.rejects(answer, isFull);
+      break;
+    }
+    lying.push({ body, answer });
+  }
+  assert.ok(lying.length < 100, 'its room has an end');
+  const other = await t.createAccount(await t.createTenant());
+  const { status = 200 } = await send(Readable.from([Buffer.from(resource)]), other);
+  assert.equal(status, 200);
+  for (const { body, answer } of lying) {
+    body.destroy(new Error('gone'));
+    await assert.rejects(answer);
+  }
+  await send(Readable.from([Buffer.from(resource)]), account);
 });

@@ -14,7 +14,7 @@ import { spoolSource } from './import-paths.ts';
 import { importRecords } from './import-records.ts';
 import type { ImportDocument } from './import-report.ts';
 import type { OnPatients, OnPatientsChanged } from './run-unit.ts';
-import { bodyLimits, type SourceLimits } from './source/limits.ts';
+import { bodyLimits, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
 import { paced } from './source/paced-body.ts';
 import { NoSpaceError, SourceError } from './source/source-error.ts';
@@ -51,6 +51,16 @@ const ENTRIES = 1_000;
 const LOGGED = 100_000;
 /** With it, an import also finds and links patients of the organisation's other facilities. */
 const LINKS_PATIENTS: Permission = 'patients.patients.register';
+
+const FhirBody = Type.Object({ resourceType: Type.String() }, { additionalProperties: true });
+const BODY_CONTENTS = {
+  'application/fhir+json': FhirBody,
+  'application/json': FhirBody,
+  'application/fhir+ndjson': Type.String({ description: 'One resource or Bundle on each line.' }),
+  'application/x-ndjson': Type.String(),
+  'application/gzip': Type.String({ format: 'binary', description: 'Any of the others, compressed.' }),
+  'application/x-gzip': Type.String({ format: 'binary' }),
+};
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
 
@@ -92,7 +102,7 @@ const ReportSchema = Type.Object({
 
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
   const active = new Set<string>();
-  const limits = deps.limits ?? bodyLimits(deps.config.importMaxBytes);
+  const limitsOf = limitsByOrganisation(deps.limits ?? bodyLimits(deps.config.importMaxBytes));
   return facilityRoute(
     { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' },
     {
@@ -108,12 +118,25 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       }),
       body: Type.Unsafe<IncomingMessage>({}),
       bodyMode: 'stream',
+      bodyMediaTypes: MEDIA_TYPES,
+      bodyContents: BODY_CONTENTS,
+      bodyExample: {
+        resourceType: 'Bundle',
+        type: 'transaction',
+        entry: [
+          {
+            resource: { resourceType: 'Patient', id: 'p1', name: [{ family: 'Okafor', given: ['Ada'] }] },
+            request: { method: 'PUT', url: 'Patient/p1' },
+          },
+        ],
+      },
       responses: { 200: { description: 'What was taken and what was not.', schema: ReportSchema } },
       handle: async ({ query: { dryRun = false }, body }, context) => {
         requireMediaType(context);
         const { organisationId } = context.scope;
         // Before a long upload that would be refused anyhow; it takes its place when there is work to do.
         requirePlace(active, organisationId);
+        const limits = limitsOf(organisationId);
         const spool = await openBody(body, deps, limits);
         try {
           const leave = takePlace(active, organisationId);

@@ -44,6 +44,10 @@ const UNPACKED = 8;
 /** Times the largest source in memory that all bodies together may take of it: any number may be on their way. */
 const MEMORY_TIMES = 4;
 
+/** Times the largest source that all temporary files together may take, and those of one organisation. */
+const DISK_TIMES = 4;
+const DISK_TIMES_OF_ONE = 2;
+
 /** Of bodies, up to `maxBodyBytes` as sent: the process answers others meanwhile, and runs several imports. */
 export function bodyLimits(maxBodyBytes: number): SourceLimits {
   const maxSourceBytes = Math.min(DEFAULT_LIMITS.maxSourceBytes, UNPACKED * maxBodyBytes);
@@ -56,27 +60,45 @@ export function bodyLimits(maxBodyBytes: number): SourceLimits {
     maxLines: 2_000_000,
     maxIndexBytes: 128 * MIB,
     memory: new ByteBudget(MEMORY_TIMES * DEFAULT_LIMITS.maxMemoryBytes),
-    disk: new ByteBudget(maxSourceBytes),
+    disk: new ByteBudget(DISK_TIMES * maxSourceBytes),
+  };
+}
+
+/**
+ * The limits of each organisation: the temporary files of one, however long their uploads take, leave room for those
+ * of others.
+ */
+export function limitsByOrganisation(limits: SourceLimits): (organisationId: string) => SourceLimits {
+  const disks = new Map<string, ByteBudget>();
+  return (organisationId) => {
+    const disk =
+      disks.get(organisationId) ?? new ByteBudget(DISK_TIMES_OF_ONE * limits.maxSourceBytes, limits.disk);
+    disks.set(organisationId, disk);
+    return { ...limits, disk };
   };
 }
 
 /** Counts bytes against a bound. */
 export class ByteBudget {
   #leftBytes: number;
+  readonly #whole: ByteBudget | undefined;
 
-  constructor(maxBytes: number) {
+  /** `whole`: what this is a part of. */
+  constructor(maxBytes: number, whole?: ByteBudget) {
     this.#leftBytes = maxBytes;
+    this.#whole = whole;
   }
 
   /** False when there is not so much left; nothing is taken then. */
   take(bytes: number): boolean {
-    if (bytes > this.#leftBytes) return false;
+    if (bytes > this.#leftBytes || this.#whole?.take(bytes) === false) return false;
     this.#leftBytes -= bytes;
     return true;
   }
 
   giveBack(bytes: number): void {
     this.#leftBytes += bytes;
+    this.#whole?.giveBack(bytes);
   }
 }
 

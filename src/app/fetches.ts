@@ -1,0 +1,42 @@
+/** The three fetches as FHIR, and the routes of the single resources that they show (docs/adr/0094). */
+import { createFetchVitalSet } from '../encounters/vitals/fetch-vital-set.ts';
+import { createFetchImagingOrder } from '../investigations/imaging/fetch-imaging-order.ts';
+import { createFetchLabOrder } from '../investigations/lab/fetch-lab-order.ts';
+import type { FetchKind } from '../observations/read-resource.ts';
+import { FETCHED_TYPES, type FetchedType } from '../observations/resource-owner.store.ts';
+import type { Features } from './features.ts';
+
+export type FetchName = 'laboratory' | 'imaging' | 'vitals';
+
+/** Built once: each keeps what it has written. */
+export function buildFetches(features: Features): Record<FetchName, FetchKind> {
+  return {
+    laboratory: {
+      permission: 'investigations.lab.list',
+      module: 'lab',
+      ownerId: ({ orderId, discipline }) => (discipline === 'laboratory' ? orderId : null),
+      fetch: createFetchLabOrder(features),
+    },
+    imaging: {
+      permission: 'investigations.imaging.list',
+      module: 'imaging',
+      ownerId: ({ orderId, discipline }) => (discipline === 'imaging' ? orderId : null),
+      fetch: createFetchImagingOrder(features),
+    },
+    vitals: {
+      permission: 'encounters.vitals.read',
+      module: 'vitals',
+      ownerId: ({ vitalSetId }) => vitalSetId,
+      fetch: createFetchVitalSet(features),
+    },
+  };
+}
+
+/** The fetches that may show each type. */
+export function kindsByType(fetches: Record<FetchName, FetchKind>): [FetchedType, FetchKind[]][] {
+  const { laboratory, imaging, vitals } = fetches;
+  return FETCHED_TYPES.map((type) => [
+    type,
+    type === 'Observation' ? [laboratory, imaging, vitals] : [laboratory, imaging],
+  ]);
+}

@@ -1,0 +1,132 @@
+/** What the operations of the OpenAPI document share: errors, headers of answers, parameters in headers. */
+import Type from 'typebox';
+import type { ResponseHeader } from '../../platform/http/route.ts';
+import type { Json, SchemaComponents } from './open-api-schemas.ts';
+
+/** The one error body (specification, "Errors"). */
+const ErrorSchema = Type.Object(
+  {
+    statusCode: Type.Integer({ description: 'HTTP status.' }),
+    message: Type.String({ description: 'What failed and what to do.' }),
+    error: Type.String({ description: 'Name of the status.' }),
+  },
+  {
+    title: 'Error',
+    additionalProperties: false,
+    examples: [
+      {
+        statusCode: 404,
+        message: 'The patient was not found. Check the id and the facility headers.',
+        error: 'Not Found',
+      },
+    ],
+  },
+);
+
+const OperationOutcomeSchema = Type.Object(
+  {
+    resourceType: Type.Literal('OperationOutcome'),
+    issue: Type.Array(
+      Type.Object({ severity: Type.Literal('error'), code: Type.String(), diagnostics: Type.String() }),
+    ),
+    ...ErrorSchema.properties,
+  },
+  { title: 'OperationOutcome', description: 'For clients whose Accept names application/fhir+json.' },
+);
+
+const ERRORS: Readonly<Record<number, string>> = {
+  400: 'The request is not valid.',
+  401: 'The access token is missing, expired or revoked.',
+  403: 'A permission is missing, the module is off, or the privacy setting refuses the purpose.',
+  404: 'Not found, or outside the tenant or facility of the caller.',
+  406: 'Another media type is asked for than the one that this answers.',
+  409: 'The request conflicts with what is stored.',
+  410: 'It was here and is no more.',
+  413: 'The body is too large.',
+  415: 'The body has another media type or content encoding than this call takes.',
+  422: 'The request is understood and cannot be carried out.',
+  429: 'Too many failed sign-ins.',
+  500: 'The service failed.',
+  502: 'The external server failed.',
+  503: 'Not available at the moment.',
+};
+
+/** Headers that some answers have, by status. */
+const HEADERS_OF: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  401: ['www-authenticate'],
+  415: ['accept-encoding'],
+  429: ['retry-after'],
+  502: ['retry-after'],
+  503: ['retry-after'],
+};
+/** Headers that every answer has. */
+const COMMON: readonly ResponseHeader[] = ['x-correlation-id'];
+
+const HEADERS: Readonly<Record<ResponseHeader, string>> = {
+  'x-correlation-id': 'That of the request, or a new one. Quote it to the operator.',
+  etag: 'Version of the record, for If-None-Match.',
+  'last-modified': 'When the record changed last.',
+  'retry-after': 'Seconds to wait before the next try.',
+  'www-authenticate': '`Bearer`, where an access token would help.',
+  'accept-encoding': '`identity`, where the body had a content encoding.',
+  'content-disposition': 'Name of the file.',
+};
+
+const PARAMETERS: Json = {
+  CorrelationId: header('x-correlation-id', 'Comes back with the answer and stands in the log.', {
+    type: 'string',
+    pattern: '^[A-Za-z0-9._-]{1,128}$',
+  }),
+  Prefer: header('prefer', '`handling=strict`: an unknown query parameter is 400, not ignored.', {
+    type: 'string',
+  }),
+  Organisation: header('x-org-id', 'Organisation; default: that of the account.', uuid()),
+  Facility: header('x-facility-id', 'Facility; default: that of the profile of the account.', uuid()),
+  IfNoneMatch: header('if-none-match', 'ETags that are known; the answer is 304 when one is current.', {
+    type: 'string',
+  }),
+};
+
+/** Throws for a status that has no description. */
+export function errorName(status: number, fhir: boolean): string {
+  if (ERRORS[status] === undefined) throw new Error(`the status ${status} has no description`);
+  return `${fhir ? 'FhirError' : 'Error'}${status}`;
+}
+
+/** The headers of an answer, those of its own among them. */
+export function headersOf(status: number, own: readonly ResponseHeader[] = []): Json {
+  const names = [...COMMON, ...(HEADERS_OF[status] ?? []), ...own];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** Parameters, headers and error answers, which operations name by `$ref`. */
+export function sharedComponents(schemas: SchemaComponents): Json {
+  const plain = { 'application/json': { schema: schemas.describe(ErrorSchema) } };
+  const outcome = { ...plain, 'application/fhir+json': { schema: schemas.describe(OperationOutcomeSchema) } };
+  const responses = Object.entries(ERRORS).flatMap(([text, description]) => {
+    const status = Number(text);
+    const headers = headersOf(status);
+    return [
+      [errorName(status, false), { description, headers, content: plain }],
+      [errorName(status, true), { description, headers, content: outcome }],
+    ];
+  });
+  return {
+    parameters: PARAMETERS,
+    headers: Object.fromEntries(
+      Object.entries(HEADERS).map(([name, description]) => [
+        name,
+        { description, schema: { type: 'string' } },
+      ]),
+    ),
+    responses: Object.fromEntries(responses),
+  };
+}
+
+function header(name: string, description: string, schema: Json): Json {
+  return { name, in: 'header', required: false, description, schema };
+}
+
+function uuid(): Json {
+  return { type: 'string', format: 'uuid' };
+}

@@ -1,0 +1,134 @@
+/** One operation of the OpenAPI document, from its route. */
+import type { TObject, TSchema } from 'typebox';
+import type { ResponseDocs, Route } from '../../platform/http/route.ts';
+import type { Access } from '../../tenancy/access.ts';
+import { errorName, headersOf } from './open-api-answers.ts';
+import type { Json, SchemaComponents } from './open-api-schemas.ts';
+
+export interface OperationInput {
+  method: string;
+  route: Route<Access>;
+  /** With `purposeOfUse`, where the route has it. */
+  query: TObject;
+  /** Whether its errors may be OperationOutcomes. */
+  fhir: boolean;
+}
+
+export function operationOf({ method, route, query, fhir }: OperationInput, schemas: SchemaComponents): Json {
+  const { access, docs } = route;
+  const requestBody = requestBodyOf(route, query, schemas);
+  return {
+    operationId: docs.operationId,
+    summary: docs.summary,
+    description: [docs.description, permissionText(access)].filter(Boolean).join('\n\n') || undefined,
+    tags: [docs.tag],
+    security: access.kind === 'open' ? [] : [{ accessToken: [] }],
+    parameters: parametersOf(route, query, schemas),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: responsesOf(route, { method, query, fhir }, schemas),
+  };
+}
+
+function parametersOf(
+  { access, schemas: own }: Route<Access>,
+  query: TObject,
+  schemas: SchemaComponents,
+): Json[] {
+  const shared = ['CorrelationId'];
+  if (own.bodyMode !== 'form' && Object.keys(query.properties).length > 0) shared.push('Prefer');
+  if (access.kind === 'facility') shared.push('Organisation', 'Facility');
+  if (304 in own.responses) shared.push('IfNoneMatch');
+  return [
+    ...describeParameters(own.params, 'path', schemas),
+    ...(own.bodyMode === 'form' ? [] : describeParameters(query, 'query', schemas)),
+    ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ];
+}
+
+function describeParameters(object: TObject | undefined, place: string, schemas: SchemaComponents): Json[] {
+  const required = new Set<string>(object?.required as string[] | undefined);
+  return Object.entries(object?.properties ?? {}).map(([name, given]) => {
+    const { description, examples, ...schema } = schemas.describe(given as TSchema, name);
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.has(name),
+      ...(description === undefined ? {} : { description }),
+      schema,
+      ...(Array.isArray(examples) ? { example: examples[0] } : {}),
+    };
+  });
+}
+
+function requestBodyOf(
+  { schemas: own }: Route<Access>,
+  query: TObject,
+  schemas: SchemaComponents,
+): Json | undefined {
+  const { bodyMode = 'parsed', body, bodyContents, bodyMediaTypes = ['application/json'], bodyExample } = own;
+  const formContents = bodyMode === 'form' ? { 'application/x-www-form-urlencoded': query } : undefined;
+  const contents =
+    formContents ?? bodyContents ?? (body && Object.fromEntries(bodyMediaTypes.map((type) => [type, body])));
+  if (contents === undefined) return undefined;
+  const example = bodyExample === undefined ? {} : { example: bodyExample };
+  return {
+    required: true,
+    content: Object.fromEntries(
+      Object.entries(contents).map(([type, schema], index) => [
+        type,
+        { schema: schemas.describe(schema), ...(index === 0 ? example : {}) },
+      ]),
+    ),
+  };
+}
+
+function responsesOf(
+  { access, schemas: own }: Route<Access>,
+  { method, query, fhir }: Omit<OperationInput, 'route'>,
+  schemas: SchemaComponents,
+): Json {
+  const takesBody = own.bodyMode !== undefined || own.body !== undefined;
+  const usual = [
+    400,
+    500,
+    503,
+    ...(access.kind === 'open' ? [] : [401]),
+    ...(access.kind === 'facility' ? [403, 404] : []),
+    ...(takesBody ? [413] : []),
+    // Also where no body is taken: the server refuses a broken Content-Type itself.
+    ...(method === 'GET' ? [] : [415]),
+    ...('_format' in query.properties ? [406] : []),
+  ];
+  const error = (status: number) => ({ $ref: `#/components/responses/${errorName(status, fhir)}` });
+  const responses: Json = Object.fromEntries(usual.map((status) => [status, error(status)]));
+  for (const [text, docs] of Object.entries(own.responses)) {
+    const status = Number(text);
+    responses[text] =
+      status >= 400 ? { ...error(status), description: docs.description } : answerOf(status, docs, schemas);
+  }
+  return responses;
+}
+
+function answerOf(status: number, docs: ResponseDocs, schemas: SchemaComponents): Json {
+  const { description, schema, mediaType = 'application/json', contents, example, headers } = docs;
+  const all = contents ?? (schema && { [mediaType]: schema });
+  const content = Object.entries(all ?? {}).map(([type, one]) => [
+    type,
+    { schema: schemas.describe(one), ...(example === undefined ? {} : { example }) },
+  ]);
+  return {
+    description,
+    headers: headersOf(status, headers),
+    ...(all === undefined ? {} : { content: Object.fromEntries(content) }),
+  };
+}
+
+function permissionText(access: Access): string {
+  if (access.kind !== 'facility') return '';
+  const moduleText = access.module === undefined ? '' : ` Module: \`${access.module}\`.`;
+  const permissions = access.permissions.map((name) => {
+    const module = access.moduleOf?.[name];
+    return module === undefined ? `\`${name}\`` : `\`${name}\` (module \`${module}\`)`;
+  });
+  return `Permission: ${permissions.join(' or ')}.${moduleText}`;
+}

@@ -1,0 +1,36 @@
+/** Which methods a path takes, for the answer to one that it does not take (RFC 9110 section 15.5.6). */
+import { HttpError, NO_SUCH_PATH } from './errors.ts';
+
+export interface AllowedMethods {
+  /** `path` as it is registered: `/a/:id`, or `/a/*` for all below. */
+  add(method: string | readonly string[], path: string): void;
+  /** The 405 of a path that takes other methods, and the 404 of a path that takes none. `target` may have a query. */
+  refusal(target: string): HttpError;
+}
+
+export function createAllowedMethods(): AllowedMethods {
+  const methodsOf = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  return {
+    add(method, path) {
+      const known = methodsOf.get(path) ?? { pattern: patternOf(path), methods: new Set() };
+      methodsOf.set(path, known);
+      for (const one of [method].flat()) known.methods.add(one);
+    },
+    refusal(target) {
+      const path = target.split('?', 1)[0] ?? '';
+      const matching = [...methodsOf.values()].filter(({ pattern }) => pattern.test(path));
+      const methods = [...new Set(matching.flatMap((one) => [...one.methods]))].sort().join(', ');
+      if (methods === '') return new HttpError(404, 'not_found', NO_SUCH_PATH);
+      const message = `This path does not take this method. It takes ${methods}.`;
+      return new HttpError(405, 'method_not_allowed', message, { headers: { allow: methods } });
+    },
+  };
+}
+
+function patternOf(path: string): RegExp {
+  const parts = path.split('/').map((part) => {
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : RegExp.escape(part);
+  });
+  return new RegExp(`^${parts.join('/')}$`);
+}

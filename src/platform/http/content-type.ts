@@ -1,0 +1,32 @@
+/** What a body is sent as: its media type and its content encoding. */
+import { HttpError } from './errors.ts';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The media type in lower case, without its parameters; empty when the header is missing. */
+export function mediaTypeOf(headers: Headers): string {
+  return (
+    String(headers['content-type'] ?? '')
+      .split(';')[0]
+      ?.trim()
+      .toLowerCase() ?? ''
+  );
+}
+
+/** 415 unless the body has one of these media types and no content encoding. */
+export function requireContentType(headers: Headers, taken: readonly string[]): void {
+  if (!taken.includes(mediaTypeOf(headers))) throw contentTypeRefused(taken);
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  if (!/^\s*identity\s*$/i.test(encoding))
+    throw new HttpError(
+      415,
+      'content_encoding',
+      'A body with a content encoding, such as gzip, is not taken here. Send it as it is.',
+      { headers: { 'accept-encoding': 'identity' } },
+    );
+}
+
+/** 415 with the media types that are taken. */
+export function contentTypeRefused(taken: readonly string[]): HttpError {
+  return new HttpError(415, 'media_type', `This content type is not taken here. Send ${taken.join(' or ')}.`);
+}

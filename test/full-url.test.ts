@@ -1,0 +1,135 @@
+/** `fullUrl` of a fetched Bundle: absolute, unique, ends in the id, resolves references, and leads to the resource. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Json, startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { importClinical } from '../test-support/import-files.ts';
+
+const FETCHES = [
+  { list: '/investigations/lab/orders', permission: 'investigations.lab.list', id: 'orderId' },
+  { list: '/investigations/imaging/orders', permission: 'investigations.imaging.list', id: 'orderId' },
+  { list: '/encounters/vitals', permission: 'encounters.vitals.read', id: 'vitalSetId' },
+] as const;
+
+describe('fullUrl', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let account: TestAccount;
+  const bundles: { permission: string; path: string; bundle: Json }[] = [];
+
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant();
+    account = await api.createAccount(tenant);
+    await importClinical(api.database.pool, tenant, 'imaging.json', 'laboratory.json', 'vital-signs.json');
+    const { rows } = await api.database.pool.query<{ id: string }>({
+      text: 'select id from patient where organisation_id = $1',
+      values: [tenant.organisationId],
+    });
+    for (const { list, permission, id } of FETCHES)
+      for (const { id: patient } of rows) {
+        const { json } = await api.call(`${list}?patient=${patient}&limit=100`, { token: account.token });
+        for (const item of json.items) {
+          const path = `${list}/${item[id]}/clinical/fhir`;
+          const { json: fetched } = await api.call(path, { token: account.token });
+          bundles.push({ permission, path, bundle: fetched.bundle });
+        }
+      }
+    for (const { permission } of FETCHES) assert.ok(bundles.some((one) => one.permission === permission));
+  });
+  after(async () => api?.close());
+
+  it('is absolute, without version, unique, ends in type and id, and resolves references to other entries', () => {
+    let resolved = 0;
+    for (const { bundle } of bundles) {
+      const urls: string[] = bundle.entry.map((entry: Json) => entry.fullUrl);
+      assert.equal(new Set(urls).size, urls.length);
+      for (const { fullUrl, resource } of bundle.entry) {
+        assert.equal(fullUrl, `${api.baseUrl}/fhir/${resource.resourceType}/${resource.id}`);
+        const own = new Set(bundle.entry.map((e: Json) => `${e.resource.resourceType}/${e.resource.id}`));
+        for (const reference of [
+          ...(resource.basedOn ?? []),
+          ...(resource.result ?? []),
+          ...(resource.imagingStudy ?? []),
+        ]) {
+          if (!own.has(reference.reference)) continue;
+          assert.ok(urls.includes(new URL(`../${reference.reference}`, fullUrl).href));
+          resolved += 1;
+        }
+      }
+    }
+    assert.ok(resolved > 3);
+  });
+
+  it('leads to the same resource, digit for digit, for a caller who may fetch the Bundle', async () => {
+    const types = new Set<string>();
+    for (const { permission } of FETCHES) {
+      const { token } = await api.createAccount(tenant, { permissions: [permission] });
+      for (const { path, bundle } of bundles.filter((one) => one.permission === permission)) {
+        const whole = await api.call(path, { token });
+        for (const { fullUrl, resource } of bundle.entry) {
+          const { status, text, headers } = await api.call(fullUrl, { token });
+          assert.equal(status, 200, text);
+          assert.match(headers.get('content-type') ?? '', /^application\/fhir\+json/);
+          assert.deepEqual(JSON.parse(text), resource);
+          assert.ok(whole.text.includes(text), 'the same text');
+          types.add(resource.resourceType);
+        }
+      }
+    }
+    assert.deepEqual([...types].sort(), [
+      'DiagnosticReport',
+      'ImagingStudy',
+      'Observation',
+      'ServiceRequest',
+    ]);
+  });
+
+  it('is 404 for a caller who may fetch other kinds only, and says no more than of an unknown id', async () => {
+    const { token } = await api.createAccount(tenant, { permissions: ['investigations.imaging.list'] });
+    for (const { bundle } of bundles.filter(({ permission }) => permission === 'investigations.lab.list'))
+      for (const { fullUrl, resource } of bundle.entry) {
+        const answer = await api.call(fullUrl, { token });
+        assert.equal(answer.status, 404, fullUrl);
+        const unknown = await api.call(
+          `/fhir/${resource.resourceType}/00000000-0000-4000-8000-000000000000`,
+          {
+            token,
+          },
+        );
+        assert.equal(answer.json.message, unknown.json.message);
+      }
+  });
+
+  it('is 403 where no module that its permissions need is on, and another one on is enough', async () => {
+    const permissions = ['investigations.lab.list', 'encounters.vitals.read'];
+    const bare = await api.createTenant({ modules: ['imaging', 'patients'] });
+    const refused = await api.createAccount(bare, { permissions });
+    const path = '/fhir/Observation/00000000-0000-4000-8000-000000000000';
+    const answer = await api.call(path, { token: refused.token });
+    assert.equal(answer.status, 403);
+    assert.match(answer.json.message, /module lab/);
+    const vitals = await api.createTenant({ modules: ['vitals'] });
+    const { token } = await api.createAccount(vitals, { permissions });
+    assert.equal((await api.call(path, { token })).status, 404);
+  });
+
+  it('is written to the access log as the fetch that it comes from', async () => {
+    const { path, bundle } =
+      bundles.find(({ permission }) => permission === 'investigations.lab.list') ?? assert.fail();
+    const reader = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });
+    await api.call(`${bundle.entry.at(-1).fullUrl}?purposeOfUse=PAYMENT`, { token: reader.token });
+    const { rows } = await api.database.pool.query({
+      text: 'select action, resource_id, purpose_of_use, outcome from access_log where account_id = $1',
+      values: [reader.userId],
+    });
+    const orderId = path.split('/')[4];
+    assert.deepEqual(rows, [
+      {
+        action: 'laboratory-order.read',
+        resource_id: orderId,
+        purpose_of_use: 'PAYMENT',
+        outcome: 'allowed',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,259 @@
+/** Methods, body encodings and broken requests: every answer is in the one shape and says what to do. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import {
+  exchangeBytes,
+  parseAnswers,
+  type RawAnswer,
+  type RawRequest,
+  requestBytes,
+  sendRaw,
+} from '../test-support/raw-http.ts';
+import { type RegisteredRoute, rawSampleRequest } from '../test-support/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+
+/** Headers that differ from one answer to the next. */
+const OWN = new Set(['date', 'x-correlation-id', 'connection', 'keep-alive']);
+
+let api: TestApi;
+let tenant: Tenant;
+let seeds: SeededRecords;
+let account: TestAccount;
+let port: number;
+
+before(async () => {
+  api = await startTestApi();
+  tenant = await api.createTenant();
+  seeds = await seedRecords(api.database.pool, tenant);
+  account = await api.createAccount(tenant);
+  port = Number(new URL(api.origin).port);
+});
+after(async () => api?.close());
+
+const send = (request: RawRequest): Promise<RawAnswer> => sendRaw(port, request);
+const rawSample = (entry: RegisteredRoute) => rawSampleRequest(entry, seeds, account.token);
+
+function messageOf({ status, headers, body }: RawAnswer, expected: number): string {
+  assert.equal(status, expected, `${status}: ${body}`);
+  assert.match(headers['content-type'] ?? '', /^application\/json/);
+  assert.ok(headers['x-correlation-id']);
+  assert.equal(headers['cache-control'], 'no-store');
+  const document = JSON.parse(body.toString());
+  assert.deepEqual(Object.keys(document), ['statusCode', 'message', 'error']);
+  assert.equal(document.statusCode, expected);
+  return document.message;
+}
+
+const comparable = ({ headers }: RawAnswer) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)));
+
+describe('HEAD', () => {
+  it('answers wherever GET does: the same status and headers, and no body', async () => {
+    const targets = api.api.routes.filter(({ method }) => method === 'GET').map(rawSample);
+    const others = ['/healthz', '/readyz', '/metrics', '/api/v1/docs', '/api/v1/docs/json', '/nope'];
+    for (const target of others) targets.push({ method: 'GET', target, headers: {} });
+    assert.ok(targets.length > 25);
+    for (const request of targets) {
+      const got = await send(request);
+      const bytes = await sendHead(request);
+      const [head] = parseAnswers(bytes, { withoutBody: true });
+      assert.equal(head?.status, got.status, request.target);
+      if (request.target === '/metrics') continue;
+      const expected = comparable(got);
+      // The length of what is streamed is not known before.
+      if (got.headers['transfer-encoding'] === 'chunked') delete expected['transfer-encoding'];
+      // Each look at the access log makes it longer.
+      if (request.target.includes('/access-log')) delete expected['content-length'];
+      const { 'transfer-encoding': _chunked, ...headers } = comparable(head as RawAnswer);
+      if (expected['content-length'] === undefined) delete headers['content-length'];
+      assert.deepEqual(headers, expected, request.target);
+      assert.equal(bytes.indexOf('\r\n\r\n') + 4, bytes.length, `${request.target}: no body`);
+    }
+  });
+
+  it('is checked and logged like GET', async () => {
+    const path = `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`;
+    assert.equal((await api.call(path, { method: 'HEAD' })).status, 401);
+    const stranger = await api.createAccount(await api.createTenant());
+    assert.equal((await api.call(path, { method: 'HEAD', token: stranger.token })).status, 404);
+    const before = await entriesOf(account.userId);
+    assert.equal((await api.call(path, { method: 'HEAD', token: account.token })).status, 200);
+    assert.equal(await entriesOf(account.userId), before + 1);
+  });
+
+  async function sendHead(request: RawRequest): Promise<Buffer> {
+    const socket = connect(port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.write(requestBytes({ ...request, method: 'HEAD' }));
+    await once(socket, 'close');
+    return Buffer.concat(chunks);
+  }
+
+  async function entriesOf(accountId: string): Promise<number> {
+    const { rows } = await api.database.pool.query<{ n: number }>({
+      text: `select count(*)::int as n from access_log where account_id = $1 and action = 'encounter.read'`,
+      values: [accountId],
+    });
+    return rows[0]?.n ?? 0;
+  }
+});
+
+describe('a method that a path does not take', () => {
+  it('is 405 with those that it takes, and 404 where there is no path', async () => {
+    const id = seeds.patientId;
+    const allowed: [string, string][] = [
+      ['/api/v1/auth/login', 'POST'],
+      ['/api/v1/patients/base', 'GET, HEAD'],
+      [`/api/v1/patients/base/${id}?x=/nope`, 'GET, HEAD'],
+      [`/api/v1/patients/base/${id}/privacy`, 'PUT'],
+      ['/api/v1/terminology/maps', 'DELETE, GET, HEAD, PUT'],
+      ['/api/v1/terminology/maps/$translate', 'GET, HEAD'],
+      ['/api/v1/encounters/fhir/Encounter/_search', 'GET, HEAD, POST'],
+      ['/healthz', 'GET, HEAD'],
+    ];
+    // The first four are methods that Node.js knows and nobody here takes; it knows nothing of the others.
+    const methods = ['QUERY', 'OPTIONS', 'PROPFIND', 'TRACE', 'FROB', 'GETX', 'get', 'X-1!'];
+    for (const method of methods) {
+      for (const [target, allow] of allowed) {
+        const answer = await send({ method, target, headers: {} });
+        assert.match(messageOf(answer, 405), /method/, `${method} ${target}`);
+        assert.equal(answer.headers.allow, allow, `${method} ${target}`);
+      }
+      for (const target of ['/nope', '/api/v1/nope', '/api/v1/patients/base/1/2/3', '/', '*', '//%']) {
+        const { status } = await send({ method, target, headers: {} });
+        assert.ok(status === 404 || (status === 400 && target === '//%'), `${method} ${target}: ${status}`);
+      }
+    }
+  });
+
+  it('is 405 with a body, too', async () => {
+    const request = { target: '/api/v1/auth/login', headers: {}, body: Buffer.from('{}') };
+    for (const method of ['QUERY', 'DELETE', 'FROB']) messageOf(await send({ ...request, method }), 405);
+  });
+
+  it('is told from what is no HTTP', async () => {
+    for (const line of ['FROB', 'FROB /x', 'FROB /x HTTP/2.0', 'F(B /x HTTP/1.1', 'FROB  HTTP/1.1']) {
+      const [answer] = await exchangeBytes(port, Buffer.from(`${line}\r\nhost: x\r\n\r\n`));
+      assert.ok(answer);
+      messageOf(answer, 400);
+    }
+  });
+});
+
+describe('a body with a content encoding', () => {
+  const taking = (skipped: readonly string[]) =>
+    api.api.routes
+      .filter(({ route }) => route.schemas.bodyMode !== 'stream' && !skipped.includes(route.docs.operationId))
+      // Publishing takes no body at all.
+      .filter(({ path }) => !path.endsWith('/publish-fhir'))
+      .map(rawSample)
+      .filter(({ body }) => body !== undefined);
+
+  async function sendEncoded(
+    { headers, body, ...request }: RawRequest,
+    encoding: string,
+  ): Promise<RawAnswer> {
+    const bytes = encoding === 'identity' ? body : gzipSync(body ?? '');
+    return send({ ...request, headers: { ...headers, 'content-encoding': encoding }, body: bytes as Buffer });
+  }
+
+  it('is 415 where it is not taken, and says so', async () => {
+    for (const request of taking(['confirmDelivery']))
+      for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+        const answer = await sendEncoded(request, encoding);
+        assert.match(`${request.target}: ${messageOf(answer, 415)}`, /content encoding/);
+        assert.equal(answer.headers['accept-encoding'], 'identity');
+      }
+  });
+
+  it('is taken when it is none', async () => {
+    for (const request of taking(['confirmDelivery', 'logout', 'changePassword']))
+      assert.notEqual((await sendEncoded(request, 'identity')).status, 415, request.target);
+  });
+
+  it('does not come before the signature of a callback', async () => {
+    const callback = api.api.routes.find(({ route }) => route.docs.operationId === 'confirmDelivery');
+    assert.ok(callback);
+    messageOf(await sendEncoded(rawSample(callback), 'gzip'), 401);
+  });
+});
+
+describe('a request that breaks off', () => {
+  it('is 431 with the limit when its headers are too large', async () => {
+    const bytes = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
+    const [answer] = await exchangeBytes(port, Buffer.from(bytes));
+    assert.match(messageOf(answer as RawAnswer, 431), /16384 bytes.*Send/);
+    const many = `GET / HTTP/1.1\r\nhost: x\r\n${'a:\r\n'.repeat(1_001)}\r\n`;
+    const [refused] = await exchangeBytes(port, Buffer.from(many));
+    assert.match(messageOf(refused as RawAnswer, 431), /1000 lines.*Send/);
+  });
+
+  it('does not take the answers to good requests before it along', async () => {
+    const good = requestBytes({
+      method: 'GET',
+      target: '/api/v1/patients/base',
+      headers: { authorization: `Bearer ${account.token}`, connection: 'keep-alive' },
+    });
+    const endings: [string, number][] = [
+      ['nonsense\r\n\r\n', 400],
+      ['FROB /api/v1/auth/login HTTP/1.1\r\nhost: x\r\n\r\n', 405],
+      ['GET / HTTP/1.1\r\nhost x\r\n\r\n', 400],
+      [`GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+      ['\x16\x03\x01\x02\x00', 400],
+    ];
+    for (const [ending, status] of endings) {
+      const bytes = Buffer.concat([good, good, good, Buffer.from(ending, 'latin1')]);
+      const answers = await exchangeBytes(port, bytes);
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [200, 200, 200, status],
+        JSON.stringify(ending.slice(0, 40)),
+      );
+      messageOf(answers[3] as RawAnswer, status);
+    }
+  });
+
+  it('does not wait for itself when the garbage is in its own body', async () => {
+    const good = requestBytes({
+      method: 'GET',
+      target: '/api/v1/patients/base',
+      headers: { authorization: `Bearer ${account.token}`, connection: 'keep-alive' },
+    });
+    const broken =
+      'POST /api/v1/auth/verify HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n';
+    const answers = await exchangeBytes(port, Buffer.concat([good, Buffer.from(broken)]));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400],
+    );
+  });
+
+  it('is answered once, however much garbage follows', async () => {
+    const good = requestBytes({
+      method: 'GET',
+      target: '/api/v1/patients/base',
+      headers: { authorization: `Bearer ${account.token}`, connection: 'keep-alive' },
+    });
+    const socket = connect(port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', () => undefined);
+    const closed = once(socket, 'close');
+    socket.write(Buffer.concat([good, Buffer.from('nonsense\r\n\r\n')]));
+    for (let index = 0; index < 20 && !socket.closed; index += 1) {
+      socket.write('more nonsense\r\n\r\n');
+      await sleep(1);
+    }
+    await closed;
+    assert.deepEqual(
+      parseAnswers(Buffer.concat(chunks)).map(({ status }) => status),
+      [200, 400],
+    );
+  });
+});

@@ -1,0 +1,183 @@
+/** FHIR clients see why: errors below /encounters/fhir are OperationOutcomes for those who ask for FHIR by name. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { Client } from 'fhir-kit-client';
+import pg from 'pg';
+import { type Answer, type CallOptions, startTestApi, type TestApi } from '../test-support/api.ts';
+import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
+import { fhirFaults } from '../test-support/fhir-validator.ts';
+
+const FHIR = 'application/fhir+json';
+const BASE = '/encounters/fhir';
+
+let api: TestApi;
+let token: string;
+let search: string;
+let read: string;
+
+before(async () => {
+  api = await startTestApi();
+  const tenant = await api.createTenant();
+  ({ token } = await api.createAccount(tenant, { permissions: ['encounters.access'] }));
+  const patientId = await insertPatient(api.database.pool, tenant, { refusedPurposes: ['RESEARCH'] });
+  const start = '2026-01-10T08:00:00Z';
+  const encounterId = await insertEncounter(api.database.pool, tenant, { patientId, start });
+  search = `${BASE}/Encounter?patient=${patientId}&purposeOfUse=TREATMENT`;
+  read = `${BASE}/Encounter/${encounterId}`;
+});
+after(async () => api?.close());
+
+interface Case {
+  path: string;
+  status: number;
+  code: string;
+  options?: CallOptions;
+}
+
+function cases(): Case[] {
+  const form = 'application/x-www-form-urlencoded';
+  const post = (contentType: string, body: string) => ({
+    method: 'POST',
+    token,
+    headers: { 'content-type': contentType },
+    body,
+  });
+  return [
+    { path: `${BASE}/Encounter`, status: 400, code: 'invalid' },
+    { path: `${search}&status=done`, status: 400, code: 'invalid' },
+    { path: `${search}&date=ne2024`, status: 400, code: 'invalid' },
+    { path: `${search}&x=%ff`, status: 400, code: 'invalid' },
+    { path: `${BASE}/Encounter/%ff`, status: 400, code: 'invalid' },
+    { path: search, status: 401, code: 'login', options: {} },
+    { path: `${search.replace('TREATMENT', 'RESEARCH')}`, status: 403, code: 'forbidden' },
+    { path: `${BASE}/Encounter/${randomUUID()}?purposeOfUse=OPS`, status: 404, code: 'not-found' },
+    { path: `${BASE}/Encounter/nonsense?purposeOfUse=OPS`, status: 404, code: 'not-found' },
+    { path: `${BASE}/Patient/1`, status: 404, code: 'not-found' },
+    { path: BASE, status: 404, code: 'not-found' },
+    { path: read, status: 405, code: 'not-supported', options: { method: 'DELETE', token } },
+    { path: `${search}&_format=xml`, status: 406, code: 'not-supported' },
+    {
+      path: `${BASE}/Encounter/_search`,
+      status: 413,
+      code: 'too-long',
+      options: post(form, `patient=${'x'.repeat(70_000)}`),
+    },
+    {
+      path: `${BASE}/Encounter/_search`,
+      status: 415,
+      code: 'not-supported',
+      options: post('application/json', '{}'),
+    },
+  ];
+}
+
+const ask = ({ path, options = { token } }: Case, accept: string) =>
+  api.call(path, { ...options, headers: { ...options.headers, accept } });
+
+function isOutcome({ json, headers }: Answer, status: number, code: string, where: string): void {
+  assert.equal(headers.get('content-type'), 'application/fhir+json; charset=utf-8', where);
+  assert.equal(json.statusCode, status);
+  const { statusCode, message, error, ...outcome } = json;
+  assert.ok(message && error, where);
+  assert.deepEqual(outcome, {
+    resourceType: 'OperationOutcome',
+    issue: [{ severity: 'error', code, diagnostics: message }],
+  });
+  assert.deepEqual(fhirFaults(outcome), []);
+}
+
+function isPlain({ json, headers }: Answer, status: number, where: string): void {
+  assert.equal(headers.get('content-type'), 'application/json; charset=utf-8', where);
+  assert.deepEqual(Object.keys(json), ['statusCode', 'message', 'error'], where);
+  assert.equal(json.statusCode, status, where);
+}
+
+describe('an error below /encounters/fhir', () => {
+  it('is an OperationOutcome, with the members of the error shape, where Accept names FHIR JSON', async () => {
+    const accepts = [FHIR, `text/html, Application/FHIR+JSON;q=0.5, */*`, 'application/json+fhir'];
+    for (const one of cases())
+      for (const accept of accepts) {
+        const answer = await ask(one, accept);
+        assert.equal(answer.status, one.status, `${one.path}: ${answer.text}`);
+        isOutcome(answer, one.status, one.code, one.path);
+      }
+    isOutcome(
+      await ask({ path: search, status: 406, code: '' }, `${FHIR};fhirVersion=3.0`),
+      406,
+      'not-supported',
+      '',
+    );
+  });
+
+  it('is the plain shape for everyone else', async () => {
+    for (const one of cases())
+      for (const accept of ['*/*', 'application/json', 'application/*', `${FHIR};q=0, */*`]) {
+        if (one.status === 406 && accept.startsWith(FHIR)) continue;
+        const answer = await ask(one, accept);
+        if (answer.status === 406 && accept.startsWith(FHIR)) continue;
+        isPlain(answer, one.status, `${one.path} ${accept}`);
+      }
+  });
+
+  it('has the headers of the plain one', async () => {
+    const refused = await api.call(search, { headers: { accept: FHIR } });
+    assert.equal(refused.headers.get('www-authenticate'), 'Bearer');
+    assert.equal(refused.headers.get('cache-control'), 'no-store');
+    assert.ok(refused.headers.get('x-correlation-id'));
+    const method = await api.call(read, { method: 'PUT', headers: { accept: FHIR } });
+    assert.equal(method.headers.get('allow'), 'GET, HEAD');
+  });
+
+  it('is plain on every other path', async () => {
+    for (const path of [
+      '/encounters/fhirs',
+      '/patients/base',
+      '/nope',
+      '/encounters/vitals',
+      `/fhir/Observation/${randomUUID()}`,
+    ]) {
+      const answer = await api.call(path, { headers: { accept: FHIR } });
+      isPlain(answer, answer.status, path);
+    }
+  });
+
+  it('gives an outside FHIR client the reason', async () => {
+    const client = new Client({
+      baseUrl: `${api.baseUrl}${BASE}`,
+      bearerToken: token,
+      customHeaders: { accept: FHIR },
+    });
+    await assert.rejects(client.search({ resourceType: 'Encounter', searchParams: { patient: '1' } }), {
+      response: {
+        status: 400,
+        data: {
+          resourceType: 'OperationOutcome',
+          issue: [{ severity: 'error', code: 'invalid', diagnostics: 'purposeOfUse is missing.' }],
+          statusCode: 400,
+          message: 'purposeOfUse is missing.',
+          error: 'Bad Request',
+        },
+      },
+    });
+  });
+
+  it('is an OperationOutcome when the service fails, too', async () => {
+    const owner = new pg.Client({ connectionString: api.database.adminUrl });
+    await owner.connect();
+    const failing = async (table: string, status: number, code: string) => {
+      await owner.query(`alter table ${table} rename to away`);
+      try {
+        isOutcome(await ask({ path: search, status, code }, FHIR), status, code, table);
+      } finally {
+        await owner.query(`alter table away rename to ${table}`);
+      }
+    };
+    try {
+      await failing('access_log', 503, 'transient');
+      await failing('encounter', 500, 'exception');
+    } finally {
+      await owner.end();
+    }
+  });
+});
