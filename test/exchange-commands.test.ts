@@ -20,7 +20,13 @@ let env: Record<string, string>;
 before(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'exchange-commands-'));
-  env = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('hex'), PORT: '3999' };
+  env = {
+    DATABASE_URL: database.url,
+    MASTER_KEY: randomBytes(32).toString('hex'),
+    PORT: '3999',
+    // So that no address is called a guess.
+    PUBLIC_BASE_URL: 'http://127.0.0.1:3999/api/v1',
+  };
   const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
   const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
   place = { organisationId, facilityId };
