@@ -26,12 +26,8 @@ export function createCommandEnvironment(output: CommandOutput): CommandEnvironm
     print(document, text) {
       const origin = guess === undefined ? undefined : new URL(guess).origin;
       const guessed = origin !== undefined && JSON.stringify(document).includes(origin);
-      if (output.json) {
-        const whole = guessed ? { ...(document as object), addressIsGuess: true } : document;
-        output.stdout.write(`${JSON.stringify(whole, null, 2)}\n`);
-        return;
-      }
-      if (text !== '') output.stdout.write(`${text}\n`);
+      if (output.json) output.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+      else if (text !== '') output.stdout.write(`${text}\n`);
       if (guessed)
         process.stderr.write(
           `note: ${origin} is a guess, because the service never ran on this database. Set PUBLIC_BASE_URL to its address, ending in /api/v1.\n`,

@@ -10,8 +10,8 @@ export interface WriteWatch {
   probe(db: Queryable): Promise<void>;
 }
 
-/** No room on its disk, a failing disk, a standby: what every other write would meet, too. */
-const REFUSED = /^53100$|^58030$|^25006$/;
+/** No room on its disk, no memory, a failing disk, a standby: what every other write may meet, too. */
+const REFUSED = /^53[12]00$|^58030$|^25006$/;
 
 export function createWriteWatch(): WriteWatch {
   let refusals = 0;
