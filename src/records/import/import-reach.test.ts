@@ -259,3 +259,60 @@ test('the same new UUID at two facilities at one time: each has a record of its 
     await imports.database.drop();
   }
 });
+
+for (const [type, table, changed] of [
+  ['Practitioner', 'practitioner', { name: [{ family: 'Beta' }] }],
+  ['Organization', 'provider_organisation', { name: 'Beta' }],
+  ['Location', 'location', { name: 'Beta' }],
+] as const)
+  test(`${type} under an id that is no UUID: another facility neither learns of it nor changes it`, async () => {
+    const id = `d-${randomUUID().slice(0, 8)}`;
+    const identifier = [{ system: 'urn:licences', value: randomUUID() }];
+    const name = type === 'Practitioner' ? [{ family: 'Alpha' }] : 'Alpha';
+    const alpha: Resource = { resourceType: type, id, identifier, name };
+    const beta: Resource = { ...alpha, ...changed };
+    await post(a, alpha);
+    assert.deepEqual(await post(b, alpha, '?dryRun=true'), await post(stranger, alpha, '?dryRun=true'));
+    assert.deepEqual(await post(b, beta), await post(stranger, beta));
+
+    const stored = await rows(
+      `select id, source_facility_id, version from ${table} where organisation_id = $1 and id = any ($2)`,
+      [a.organisationId, [a, b].map((one) => facilityRecordId(one.facilityId, recordId(type, id)))],
+    );
+    assert.deepEqual(
+      new Set(stored.map((row) => `${row.source_facility_id} ${row.version}`)),
+      new Set([`${a.facilityId} 1`, `${b.facilityId} 1`]),
+    );
+    assert.equal((await post(a, alpha)).unchanged[type], 1, 'and finds its own again');
+  });
+
+test('a conditional reference means the practitioner of the own facility, though another has the same number', async () => {
+  const value = randomUUID();
+  const doctor = (id: string): Resource => ({
+    resourceType: 'Practitioner',
+    id,
+    identifier: [{ system: 'urn:licences', value }],
+    name: [{ family: 'Rossi' }],
+  });
+  await post(a, doctor('doctor-a'));
+  await post(b, doctor('doctor-b'));
+  for (const [account, id] of [
+    [a, 'doctor-a'],
+    [b, 'doctor-b'],
+  ] as const) {
+    const person = patient({ id: randomUUID() });
+    const visit: Resource = {
+      ...encounter(`Patient/${person.id}`),
+      id: randomUUID(),
+      participant: [{ individual: { reference: `Practitioner?identifier=urn:licences|${value}` } }],
+    };
+    const report = await post(account, bundle([person, visit]));
+    assert.deepEqual(report.rejected, []);
+    const [row] = await rows(
+      'select practitioner_id from encounter_participant where organisation_id = $1 and encounter_id = $2',
+      [account.organisationId, visit.id],
+    );
+    const own = facilityRecordId(account.facilityId, recordId('Practitioner', id));
+    assert.equal(row?.practitioner_id, own);
+  }
+});

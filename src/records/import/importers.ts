@@ -20,10 +20,9 @@ const organization: RowImporter = {
   type: 'Organization',
   order: 10,
   shared: true,
-  directory: true,
   lookup: directoryLookup('Organization', 'provider_organisation'),
   tables: [ORGANIZATION],
-  map: organizationFromFhir,
+  map: inDirectory(organizationFromFhir),
   write: writeTo(ORGANIZATION),
 };
 
@@ -31,10 +30,9 @@ const location: RowImporter = {
   type: 'Location',
   order: 20,
   shared: true,
-  directory: true,
   lookup: directoryLookup('Location', 'location'),
   tables: [LOCATION],
-  map: locationFromFhir,
+  map: inDirectory(locationFromFhir),
   write: writeTo(LOCATION),
 };
 
@@ -42,10 +40,9 @@ const practitioner: RowImporter = {
   type: 'Practitioner',
   order: 30,
   shared: true,
-  directory: true,
   lookup: directoryLookup('Practitioner', 'practitioner'),
   tables: [PRACTITIONER],
-  map: practitionerFromFhir,
+  map: inDirectory(practitionerFromFhir),
   write: writeTo(PRACTITIONER),
 };
 
@@ -75,6 +72,15 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
     diagnosticReportImporter,
   ].map((importer) => [importer.type, importer as ResourceImporter]),
 );
+
+/** A record under an id that is no UUID is the facility's own; every facility finds the others. */
+function inDirectory(map: RowImporter['map']): RowImporter['map'] {
+  return (resource, context) => {
+    const row = map(resource, context);
+    const facilityId = context.hasOwnId ? context.scope.facilityId : undefined;
+    return { ...row, values: { ...row.values, source_facility_id: facilityId } };
+  };
+}
 
 function writeTo(table: RecordTable): RowImporter['write'] {
   return (rows, context) => writeRecords(context, { table, rows });

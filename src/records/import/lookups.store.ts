@@ -2,30 +2,35 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from './resource-importer.ts';
 
-/** Practitioner, Organization, Location: they belong to the organisation, whatever the facility. */
+/** Practitioner, Organization, Location: of the whole organisation, but for those under an own id of one facility. */
 export function directoryLookup(resourceType: string, table: string): RecordLookup {
   return {
-    async existing(db, { organisationId }, ids) {
+    async existing(db, { organisationId, facilityId }, ids) {
       return idsOf(db, {
         name: `import-${table}-existing`,
         text: `select id
           from ${table}
           where organisation_id = $1
-            and id = any($2::uuid[])`,
-        values: [organisationId, ids],
+            and id = any($2::uuid[])
+            and (source_facility_id is null or source_facility_id = $3)`,
+        values: [organisationId, ids, facilityId],
       });
     },
-    async byIdentifier(db, { organisationId }, keys) {
+    async byIdentifier(db, { organisationId, facilityId }, keys) {
       return matches(db, keys, {
-        name: 'import-directory-by-identifier',
+        name: `import-${table}-by-identifier`,
         text: `select distinct i.record_id as id, i.system, i.value
           from unnest($1::text[], $2::text[]) as wanted (system, value)
           join directory_identifier i
             on i.organisation_id = $3
             and i.resource_type = $4
             and i.value = wanted.value
-            and i.system = wanted.system`,
-        values: [organisationId, resourceType],
+            and i.system = wanted.system
+          join ${table} t
+            on t.organisation_id = $3
+            and t.id = i.record_id
+            and (t.source_facility_id is null or t.source_facility_id = $5)`,
+        values: [organisationId, resourceType, facilityId],
       });
     },
   };

@@ -15,6 +15,7 @@ import {
   unusable,
   writtenReference,
 } from './read-reference.ts';
+import { facilityRecordId } from './record-id.ts';
 import type { RecordNames } from './record-names.ts';
 import type { Answer, ReferenceResolver } from './resolve-references.ts';
 import type { MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
@@ -122,6 +123,7 @@ const WAITING: ReadonlySet<MissingTargets> = new Set(['wait', 'wait-expected']);
 class EntryMapContext implements MapContext {
   readonly scope: FacilityScope;
   readonly id: string;
+  readonly hasOwnId: boolean;
   readonly entry: number;
   readonly unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
@@ -136,6 +138,7 @@ class EntryMapContext implements MapContext {
   constructor(entry: UnitEntry, request: MapRequest) {
     this.scope = request.scope;
     this.id = entry.target.id;
+    this.hasOwnId = entry.target.id === facilityRecordId(request.scope.facilityId, entry.id);
     this.entry = entry.number;
     this.unit = request.unit;
     this.#resolver = request.resolver;

@@ -29,6 +29,7 @@ function context(notKept: string[] = []): MapContext {
     entry: 1,
     unit: { state: (_key, create) => create(), find: () => undefined },
     scope: { organisationId: ID, facilityId: ID, timeZone: 'Africa/Lagos' },
+    hasOwnId: false,
     requiredReference: (parent, name, types) =>
       target(parent.required(name, parent.child(name)), types) ?? parent.fail(name, 'is not there'),
     reference: (parent, name, types) => {

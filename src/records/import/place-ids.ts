@@ -23,8 +23,8 @@ export function storedIds(
 }
 
 /** True when no other facility can have a record under the id, or shares what it has. */
-function keepsId({ directory, lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
-  return directory === true || (hasUuid && lookup?.elsewhere === undefined);
+function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
+  return hasUuid && lookup?.elsewhere === undefined;
 }
 
 /** Give every entry the id that it is stored under. */

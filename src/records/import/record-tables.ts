@@ -11,6 +11,7 @@ export const ORGANIZATION: RecordTable = {
   name: 'provider_organisation',
   reach: 'organisation',
   columns: [
+    ['source_facility_id', 'uuid'],
     ['active', 'boolean'],
     ['name', 'text'],
     ['type', 'jsonb'],
@@ -24,6 +25,7 @@ export const LOCATION: RecordTable = {
   name: 'location',
   reach: 'organisation',
   columns: [
+    ['source_facility_id', 'uuid'],
     ['status', 'text'],
     ['name', 'text'],
     ['type', 'jsonb'],
@@ -40,6 +42,7 @@ export const PRACTITIONER: RecordTable = {
   name: 'practitioner',
   reach: 'organisation',
   columns: [
+    ['source_facility_id', 'uuid'],
     ['active', 'boolean'],
     ['gender', 'text'],
     ['birth_date', 'text'],

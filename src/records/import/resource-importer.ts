@@ -61,6 +61,8 @@ export interface IndexContext extends EntryContext {
 
 export interface MapContext extends EntryContext {
   readonly scope: FacilityScope;
+  /** True when the id was made for the facility of the import, which alone finds the record (docs/adr/0080). */
+  readonly hasOwnId: boolean;
   /**
    * The target of `parent.<name>`, which must be there and be one of `types`: rejects the resource with a
    * reason otherwise.
@@ -139,8 +141,6 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly order: number;
   /** True where many files carry the same records: they are written by id, so that imports do not deadlock. */
   readonly shared?: boolean;
-  /** True for the organisation's directory: ids are the organisation's, whatever the facility (docs/adr/0080). */
-  readonly directory?: boolean;
   /** How references find stored records of this type; without it, only those of the same Bundle are found. */
   readonly lookup?: RecordLookup;
   /** Where its records are written. */
