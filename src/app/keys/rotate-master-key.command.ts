@@ -49,8 +49,8 @@ With the embedded database one call does everything, and takes no option. Otherw
 
   npx interchange master-key rotate --write-new-key-file new.key
 
-Both keys are good now. Restart the processes of the service with the new key, one after another. Then, with the new
-key configured:
+Both keys are good now. Give every process the new key: replace the file of MASTER_KEY_FILE, which needs no restart, or
+restart with the new MASTER_KEY, one process after another. Then, with the new key configured:
 
   npx interchange master-key rotate --finish
 
@@ -172,7 +172,7 @@ async function showPlan({ environment, owner, source }: Site): Promise<void> {
   environment.print(
     { dryRun: true, masterKeyId: id, masterKeyIds, dataKeys, sealed, otherHolders },
     `Master key ${id} is configured. The database opens with: ${masterKeyIds.join(', ')}.
-Finishing a rotation would seal anew:
+A rotation would seal anew:
 ${sealed.map(({ name, rows }) => `  ${rows} ${name}`).join('\n')}
 Processes of the service that do not hold ${id}: ${otherHolders.join('; ') || 'none'}.
 Nothing was changed.`,

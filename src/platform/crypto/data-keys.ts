@@ -108,7 +108,7 @@ function openRows(rows: readonly WrappedDataKey[], masterKey: MasterKey): Opened
 function refuse({ name }: MasterKeySource, { id }: MasterKey, rows: readonly WrappedDataKey[]): never {
   const expected = [...new Set(rows.map(({ masterKeyId }) => masterKeyId))].join(' or ');
   throw new WrongMasterKeyError(
-    `${name} is key ${id}, but the database expects master key ${expected}. Nothing was changed. Give the master key that this database was set up with or, after a rotation, the new one; or point DATABASE_URL at the database that belongs to this key. See docs/operations.md, "The master key".`,
+    `${name} is key ${id}, but the database expects master key ${expected}. Nothing was changed. Give that key. With the embedded database it is in the file master.key of the data folder: unset MASTER_KEY. Or use the database that belongs to the key given. See docs/operations.md, "The master key".`,
   );
 }
 
