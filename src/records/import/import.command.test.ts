@@ -22,6 +22,7 @@ import { createImportTest, type ImportTest, lines } from '../../../test-support/
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
+const MASTER_KEY = randomBytes(32).toString('hex');
 const DEMO = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 
 let t: ImportTest;
@@ -36,7 +37,7 @@ after(async () => {
 });
 
 function start(args: readonly string[]): ChildProcess {
-  const env = { ...process.env, DATABASE_URL: t.database.url, MASTER_KEY: randomBytes(32).toString('hex') };
+  const env = { ...process.env, DATABASE_URL: t.database.url, MASTER_KEY };
   return spawn(process.execPath, [PROGRAM, 'import', ...args], { env, stdio: 'pipe' });
 }
 
