@@ -91,7 +91,7 @@ const SUMMARY = {
   birthDate: orNull(Type.String(), 'A year, a month or a day.'),
   deceased: Type.Boolean(),
   identifiers: Type.Array(Identifier, {
-    description: "The source's, then those that exchanges assigned (design 3.6), which have an assigner.",
+    description: "The source's, then those that exchanges assigned, which have an assigner.",
   }),
 };
 
