@@ -144,7 +144,7 @@ async function versions(): Promise<unknown[]> {
 async function runImport(): Promise<Json> {
   const args = ['--organisation', account.organisationId, '--facility', account.facilityId, '--json', FOLDER];
   const child = spawn(process.execPath, ['src/bin/interchange.ts', 'import', ...args], {
-    env: { ...process.env, DATABASE_URL: api.database.url, MASTER_KEY: '0'.repeat(64) },
+    env: { ...process.env, ...api.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
