@@ -9,11 +9,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import { masterKeySource } from '../src/app/config/master-key.ts';
-import { openServiceKeys } from '../src/app/keys/service-keys.ts';
+import { openServiceKeys } from '../src/app/master-key/service-keys.ts';
 import { createPool } from '../src/platform/db/database.ts';
-import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { benchEncounters, describe, floorPaths } from './encounters.ts';
 import { benchLabFetch } from './lab-fetch.ts';

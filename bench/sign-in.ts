@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../src/platform/db/database.ts';
-import { issueAccessToken } from '../src/sign-in/access-token.ts';
-import { createSigningKeys } from '../src/sign-in/signing-keys.ts';
+import { createSigningKeys } from '../src/sign-in/keys/signing-keys.ts';
+import { issueAccessToken } from '../src/sign-in/sessions/access-token.ts';
 
 const LIFETIME_SECONDS = 86_400;
 

@@ -9,10 +9,10 @@ import { existsSync, globSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { createPool } from '../src/platform/db/database.ts';
-import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
+import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { type ClinicalCheck, checkClinicalRecords } from '../test-support/clinical-check.ts';
 import { unexplained } from '../test-support/explained-differences.ts';
 

@@ -8,7 +8,7 @@ import { globSync, statSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedPostgres, stopAbandoned } from '../src/platform/db/embedded-postgres.ts';
+import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
 import { createTemplate } from '../test-support/template.ts';
 
 const PREFIX = 'interchange-test-';
@@ -79,7 +79,7 @@ function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
   const given = process.argv.slice(2);
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
-  const places = named.length > 0 ? named : ['src', 'test', 'scripts', 'bench'];
+  const places = named.length > 0 ? named : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench'];
   const files = places.flatMap((place) => (isFolder(place) ? testsBelow(place) : [place]));
   const child = spawn(
     process.execPath,

@@ -5,14 +5,14 @@ import { PassThrough } from 'node:stream';
 import { type Api, buildApi } from '../src/app/build-api.ts';
 import { buildRuntime, type Runtime } from '../src/app/build-runtime.ts';
 import { type Config, loadConfig } from '../src/app/config/config.ts';
-import { openServiceKeys } from '../src/app/keys/service-keys.ts';
+import { openServiceKeys } from '../src/app/master-key/service-keys.ts';
 import type { KeyRing } from '../src/platform/crypto/key-ring.ts';
 import { createMasterKey, type MasterKeySource } from '../src/platform/crypto/master-key.ts';
 import { createLog } from '../src/platform/log/log.ts';
-import { issueAccessToken } from '../src/sign-in/access-token.ts';
-import { createSigningKeys } from '../src/sign-in/signing-keys.ts';
-import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
-import { PERMISSIONS } from '../src/tenancy/permissions.ts';
+import { createSigningKeys } from '../src/sign-in/keys/signing-keys.ts';
+import { issueAccessToken } from '../src/sign-in/sessions/access-token.ts';
+import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
+import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 /** The answer of a call: status, headers, text, and the JSON of it (undefined when it is none). */

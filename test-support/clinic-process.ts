@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PERMISSIONS } from '../src/tenancy/permissions.ts';
+import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
 import { runCommand, type StartedCommand, startCommand } from './command.ts';
 import { startExchange, type TestExchange } from './exchange-server.ts';
 

@@ -2,25 +2,26 @@
  * Imports files, takes out again all that can be fetched of them, and says what is wrong with it: what does
  * not conform, and what differs from the source.
  */
+
+import type { FhirResource } from '../src/clinical/fetch/fhir-resource.ts';
 import { loadVitalSetResources } from '../src/encounters/vitals/fetch-vital-set.ts';
 import { parseFhirJson } from '../src/fhir/json.ts';
 import {
   loadImagingOrderResources,
   loadLabOrderResources,
 } from '../src/investigations/emit-investigation.ts';
-import type { FhirResource } from '../src/observations/fhir-resource.ts';
 import type { Pool } from '../src/platform/db/database.ts';
 import { isUuid } from '../src/platform/uuid.ts';
 import { importRecords } from '../src/records/import/import-records.ts';
 import type { ImportDocument } from '../src/records/import/import-report.ts';
-import { IMPORTERS } from '../src/records/import/importers.ts';
-import type { JsonObject } from '../src/records/import/json-resource.ts';
-import { type SourceId, storedIds } from '../src/records/import/place-ids.ts';
-import { hasUuid, recordId, recordIdOf } from '../src/records/import/record-id.ts';
+import { IMPORTERS } from '../src/records/import/map/importers.ts';
+import type { JsonObject } from '../src/records/import/map/json-resource.ts';
+import { type SourceId, storedIds } from '../src/records/import/resolve/place-ids.ts';
+import { hasUuid, recordId, recordIdOf } from '../src/records/import/resolve/record-id.ts';
 import { DEFAULT_LIMITS } from '../src/records/import/source/limits.ts';
 import { openFile } from '../src/records/import/source/open-source.ts';
 import type { FacilityScope } from '../src/tenancy/scope.ts';
-import { createTranslator } from '../src/terminology/translate.ts';
+import { createTranslator } from '../src/terminology/lookup/translate.ts';
 import { clinicalFaults } from './clinical-conformance.ts';
 import { differences } from './round-trip.ts';
 

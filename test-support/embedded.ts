@@ -12,7 +12,7 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
   stopAbandoned,
-} from '../src/platform/db/embedded-postgres.ts';
+} from '../local-postgres/embedded-postgres.ts';
 
 const HOLD = fileURLToPath(new URL('hold-postgres.ts', import.meta.url));
 const silent = { info: () => undefined, error: () => undefined };

@@ -1,13 +1,13 @@
 /** Patients, connections and changes for tests of the exchange. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { BY_OPERATOR } from '../src/exchange/connection.ts';
+import { BY_OPERATOR } from '../src/exchange/connections/connection.ts';
 import {
   type CreatedConnection,
   createConnection,
   type NewConnection,
-} from '../src/exchange/create-connection.ts';
-import { DELIVERY, type DeliverySettings } from '../src/exchange/delivery-settings.ts';
-import { enqueuePatientChanges } from '../src/exchange/enqueue-patient-changes.ts';
+} from '../src/exchange/connections/create-connection.ts';
+import { enqueuePatientChanges } from '../src/exchange/queue/enqueue-patient-changes.ts';
+import { DELIVERY, type DeliverySettings } from '../src/exchange/worker/delivery-settings.ts';
 import type { KeyRing } from '../src/platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../src/platform/db/database.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Verdict, verifyRequest } from '../src/exchange/verify-request.ts';
+import { type Verdict, verifyRequest } from '../src/exchange/signing/verify-request.ts';
 
 export interface Arrival {
   headers: Record<string, string | string[] | undefined>;

@@ -3,7 +3,7 @@
  * until it is killed. Prints the URL.
  */
 import { once } from 'node:events';
-import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts';
+import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 
 const silent = { info: () => undefined, error: () => undefined };
 const server = await openEmbeddedPostgres({

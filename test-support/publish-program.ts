@@ -1,7 +1,7 @@
 /** A process that publishes one laboratory order, to be killed in the middle of it. */
 import { createPool } from '../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { PUBLISH } from '../src/publish/publish-settings.ts';
+import { PUBLISH } from '../src/publish/servers/publish-settings.ts';
 import { createTestPublisher, type PublishClinic } from './publish-records.ts';
 
 const { url, target, organisationId, facilityId, orderId, lease } = JSON.parse(process.argv[2] ?? '{}');

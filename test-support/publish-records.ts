@@ -7,16 +7,16 @@ import { loadLabOrderResources, orderChangedSince } from '../src/investigations/
 import { createKeyRing, type KeyRing } from '../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../src/platform/db/database.ts';
 import { createLog, type Log } from '../src/platform/log/log.ts';
-import type { AccessEntry, AccessLog } from '../src/privacy/access-log.ts';
-import { createTarget, type NewTarget } from '../src/publish/manage-targets.ts';
-import type { PublishSource } from '../src/publish/prepare-publish.ts';
-import { createPublisher, type Publisher } from '../src/publish/publish.ts';
-import type { PublishSettings } from '../src/publish/publish-settings.ts';
-import { RETRY } from '../src/publish/retry.ts';
-import type { PublishedResource } from '../src/publish/run.store.ts';
-import type { FacilityContext } from '../src/tenancy/access.ts';
+import type { AccessEntry, AccessLog } from '../src/privacy/access-log/access-log.ts';
+import type { PublishSource } from '../src/publish/plan/prepare-publish.ts';
+import { createPublisher, type Publisher } from '../src/publish/runs/publish.ts';
+import type { PublishedResource } from '../src/publish/runs/run.store.ts';
+import { RETRY } from '../src/publish/send/retry.ts';
+import { createTarget, type NewTarget } from '../src/publish/servers/manage-targets.ts';
+import type { PublishSettings } from '../src/publish/servers/publish-settings.ts';
+import type { FacilityContext } from '../src/tenancy/callers/access.ts';
 import type { FacilityScope } from '../src/tenancy/scope.ts';
-import { createTranslator } from '../src/terminology/translate.ts';
+import { createTranslator } from '../src/terminology/lookup/translate.ts';
 import { importJson } from './import-files.ts';
 import { bundle, encounter, organization, patient, practitioner, type Resource } from './records/clinic.ts';
 

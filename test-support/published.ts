@@ -1,7 +1,7 @@
 /** What must be true of a target after a publish that succeeded. */
 import assert from 'node:assert/strict';
 import type { Pool } from '../src/platform/db/database.ts';
-import { literalReferences, type Resource } from '../src/publish/simulator/fhir-store.ts';
+import { literalReferences, type Resource } from '../tools/fhir-simulator/fhir-store.ts';
 import type { TestFhirServer } from './fhir-server/start.ts';
 import type { PublishClinic } from './publish-records.ts';
 

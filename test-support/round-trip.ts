@@ -1,6 +1,6 @@
 /** What of a FHIR resource came back differently from how it went in. */
 import { Decimal, decimalText } from '../src/fhir/json.ts';
-import { recordId } from '../src/records/import/record-id.ts';
+import { recordId } from '../src/records/import/resolve/record-id.ts';
 
 /** `left out`: was in the source only. `added`: is in the answer only. `changed`, `reordered`: is in both. */
 export type DifferenceKind = 'left out' | 'added' | 'changed' | 'reordered';

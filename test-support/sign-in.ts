@@ -4,14 +4,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createKeyRing, type KeyRing } from '../src/platform/crypto/key-ring.ts';
 import { watchClock } from '../src/platform/db/clock-watch.ts';
 import type { LogFields } from '../src/platform/log/log.ts';
-import type { UserType } from '../src/sign-in/account.store.ts';
-import { type CreatedAccount, createAccount } from '../src/sign-in/create-account.ts';
-import type { PasswordSource } from '../src/sign-in/initial-password.ts';
-import { createPasswords, type Passwords } from '../src/sign-in/password.ts';
+import type { UserType } from '../src/sign-in/accounts/account.store.ts';
+import { type CreatedAccount, createAccount } from '../src/sign-in/accounts/create-account.ts';
+import type { PasswordSource } from '../src/sign-in/accounts/initial-password.ts';
+import { createPasswords, type Passwords } from '../src/sign-in/credentials/password.ts';
 import type { SignInSettings } from '../src/sign-in/settings.ts';
 import { createSignIn, type SignIn } from '../src/sign-in/sign-in.ts';
-import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
-import { createRole } from '../src/tenancy/roles.ts';
+import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
+import { createRole } from '../src/tenancy/roles/roles.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 /** Argon2id that costs tests little; production's cost is tested where it matters. */

@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { type CommandEnvironment, UsageError } from '../src/platform/command/command.ts';
 import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
-import { createTargetCommand } from '../src/publish/create-target.command.ts';
+import { createTargetCommand } from '../src/publish/servers/create-target.command.ts';
 import {
   disableTargetCommand,
   enableTargetCommand,
@@ -12,8 +12,8 @@ import {
   rotateTargetSecretCommand,
   showTargetCommand,
   updateTargetCommand,
-} from '../src/publish/manage-targets.command.ts';
-import { testTargetCommand } from '../src/publish/test-target.command.ts';
+} from '../src/publish/servers/manage-targets.command.ts';
+import { testTargetCommand } from '../src/publish/servers/test-target.command.ts';
 import type { TestDatabase } from './database.ts';
 
 export interface RanTargetCommand {

@@ -5,8 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { allChainKeys } from '../src/privacy/access-log-keys.ts';
-import { verifyAccessLog } from '../src/privacy/verify-access-log.ts';
+import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
+import { verifyAccessLog } from '../src/privacy/access-log/verify-access-log.ts';
 import {
   type Answer,
   startTestApi,

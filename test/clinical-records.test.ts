@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
+import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { type ClinicalCheck, checkClinicalRecords } from '../test-support/clinical-check.ts';
 import { clinicalFaults } from '../test-support/clinical-conformance.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';

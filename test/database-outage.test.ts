@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
-import { createTarget } from '../src/publish/manage-targets.ts';
-import { insertRefreshToken } from '../src/sign-in/refresh-token.store.ts';
-import { newRefreshToken } from '../src/sign-in/refresh-token.ts';
+import { createTarget } from '../src/publish/servers/manage-targets.ts';
+import { insertRefreshToken } from '../src/sign-in/sessions/refresh-token.store.ts';
+import { newRefreshToken } from '../src/sign-in/sessions/refresh-token.ts';
 import {
   startTestApi,
   type Tenant,

@@ -60,7 +60,7 @@ function errorsOfPage(): string[] {
 function errorsOfSource(): { key: string; path: string }[] {
   const makers = errorMakers();
   const found = new Map<string, string>();
-  for (const path of globSync('src/**/*.ts', { cwd: ROOT })) {
+  for (const path of globSync('{src,local-postgres,tools}/**/*.ts', { cwd: ROOT })) {
     if (path.endsWith('.test.ts') || path === FACTORIES) continue;
     for (const key of errorsOfFile(path, makers)) found.set(key, path);
   }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { updateConnection } from '../src/exchange/connection.store.ts';
-import type { CreatedConnection } from '../src/exchange/create-connection.ts';
-import { rotateSecret } from '../src/exchange/rotate-secret.ts';
+import { updateConnection } from '../src/exchange/connections/connection.store.ts';
+import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
+import { rotateSecret } from '../src/exchange/connections/rotate-secret.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 

@@ -7,7 +7,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { after, before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { EmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
 import { makeDataDir, openHere, serverPid } from '../test-support/embedded.ts';
 import { createService, type Service } from '../test-support/exchange-processes.ts';

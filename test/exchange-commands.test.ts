@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import type { Command } from 'commander';
 import { buildProgram } from '../src/app/commands.ts';
-import { createFacility, createOrganisation } from '../src/tenancy/facilities.ts';
+import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { runCommand, startCommand } from '../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
 import { insertPatients, type Place, queue, rename } from '../test-support/exchange-records.ts';

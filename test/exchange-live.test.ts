@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { buildDeliveries } from '../src/app/build-deliveries.ts';
-import type { DeliveryWorker } from '../src/exchange/delivery-worker.ts';
-import { setModules } from '../src/tenancy/facilities.ts';
+import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
+import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { connect, insertPatients, queue } from '../test-support/exchange-records.ts';
 import { startExchange, type TestExchange } from '../test-support/exchange-server.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createAccount } from '../src/sign-in/create-account.ts';
+import { createAccount } from '../src/sign-in/accounts/create-account.ts';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
 import { printedProgram, runProgram } from '../test-support/printed-program.ts';

@@ -4,11 +4,11 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { transaction } from '../src/platform/db/database.ts';
-import { disableAccount } from '../src/sign-in/manage-accounts.ts';
-import { setModules } from '../src/tenancy/facilities.ts';
+import { disableAccount } from '../src/sign-in/accounts/manage-accounts.ts';
 import { notifyLive } from '../src/tenancy/live.ts';
-import { MODULES } from '../src/tenancy/modules.ts';
-import { setPermissions } from '../src/tenancy/roles.ts';
+import { setModules } from '../src/tenancy/organisations/facilities.ts';
+import { MODULES } from '../src/tenancy/organisations/modules.ts';
+import { setPermissions } from '../src/tenancy/roles/roles.ts';
 import {
   startTestApi,
   type Tenant,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../src/app/config/config.ts';
 import { masterKeySource } from '../src/app/config/master-key.ts';
-import { addMasterKey } from '../src/app/keys/rotate-master-key.ts';
+import { addMasterKey } from '../src/app/master-key/rotate-master-key.ts';
 import { createMasterKey } from '../src/platform/crypto/master-key.ts';
 import { ADVISORY_LOCKS } from '../src/platform/db/advisory-locks.ts';
 import { createPool, type Pool } from '../src/platform/db/database.ts';

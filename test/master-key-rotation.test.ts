@@ -8,7 +8,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
-import { SEALED_TABLES } from '../src/app/keys/sealed-tables.ts';
+import { SEALED_TABLES } from '../src/app/master-key/sealed-tables.ts';
 import { openUnderAny } from '../src/platform/crypto/key-ring.ts';
 import { createMasterKey, unwrapDataKey } from '../src/platform/crypto/master-key.ts';
 import { type Clinic, openClinic } from '../test-support/clinic-process.ts';

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Access, FacilityAccess } from '../src/tenancy/access.ts';
-import { MODULES } from '../src/tenancy/modules.ts';
-import { PERMISSIONS } from '../src/tenancy/permissions.ts';
+import type { Access, FacilityAccess } from '../src/tenancy/callers/access.ts';
+import { MODULES } from '../src/tenancy/organisations/modules.ts';
+import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
 import {
   type Answer,
   startTestApi,

@@ -1,7 +1,7 @@
 /** The delivery worker of a process, on connections of its own. */
-import { createDeliveryPool } from '../exchange/delivery-pool.ts';
-import { createDeliveryWorker, type DeliveryWorker } from '../exchange/delivery-worker.ts';
-import { attemptSeconds } from '../exchange/exchange-metrics.ts';
+import { createDeliveryPool } from '../exchange/worker/delivery-pool.ts';
+import { createDeliveryWorker, type DeliveryWorker } from '../exchange/worker/delivery-worker.ts';
+import { attemptSeconds } from '../exchange/worker/exchange-metrics.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { errorFields } from '../platform/log/log.ts';
 import type { Runtime } from './build-runtime.ts';

@@ -1,28 +1,32 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
 
+import { openDataFolder } from '../../local-postgres/data-folder.ts';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
 import { CommandError } from '../platform/command/command.ts';
 import type { MasterKeySource } from '../platform/crypto/master-key.ts';
 import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
-import { openDataFolder } from '../platform/db/data-folder.ts';
 import { createPool, type Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { createWriteWatch, type WriteWatch } from '../platform/db/write-watch.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
-import { type AccessLogWriter, createAccessLogWriter, HEAD_EVENT } from '../privacy/access-log.writer.ts';
-import { newestChainKey } from '../privacy/access-log-keys.ts';
-import { type CallerDirectory, createCallerDirectory } from '../tenancy/caller-directory.ts';
+import {
+  type AccessLogWriter,
+  createAccessLogWriter,
+  HEAD_EVENT,
+} from '../privacy/access-log/access-log.writer.ts';
+import { newestChainKey } from '../privacy/access-log/access-log-keys.ts';
+import { type CallerDirectory, createCallerDirectory } from '../tenancy/callers/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
 import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { masterKeySource } from './config/master-key.ts';
 import { createHearing, type Hearing } from './hearing.ts';
-import { refuseWrongMasterKey } from './keys/first-data-key.ts';
-import { announceKey, KEYS_CHANNEL } from './keys/key-holders.ts';
-import { openServiceKeys, type ServiceKeys } from './keys/service-keys.ts';
+import { refuseWrongMasterKey } from './master-key/first-data-key.ts';
+import { announceKey, KEYS_CHANNEL } from './master-key/key-holders.ts';
+import { openServiceKeys, type ServiceKeys } from './master-key/service-keys.ts';
 
 /** The database of a process: where it is, and how it is let go of. */
 export interface OpenDatabase {

@@ -1,6 +1,6 @@
 /** What runs in the background of a process: housekeeping, and the deliveries. */
 import { errorFields } from '../platform/log/log.ts';
-import { makePartitions } from '../privacy/access-log-partition.store.ts';
+import { makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
 import { buildDeliveries } from './build-deliveries.ts';
 import type { Runtime } from './build-runtime.ts';
 

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { insertPatient } from '../../test-support/clinical-records.ts';
 import { type CommandResult, runCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
-import { MODULES } from '../tenancy/modules.ts';
+import { MODULES } from '../tenancy/organisations/modules.ts';
 import { buildProgram } from './commands.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -2,22 +2,32 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
-import { switchConnectionCommand, updateConnectionCommand } from '../exchange/change-connection.command.ts';
-import { createConnectionCommand } from '../exchange/create-connection.command.ts';
-import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
-import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/list-deliveries.command.ts';
-import { replayDeliveriesCommand, skipDeliveriesCommand } from '../exchange/review-deliveries.command.ts';
-import { activateSecretCommand, rotateSecretCommand } from '../exchange/rotate-secret.command.ts';
-import { listConnectionsCommand, showConnectionCommand } from '../exchange/show-connections.command.ts';
-import { showDeliveryCommand } from '../exchange/show-delivery.command.ts';
-import { exchangeSimulatorCommand } from '../exchange/simulator/exchange-simulator.command.ts';
+import { exchangeSimulatorCommand } from '../../tools/exchange-simulator/exchange-simulator.command.ts';
+import { fhirSimulatorCommand } from '../../tools/fhir-simulator/fhir-simulator.command.ts';
+import {
+  switchConnectionCommand,
+  updateConnectionCommand,
+} from '../exchange/connections/change-connection.command.ts';
+import { createConnectionCommand } from '../exchange/connections/create-connection.command.ts';
+import { activateSecretCommand, rotateSecretCommand } from '../exchange/connections/rotate-secret.command.ts';
+import {
+  listConnectionsCommand,
+  showConnectionCommand,
+} from '../exchange/connections/show-connections.command.ts';
+import { onPatientsChanged } from '../exchange/queue/enqueue-patient-changes.ts';
+import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/review/list-deliveries.command.ts';
+import {
+  replayDeliveriesCommand,
+  skipDeliveriesCommand,
+} from '../exchange/review/review-deliveries.command.ts';
+import { showDeliveryCommand } from '../exchange/review/show-delivery.command.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import { CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { isUuid } from '../platform/uuid.ts';
+import { verifyAccessLogCommand } from '../privacy/access-log/verify-access-log.command.ts';
 import { archiveAccessLogCommand } from '../privacy/archive/archive-access-log.command.ts';
-import { verifyAccessLogCommand } from '../privacy/verify-access-log.command.ts';
-import { createTargetCommand } from '../publish/create-target.command.ts';
+import { createTargetCommand } from '../publish/servers/create-target.command.ts';
 import {
   disableTargetCommand,
   enableTargetCommand,
@@ -26,39 +36,38 @@ import {
   rotateTargetSecretCommand,
   showTargetCommand,
   updateTargetCommand,
-} from '../publish/manage-targets.command.ts';
-import { fhirSimulatorCommand } from '../publish/simulator/fhir-simulator.command.ts';
-import { testTargetCommand } from '../publish/test-target.command.ts';
+} from '../publish/servers/manage-targets.command.ts';
+import { testTargetCommand } from '../publish/servers/test-target.command.ts';
 import { importCommand } from '../records/import/import.command.ts';
-import { createAccountCommand } from '../sign-in/create-account.command.ts';
+import { createAccountCommand } from '../sign-in/accounts/create-account.command.ts';
 import {
   disableAccountCommand,
   enableAccountCommand,
   listAccountsCommand,
   resetPasswordCommand,
-} from '../sign-in/manage-accounts.command.ts';
-import { listKeysCommand, rotateKeyCommand } from '../sign-in/signing-key.command.ts';
-import { unlockAccountCommand } from '../sign-in/unlock-account.command.ts';
-import { createFacilityCommand } from '../tenancy/create-facility.command.ts';
-import { createOrganisationCommand } from '../tenancy/create-organisation.command.ts';
-import { createRoleCommand } from '../tenancy/create-role.command.ts';
-import { listFacilitiesCommand } from '../tenancy/list-facilities.command.ts';
-import { listOrganisationsCommand } from '../tenancy/list-organisations.command.ts';
-import { listRolesCommand } from '../tenancy/list-roles.command.ts';
-import { setModulesCommand } from '../tenancy/set-modules.command.ts';
-import { setPermissionsCommand } from '../tenancy/set-permissions.command.ts';
-import { exportMapsCommand } from '../terminology/export-maps.command.ts';
-import { importMapsCommand } from '../terminology/import-maps.command.ts';
-import { listMapsCommand } from '../terminology/list-maps.command.ts';
-import { listUnmappedCommand } from '../terminology/list-unmapped.command.ts';
-import { translateCodeCommand } from '../terminology/translate-code.command.ts';
-import { createCommandEnvironment } from './command-environment.ts';
-import { demoCommand } from './demo/demo.command.ts';
-import { configureHelp } from './help.ts';
-import { rotateMasterKeyCommand } from './keys/rotate-master-key.command.ts';
-import { migrateCommand } from './migrate.command.ts';
-import { runRetentionCommand } from './retention.command.ts';
-import { serveCommand, startCommand } from './serve.command.ts';
+} from '../sign-in/accounts/manage-accounts.command.ts';
+import { unlockAccountCommand } from '../sign-in/accounts/unlock-account.command.ts';
+import { listKeysCommand, rotateKeyCommand } from '../sign-in/keys/signing-key.command.ts';
+import { createFacilityCommand } from '../tenancy/organisations/create-facility.command.ts';
+import { createOrganisationCommand } from '../tenancy/organisations/create-organisation.command.ts';
+import { listFacilitiesCommand } from '../tenancy/organisations/list-facilities.command.ts';
+import { listOrganisationsCommand } from '../tenancy/organisations/list-organisations.command.ts';
+import { setModulesCommand } from '../tenancy/organisations/set-modules.command.ts';
+import { createRoleCommand } from '../tenancy/roles/create-role.command.ts';
+import { listRolesCommand } from '../tenancy/roles/list-roles.command.ts';
+import { setPermissionsCommand } from '../tenancy/roles/set-permissions.command.ts';
+import { translateCodeCommand } from '../terminology/lookup/translate-code.command.ts';
+import { listMapsCommand } from '../terminology/maps/list-maps.command.ts';
+import { exportMapsCommand } from '../terminology/transfer/export-maps.command.ts';
+import { importMapsCommand } from '../terminology/transfer/import-maps.command.ts';
+import { listUnmappedCommand } from '../terminology/unmapped/list-unmapped.command.ts';
+import { createCommandEnvironment } from './commands/command-environment.ts';
+import { demoCommand } from './commands/demo.command.ts';
+import { configureHelp } from './commands/help.ts';
+import { migrateCommand } from './commands/migrate.command.ts';
+import { runRetentionCommand } from './commands/retention.command.ts';
+import { serveCommand, startCommand } from './commands/serve.command.ts';
+import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
 
 export function buildProgram(): Command {
   const output = { json: false, stdout: process.stdout };

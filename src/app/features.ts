@@ -1,19 +1,19 @@
 /** The parts that routes, workers and commands of features share, built once for a process. */
-import { onPatientsChanged } from '../exchange/enqueue-patient-changes.ts';
-import { registerQueueGauges } from '../exchange/exchange-metrics.ts';
+import { onPatientsChanged } from '../exchange/queue/enqueue-patient-changes.ts';
+import { registerQueueGauges } from '../exchange/worker/exchange-metrics.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
-import { createPublisher, type Publisher } from '../publish/publish.ts';
-import { createPublishSweep, SWEEP } from '../publish/sweep.ts';
+import { createPublishSweep, SWEEP } from '../publish/history/sweep.ts';
+import { createPublisher, type Publisher } from '../publish/runs/publish.ts';
+import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sessions/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
-import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sweep.ts';
-import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/retention.ts';
-import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/record-unmapped.ts';
-import { createTranslator, type Translator } from '../terminology/translate.ts';
+import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/organisations/retention.ts';
+import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
+import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/unmapped/record-unmapped.ts';
 import type { Runtime } from './build-runtime.ts';
 import type { HousekeepingStep } from './build-worker.ts';
+import { retentionRules } from './commands/retention.ts';
 import { createLoadReferenced } from './load-referenced.ts';
-import { retentionRules } from './retention.ts';
 
 /** What the route table hands to routes; each takes what it needs of it. */
 export interface Features extends Runtime, SignIn {

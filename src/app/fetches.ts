@@ -1,9 +1,10 @@
 /** The three fetches as FHIR, and the routes of the single resources that they show (docs/adr/0094). */
+
+import type { FetchKind } from '../clinical/fetch/read-resource.ts';
+import { FETCHED_TYPES, type FetchedType } from '../clinical/fetch/resource-owner.store.ts';
 import { createFetchVitalSet } from '../encounters/vitals/fetch-vital-set.ts';
 import { createFetchImagingOrder } from '../investigations/imaging/fetch-imaging-order.ts';
 import { createFetchLabOrder } from '../investigations/lab/fetch-lab-order.ts';
-import type { FetchKind } from '../observations/read-resource.ts';
-import { FETCHED_TYPES, type FetchedType } from '../observations/resource-owner.store.ts';
 import type { Features } from './features.ts';
 
 export type FetchName = 'laboratory' | 'imaging' | 'vitals';

@@ -1,16 +1,17 @@
 /** Records that published resources refer to, from the features that hold them. */
+
+import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
+import { loadNamedResults } from '../clinical/observations/named-results.store.ts';
 import { encounterJson } from '../encounters/encounter.fhir.ts';
 import { createEncounterReader, type LoadedEncounter } from '../encounters/encounter.store.ts';
 import { parseFhirJson } from '../fhir/json.ts';
-import type { FhirResource } from '../observations/fhir-resource.ts';
-import { loadNamedResults } from '../observations/named-results.store.ts';
 import { patientResource } from '../patients/patient.fhir.ts';
 import { loadPatients } from '../patients/patient.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
-import { type ResourceKey, splitKey } from '../publish/content.fhir.ts';
-import { loadDirectory } from '../publish/load-directory.ts';
-import type { LoadReferenced, ReferencedRecord } from '../publish/referenced-records.ts';
+import { type ResourceKey, splitKey } from '../publish/plan/content.fhir.ts';
+import { loadDirectory } from '../publish/plan/load-directory.ts';
+import type { LoadReferenced, ReferencedRecord } from '../publish/plan/referenced-records.ts';
 
 export function createLoadReferenced(db: Queryable): LoadReferenced {
   const readEncounter = createEncounterReader(db);

@@ -1,4 +1,6 @@
 /** The table of contents: every method and path, and the route that answers it. */
+
+import { readResourceRoute } from '../clinical/fetch/read-resource.route.ts';
 import { encounterMetadataRoute } from '../encounters/metadata.route.ts';
 import { readEncounterRoute } from '../encounters/read-encounter.route.ts';
 import { searchEncountersFormRoute, searchEncountersRoute } from '../encounters/search-encounters.route.ts';
@@ -8,7 +10,8 @@ import {
   listVitalSetPublicationsRoute,
   publishVitalSetRoute,
 } from '../encounters/vitals/publish-vital-set.route.ts';
-import { callbackRoute } from '../exchange/callback.route.ts';
+import { callbackRoute } from '../exchange/callbacks/callback.route.ts';
+import { listCallbacksRoute } from '../exchange/callbacks/list-callbacks.route.ts';
 import {
   activateSecretRoute,
   changeConnectionRoute,
@@ -17,11 +20,10 @@ import {
   readConnectionRoute,
   rotateSecretRoute,
   switchConnectionRoute,
-} from '../exchange/connections.route.ts';
-import { listCallbacksRoute } from '../exchange/list-callbacks.route.ts';
-import { listDeliveriesRoute } from '../exchange/list-deliveries.route.ts';
-import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/read-delivery.route.ts';
-import { replayDeliveriesRoute, skipDeliveriesRoute } from '../exchange/review-deliveries.route.ts';
+} from '../exchange/connections/connections.route.ts';
+import { listDeliveriesRoute } from '../exchange/review/list-deliveries.route.ts';
+import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/review/read-delivery.route.ts';
+import { replayDeliveriesRoute, skipDeliveriesRoute } from '../exchange/review/review-deliveries.route.ts';
 import { fetchImagingOrderRoute } from '../investigations/imaging/fetch-imaging-order.route.ts';
 import { listImagingOrdersRoute } from '../investigations/imaging/list-imaging-orders.route.ts';
 import {
@@ -34,28 +36,27 @@ import {
   listLabOrderPublicationsRoute,
   publishLabOrderRoute,
 } from '../investigations/lab/publish-lab-order.route.ts';
-import { readResourceRoute } from '../observations/read-resource.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
 import { setPrivacyRoute } from '../patients/set-privacy.route.ts';
-import { readAccessLogRoute } from '../privacy/read-access-log.route.ts';
+import { readAccessLogRoute } from '../privacy/access-log/read-access-log.route.ts';
 import { importRecordsRoute } from '../records/import/import-records.route.ts';
-import { changePasswordRoute } from '../sign-in/change-password.route.ts';
-import { jwksRoute } from '../sign-in/jwks.route.ts';
-import { loginRoute } from '../sign-in/login.route.ts';
-import { logoutRoute } from '../sign-in/logout.route.ts';
-import { refreshRoute } from '../sign-in/refresh.route.ts';
-import { setUpPasswordRoute } from '../sign-in/set-up-password.route.ts';
-import { verifyRoute } from '../sign-in/verify.route.ts';
-import { deleteMapRoute } from '../terminology/delete-map.route.ts';
-import { exportMapsRoute } from '../terminology/export-maps.route.ts';
-import { importMapsRoute } from '../terminology/import-maps.route.ts';
-import { listChangesRoute } from '../terminology/list-changes.route.ts';
-import { listMapsRoute } from '../terminology/list-maps.route.ts';
-import { listUnmappedRoute } from '../terminology/list-unmapped.route.ts';
-import { putMapRoute } from '../terminology/put-map.route.ts';
-import { translateCodeRoute } from '../terminology/translate-code.route.ts';
+import { changePasswordRoute } from '../sign-in/credentials/change-password.route.ts';
+import { setUpPasswordRoute } from '../sign-in/credentials/set-up-password.route.ts';
+import { jwksRoute } from '../sign-in/keys/jwks.route.ts';
+import { loginRoute } from '../sign-in/sessions/login.route.ts';
+import { logoutRoute } from '../sign-in/sessions/logout.route.ts';
+import { refreshRoute } from '../sign-in/sessions/refresh.route.ts';
+import { verifyRoute } from '../sign-in/sessions/verify.route.ts';
+import { translateCodeRoute } from '../terminology/lookup/translate-code.route.ts';
+import { deleteMapRoute } from '../terminology/maps/delete-map.route.ts';
+import { listChangesRoute } from '../terminology/maps/list-changes.route.ts';
+import { listMapsRoute } from '../terminology/maps/list-maps.route.ts';
+import { putMapRoute } from '../terminology/maps/put-map.route.ts';
+import { exportMapsRoute } from '../terminology/transfer/export-maps.route.ts';
+import { importMapsRoute } from '../terminology/transfer/import-maps.route.ts';
+import { listUnmappedRoute } from '../terminology/unmapped/list-unmapped.route.ts';
 import type { Features } from './features.ts';
 import { buildFetches, kindsByType } from './fetches.ts';
 import { setPasswordPageRoute } from './http/console-file.route.ts';

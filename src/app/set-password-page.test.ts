@@ -7,8 +7,8 @@ import type { Browser, Page } from 'playwright-core';
 import { startTestApi, type Tenant, type TestApi } from '../../test-support/api.ts';
 import { NO_BROWSER, startBrowser } from '../../test-support/browser.ts';
 import { cheapPasswords } from '../../test-support/sign-in.ts';
-import { type CreatedAccount, createAccount } from '../sign-in/create-account.ts';
-import { createRole } from '../tenancy/roles.ts';
+import { type CreatedAccount, createAccount } from '../sign-in/accounts/create-account.ts';
+import { createRole } from '../tenancy/roles/roles.ts';
 
 const PASSWORD = 'seven green ladders';
 

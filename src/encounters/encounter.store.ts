@@ -1,7 +1,7 @@
 /** SQL of encounters: the columns of one, and reading by id. */
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
-import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
+import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { EncounterLocation, EncounterRecord, EncounterStatus, Participant } from './encounter.fhir.ts';
 

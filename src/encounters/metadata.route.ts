@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import type { Route } from '../platform/http/route.ts';
-import { type Access, openRoute } from '../tenancy/access.ts';
+import { type Access, openRoute } from '../tenancy/callers/access.ts';
 import { capabilityStatement } from './capability-statement.ts';
 
 export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: string }): Route<Access> {

@@ -4,7 +4,7 @@ import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import { matchesEtag, weakEtag } from '../platform/http/etag.ts';
 import type { Route } from '../platform/http/route.ts';
-import { type Access, facilityRoute } from '../tenancy/access.ts';
+import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
 import { ENCOUNTER_EXAMPLE, EncounterSchema } from './encounter.schema.ts';
 import { createReadEncounter, type ReadEncounterDependencies } from './read-encounter.ts';

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { searchsetJson } from '../fhir/bundle.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
-import { type Access, type FacilityContext, facilityRoute } from '../tenancy/access.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
 import { EncounterSearchsetSchema, SEARCHSET_EXAMPLE } from './encounter.schema.ts';
 import { createSearchEncounters, type SearchEncountersDependencies } from './search-encounters.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
-import { createFacility, createOrganisation } from '../tenancy/facilities.ts';
+import { createFacility, createOrganisation } from '../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { ENCOUNTER_STATUSES } from './encounter.schema.ts';
 import {

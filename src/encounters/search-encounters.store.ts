@@ -1,7 +1,7 @@
 /** SQL of the encounter search: one page of one patient, many searches in one round trip (docs/adr/0007). */
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
-import { createOrganisationBatcher } from '../tenancy/organisation-batch.ts';
+import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { EncounterRecord, EncounterStatus } from './encounter.fhir.ts';
 import {

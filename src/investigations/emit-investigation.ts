@@ -6,15 +6,15 @@ import {
   observationCodings,
   type UnmappedCode,
   unmappedCodes,
-} from '../observations/coded-content.ts';
-import type { FhirResource } from '../observations/fhir-resource.ts';
-import { observationResource } from '../observations/observation.fhir.ts';
-import type { ObservationRecord } from '../observations/observation.ts';
+} from '../clinical/content/coded-content.ts';
+import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
+import { observationResource } from '../clinical/observations/observation.fhir.ts';
+import type { ObservationRecord } from '../clinical/observations/observation.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../platform/http/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Translations } from '../terminology/apply-map.ts';
-import type { Translator } from '../terminology/translate.ts';
+import type { Translator } from '../terminology/lookup/translate.ts';
+import type { Translations } from '../terminology/maps/apply-map.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
 import type { Discipline, InvestigationRecord, OrderRecord } from './investigation.ts';
 import { orderResource } from './order.fhir.ts';

@@ -1,6 +1,6 @@
 /** Which columns make an order with its results, reports and studies. */
-import { columns, exactJson, type Field, parts, readRow, rowSql } from '../observations/document.ts';
-import { OBSERVATION_FIELDS } from '../observations/observation.store.ts';
+import { columns, exactJson, type Field, parts, readRow, rowSql } from '../clinical/content/document.ts';
+import { OBSERVATION_FIELDS } from '../clinical/observations/observation.store.ts';
 
 const ORDER_FIELDS: readonly Field[] = [
   ...columns('o', [

@@ -1,6 +1,6 @@
 /** SQL that reads orders with their results, reports and studies. */
-import type { Loaded, RecordKey } from '../observations/loaded.ts';
-import { createRecordLoader, type LoadLimits, type RecordSource } from '../observations/record-loader.ts';
+import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
+import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Discipline, InvestigationRecord } from './investigation.ts';

@@ -1,6 +1,12 @@
 /** Laboratory and imaging orders, reports and studies as the internal model holds them (docs/adr/0040). */
+
+import type {
+  Annotation,
+  ObservationRecord,
+  RecordPointer,
+  Timing,
+} from '../clinical/observations/observation.ts';
 import type { CodeableConcept, Coding, Identifier } from '../fhir/coded.ts';
-import type { Annotation, ObservationRecord, RecordPointer, Timing } from '../observations/observation.ts';
 
 export type Discipline = 'laboratory' | 'imaging' | 'other';
 

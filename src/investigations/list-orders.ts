@@ -1,16 +1,17 @@
 /** List the orders of one patient, so that a partner can discover their ids (docs/lab.md). */
+
+import { codingsOf, emitContext } from '../clinical/content/coded-content.ts';
+import { summaryCode } from '../clinical/fetch/collection.fhir.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
-import { codingsOf, emitContext } from '../observations/coded-content.ts';
-import { summaryCode } from '../observations/collection.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
-import type { AccessLog } from '../privacy/access-log.ts';
+import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
-import type { FacilityContext } from '../tenancy/access.ts';
-import type { Translator } from '../terminology/translate.ts';
+import type { FacilityContext } from '../tenancy/callers/access.ts';
+import type { Translator } from '../terminology/lookup/translate.ts';
 import type { Discipline } from './investigation.ts';
 import { type ListedOrder, listOrderPage, type OrderPosition } from './list-orders.store.ts';
 

@@ -1,6 +1,6 @@
 /** An order in a list, in the OpenAPI document. */
 import Type from 'typebox';
-import { CODE_SCHEMAS, pageSchema } from '../observations/clinical.schema.ts';
+import { CODE_SCHEMAS, pageSchema } from '../clinical/fetch/clinical.schema.ts';
 
 export const OrderPageSchema = pageSchema(
   Type.Object({

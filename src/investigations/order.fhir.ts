@@ -1,5 +1,5 @@
 /** An order as FHIR R4 ServiceRequest (https://hl7.org/fhir/R4/servicerequest.html). Pure. */
-import type { CodeableConcept } from '../fhir/coded.ts';
+
 import {
   annotations,
   type EmitContext,
@@ -8,8 +8,9 @@ import {
   identifiers,
   reference,
   references,
-} from '../observations/fhir-resource.ts';
-import { SNOMED_CT } from '../terminology/code-systems.ts';
+} from '../clinical/fetch/fhir-resource.ts';
+import type { CodeableConcept } from '../fhir/coded.ts';
+import { SNOMED_CT } from '../terminology/lookup/code-systems.ts';
 import type { Discipline, OrderRecord } from './investigation.ts';
 
 /** Categories of the R4 example value set "Service Request Category Codes". */

@@ -1,5 +1,5 @@
 /** A report as FHIR R4 DiagnosticReport (https://hl7.org/fhir/R4/diagnosticreport.html). Pure. */
-import type { CodeableConcept } from '../fhir/coded.ts';
+
 import {
   type EmitContext,
   encounterReference,
@@ -7,10 +7,11 @@ import {
   identifiers,
   references,
   translateAll,
-} from '../observations/fhir-resource.ts';
-import { effectiveElement, withOrder } from '../observations/observation.fhir.ts';
-import type { RecordPointer } from '../observations/observation.ts';
-import { V2_DIAGNOSTIC_SERVICE } from '../terminology/code-systems.ts';
+} from '../clinical/fetch/fhir-resource.ts';
+import { effectiveElement, withOrder } from '../clinical/observations/observation.fhir.ts';
+import type { RecordPointer } from '../clinical/observations/observation.ts';
+import type { CodeableConcept } from '../fhir/coded.ts';
+import { V2_DIAGNOSTIC_SERVICE } from '../terminology/lookup/code-systems.ts';
 import type { Discipline, DocumentRecord, ReportRecord } from './investigation.ts';
 
 /** Categories of HL7 v2 table 0074. */

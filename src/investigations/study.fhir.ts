@@ -7,9 +7,9 @@ import {
   identifiers,
   reference,
   references,
-} from '../observations/fhir-resource.ts';
-import { withOrder } from '../observations/observation.fhir.ts';
-import type { RecordPointer } from '../observations/observation.ts';
+} from '../clinical/fetch/fhir-resource.ts';
+import { withOrder } from '../clinical/observations/observation.fhir.ts';
+import type { RecordPointer } from '../clinical/observations/observation.ts';
 import type { SeriesRecord, StudyRecord } from './investigation.ts';
 
 /** The resource; `order` is named in `basedOn` where the source named none. */

@@ -2,8 +2,8 @@
 
 import Type, { type Static, type TSchema } from 'typebox';
 import { displayName } from '../fhir/person.ts';
+import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
-import { PURPOSES_OF_USE } from '../privacy/purpose-of-use.ts';
 import type { PatientRecord } from './patient.ts';
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>

@@ -1,6 +1,7 @@
 /** SQL of a patient's privacy setting. */
+
+import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 
 export interface PrivacyScope {
   readonly organisationId: string;

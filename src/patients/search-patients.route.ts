@@ -1,7 +1,7 @@
 /** GET /patients/base (specification, "Patients"; design 3.4). */
 import Type from 'typebox';
 import type { Route } from '../platform/http/route.ts';
-import { type Access, facilityRoute } from '../tenancy/access.ts';
+import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { PatientSummarySchema, patientSummary } from './patient.schema.ts';
 import { type SearchPatientsDependencies, searchPatients } from './search-patients.ts';
 

@@ -1,6 +1,7 @@
 /** SQL of the patient search: one page of a facility's patients, ordered by name. */
+
+import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import type { PurposeOfUse } from '../privacy/purpose-of-use.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { PATIENT_COLUMNS, type PatientRow, toPatient } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';

@@ -2,9 +2,9 @@
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { badRequest } from '../platform/http/errors.ts';
-import type { AccessLog } from '../privacy/access-log.ts';
+import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { accessEntry } from '../privacy/authorise-access.ts';
-import type { FacilityContext } from '../tenancy/access.ts';
+import type { FacilityContext } from '../tenancy/callers/access.ts';
 import type { PatientRecord } from './patient.ts';
 import { searchTerms } from './search-key.ts';
 import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';

@@ -1,10 +1,10 @@
 /** PUT /patients/base/<id>/privacy (design section 4). */
 import Type from 'typebox';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Pool } from '../platform/db/database.ts';
 import type { Route } from '../platform/http/route.ts';
-import type { AccessLog } from '../privacy/access-log.ts';
-import { PURPOSES_OF_USE, type PurposeOfUse } from '../privacy/purpose-of-use.ts';
-import { type Access, facilityRoute } from '../tenancy/access.ts';
+import type { AccessLog } from '../privacy/access-log/access-log.ts';
+import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { setPrivacy } from './set-privacy.ts';
 
 const PrivacySchema = Type.Object(

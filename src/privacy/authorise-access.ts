@@ -1,7 +1,8 @@
 /** The last two steps before patient data is released: the privacy decision and its trace (design section 4). */
-import type { AccessEntry, AccessLog } from './access-log.ts';
+
+import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
+import type { AccessEntry, AccessLog } from './access-log/access-log.ts';
 import { allowsPurpose, purposeRefused } from './decide.ts';
-import type { PurposeOfUse } from './purpose-of-use.ts';
 
 /** Who reads, where and why; the context of a facility route is one. */
 export interface Reader {

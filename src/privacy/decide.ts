@@ -1,6 +1,7 @@
 /** Whether a patient's privacy setting lets a purpose through (specification, "Purpose of use"). */
+
+import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { forbidden, type HttpError } from '../platform/http/errors.ts';
-import type { PurposeOfUse } from './purpose-of-use.ts';
 
 export function allowsPurpose(refusedPurposes: readonly string[], purpose: PurposeOfUse): boolean {
   return !refusedPurposes.includes(purpose);

@@ -12,8 +12,8 @@ import {
   PASSWORD,
   type SignInTenant,
 } from '../../test-support/sign-in.ts';
-import { setPermissions } from '../tenancy/roles.ts';
-import { disableAccount } from './manage-accounts.ts';
+import { setPermissions } from '../tenancy/roles/roles.ts';
+import { disableAccount } from './accounts/manage-accounts.ts';
 
 const NEXT = 'another long passphrase';
 

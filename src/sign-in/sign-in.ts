@@ -5,12 +5,12 @@ import type { Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
 import type { Log } from '../platform/log/log.ts';
 import { type Audit, createAudit } from './audit.ts';
-import { createAuthenticator, type VerifyAccessToken } from './authenticate.ts';
-import { DECOY_PURPOSE } from './decoy-user-id.ts';
-import { createLockout, type Lockout } from './lockout.ts';
-import { createPasswords, type Passwords } from './password.ts';
+import { DECOY_PURPOSE } from './credentials/decoy-user-id.ts';
+import { createLockout, type Lockout } from './credentials/lockout.ts';
+import { createPasswords, type Passwords } from './credentials/password.ts';
+import { createSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
+import { createAuthenticator, type VerifyAccessToken } from './sessions/authenticate.ts';
 import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from './settings.ts';
-import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 export interface SignIn {
   db: Pool;

@@ -19,8 +19,8 @@ import {
   parseResource,
   perform,
   readPath,
-} from '../../src/publish/simulator/fhir-interface.ts';
-import { FhirStore, type Outcome, type Resource } from '../../src/publish/simulator/fhir-store.ts';
+} from '../../tools/fhir-simulator/fhir-interface.ts';
+import { FhirStore, type Outcome, type Resource } from '../../tools/fhir-simulator/fhir-store.ts';
 import { createScript, type Fault } from './faults.ts';
 
 const { values } = parseArgs({

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Resource } from '../../src/publish/simulator/fhir-store.ts';
+import type { Resource } from '../../tools/fhir-simulator/fhir-store.ts';
 import type { Fault } from './faults.ts';
 
 export interface SeenRequest {

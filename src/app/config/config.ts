@@ -1,9 +1,9 @@
 /** The configuration of a process: typed, complete, read once. `docs/environment.md` documents each variable. */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import type { DeliverySettings } from '../../exchange/delivery-settings.ts';
-import type { DeliveryRetention } from '../../exchange/retention.store.ts';
-import { PUBLISH } from '../../publish/publish-settings.ts';
+import type { DeliveryRetention } from '../../exchange/queue/retention.store.ts';
+import type { DeliverySettings } from '../../exchange/worker/delivery-settings.ts';
+import { PUBLISH } from '../../publish/servers/publish-settings.ts';
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';

@@ -1,5 +1,5 @@
 /** The numbers of delivery from the environment (design 3.6). */
-import { DELIVERY, type DeliverySettings } from '../../exchange/delivery-settings.ts';
+import { DELIVERY, type DeliverySettings } from '../../exchange/worker/delivery-settings.ts';
 import type { EnvironmentReader } from './environment.ts';
 
 export function deliverySettings(reader: EnvironmentReader): DeliverySettings {

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { handToOwnerOf } from '../../../local-postgres/data-folder.ts';
 import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
-import { handToOwnerOf } from '../../platform/db/data-folder.ts';
 import { type Config, MASTER_KEY_SHAPE, parseMasterKey } from './config.ts';
 import { ConfigError } from './environment.ts';
 

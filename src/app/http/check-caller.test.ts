@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { FacilityAccess } from '../../tenancy/access.ts';
-import type { Caller, FacilityGrant } from '../../tenancy/caller.ts';
-import type { CallerEntry } from '../../tenancy/caller-directory.ts';
+import type { FacilityAccess } from '../../tenancy/callers/access.ts';
+import type { Caller, FacilityGrant } from '../../tenancy/callers/caller.ts';
+import type { CallerEntry } from '../../tenancy/callers/caller-directory.ts';
 import { createCallerCheck } from './check-caller.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');

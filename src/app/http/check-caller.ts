@@ -1,9 +1,9 @@
 /** The caller checks of design 3.1 around a request, and once more before its answer is released. */
 import { unauthorized } from '../../platform/http/errors.ts';
-import type { Access } from '../../tenancy/access.ts';
-import type { Caller, TokenIdentity } from '../../tenancy/caller.ts';
-import type { CallerDirectory, CallerEntry } from '../../tenancy/caller-directory.ts';
-import { checkGrants, checkPasswordFlags, resolveScope } from '../../tenancy/check-access.ts';
+import type { Access } from '../../tenancy/callers/access.ts';
+import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
+import type { CallerDirectory, CallerEntry } from '../../tenancy/callers/caller-directory.ts';
+import { checkGrants, checkPasswordFlags, resolveScope } from '../../tenancy/callers/check-access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Hearing } from '../hearing.ts';
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
-import { type Access, openRoute } from '../../tenancy/access.ts';
+import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 
 const MEDIA_TYPES = {
   html: 'text/html; charset=utf-8',

@@ -1,7 +1,7 @@
 /** One operation of the OpenAPI document, from its route. */
 import type { TObject, TSchema } from 'typebox';
 import type { ResponseDocs, Route } from '../../platform/http/route.ts';
-import type { Access } from '../../tenancy/access.ts';
+import type { Access } from '../../tenancy/callers/access.ts';
 import { errorName, headersOf } from './open-api-answers.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the routes. `npm run openapi` writes it to openapi.json. */
 import type { TObject } from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
-import type { Access } from '../../tenancy/access.ts';
+import type { Access } from '../../tenancy/callers/access.ts';
 import { sharedComponents } from './open-api-answers.ts';
 import { operationOf } from './open-api-operation.ts';
 import { createSchemaComponents, type Json } from './open-api-schemas.ts';

@@ -1,6 +1,7 @@
 /** Puts a route into the server: caller checks, then body and parameters, then the handler, then the release. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import Type, { type TObject, type TSchema } from 'typebox';
+import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
@@ -12,8 +13,7 @@ import {
 } from '../../platform/http/input.ts';
 import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
-import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../privacy/purpose-of-use.ts';
-import type { Access } from '../../tenancy/access.ts';
+import type { Access } from '../../tenancy/callers/access.ts';
 import {
   type CallerCheck,
   type CallerCheckDependencies,

@@ -1,9 +1,13 @@
 /** GET /encounters/vitals/<vital_set_id>/clinical/fhir (specification, "Fetch as FHIR"). */
 import Type from 'typebox';
-import { CollectionSchema, JSON_TEXT, ObservationSummarySchema } from '../../observations/clinical.schema.ts';
-import type { FetchKind } from '../../observations/read-resource.ts';
+import {
+  CollectionSchema,
+  JSON_TEXT,
+  ObservationSummarySchema,
+} from '../../clinical/fetch/clinical.schema.ts';
+import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
 export function fetchVitalSetRoute(fetchVitalSet: FetchKind['fetch']): Route<Access> {
   return facilityRoute(

@@ -4,17 +4,17 @@ import {
   observationCodings,
   type UnmappedCode,
   unmappedCodes,
-} from '../../observations/coded-content.ts';
-import { collectionJson, observationSummary, writeResource } from '../../observations/collection.fhir.ts';
-import { createClinicalFetch, type FetchDependencies } from '../../observations/fetch-clinical.ts';
-import type { FhirResource } from '../../observations/fhir-resource.ts';
-import { observationResource } from '../../observations/observation.fhir.ts';
+} from '../../clinical/content/coded-content.ts';
+import { collectionJson, observationSummary, writeResource } from '../../clinical/fetch/collection.fhir.ts';
+import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { observationResource } from '../../clinical/observations/observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/errors.ts';
-import type { FacilityContext } from '../../tenancy/access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { Translations } from '../../terminology/apply-map.ts';
-import type { Translator } from '../../terminology/translate.ts';
+import type { Translator } from '../../terminology/lookup/translate.ts';
+import type { Translations } from '../../terminology/maps/apply-map.ts';
 import { createVitalSetLoader, type VitalSetRecord } from './vital-set.store.ts';
 
 const NAME = 'The vital set';

@@ -1,8 +1,8 @@
 /** GET /encounters/vitals (docs/vitals.md). */
 import Type from 'typebox';
-import { LIST_QUERY, pageSchema } from '../../observations/clinical.schema.ts';
+import { LIST_QUERY, pageSchema } from '../../clinical/fetch/clinical.schema.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListVitalSetsDependencies, listVitalSets } from './list-vital-sets.ts';
 
 const VitalSetPageSchema = pageSchema(

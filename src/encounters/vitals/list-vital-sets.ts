@@ -4,9 +4,9 @@ import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { AccessLog } from '../../privacy/access-log.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
-import type { FacilityContext } from '../../tenancy/access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { listVitalSetPage, type VitalSetPosition } from './list-vital-sets.store.ts';
 
 export interface ListVitalSetsDependencies {

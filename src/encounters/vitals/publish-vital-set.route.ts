@@ -1,11 +1,15 @@
 /** POST and GET /encounters/vitals/<vital_set_id>/clinical/publish-fhir (specification, "Publish to an external FHIR server"). */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { ListPublicationsDependencies } from '../../publish/list-publications.ts';
-import { type PublishRouteOptions, publicationsRoute, publishRoute } from '../../publish/publish.route.ts';
-import type { Publisher } from '../../publish/publish.ts';
-import type { Access } from '../../tenancy/access.ts';
-import type { Translator } from '../../terminology/translate.ts';
+import type { ListPublicationsDependencies } from '../../publish/history/list-publications.ts';
+import {
+  type PublishRouteOptions,
+  publicationsRoute,
+  publishRoute,
+} from '../../publish/runs/publish.route.ts';
+import type { Publisher } from '../../publish/runs/publish.ts';
+import type { Access } from '../../tenancy/callers/access.ts';
+import type { Translator } from '../../terminology/lookup/translate.ts';
 import { loadVitalSetResources, vitalSetChangedSince } from './fetch-vital-set.ts';
 
 interface LoadDependencies {

@@ -1,9 +1,13 @@
 /** SQL that reads vital sets with their vital signs. */
-import { columns, parts } from '../../observations/document.ts';
-import type { Loaded, RecordKey } from '../../observations/loaded.ts';
-import { OBSERVATION_FIELDS } from '../../observations/observation.store.ts';
-import type { ObservationRecord } from '../../observations/observation.ts';
-import { createRecordLoader, type LoadLimits, type RecordSource } from '../../observations/record-loader.ts';
+import { columns, parts } from '../../clinical/content/document.ts';
+import type { Loaded, RecordKey } from '../../clinical/fetch/loaded.ts';
+import {
+  createRecordLoader,
+  type LoadLimits,
+  type RecordSource,
+} from '../../clinical/fetch/record-loader.ts';
+import { OBSERVATION_FIELDS } from '../../clinical/observations/observation.store.ts';
+import type { ObservationRecord } from '../../clinical/observations/observation.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 
 /** The vital signs of one encounter and time. */

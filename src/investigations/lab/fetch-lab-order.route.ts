@@ -6,10 +6,10 @@ import {
   ObservationSummarySchema,
   OrderSummarySchema,
   ReportSummarySchema,
-} from '../../observations/clinical.schema.ts';
-import type { FetchKind } from '../../observations/read-resource.ts';
+} from '../../clinical/fetch/clinical.schema.ts';
+import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
 export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access> {
   return facilityRoute(

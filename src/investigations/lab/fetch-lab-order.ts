@@ -1,16 +1,16 @@
 /** A laboratory order with its results and reports, as FHIR (specification, "Fetch as FHIR"). */
-import { unmappedCodes } from '../../observations/coded-content.ts';
+import { unmappedCodes } from '../../clinical/content/coded-content.ts';
 import {
   collectionJson,
   observationSummary,
   orderSummary,
   reportSummary,
   writeResource,
-} from '../../observations/collection.fhir.ts';
-import { createClinicalFetch, type FetchDependencies } from '../../observations/fetch-clinical.ts';
+} from '../../clinical/fetch/collection.fhir.ts';
+import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import type { FacilityContext } from '../../tenancy/access.ts';
-import type { UnmappedPlace } from '../../terminology/record-unmapped.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import type { UnmappedPlace } from '../../terminology/unmapped/record-unmapped.ts';
 import { emitInvestigation, investigationCodings } from '../emit-investigation.ts';
 import { createInvestigationLoader } from '../investigation.store.ts';
 

@@ -1,7 +1,7 @@
 /** GET /investigations/lab/orders (docs/lab.md). */
-import { LIST_QUERY } from '../../observations/clinical.schema.ts';
+import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { type Access, facilityRoute } from '../../tenancy/access.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListOrdersDependencies, listOrders } from '../list-orders.ts';
 import { OrderPageSchema } from '../order-list.schema.ts';
 

@@ -1,9 +1,13 @@
 /** POST and GET /investigations/lab/orders/<lab_order_id>/clinical/publish-fhir (specification, "Publish to an external FHIR server"). */
 import type { Route } from '../../platform/http/route.ts';
-import type { ListPublicationsDependencies } from '../../publish/list-publications.ts';
-import { type PublishRouteOptions, publicationsRoute, publishRoute } from '../../publish/publish.route.ts';
-import type { Publisher } from '../../publish/publish.ts';
-import type { Access } from '../../tenancy/access.ts';
+import type { ListPublicationsDependencies } from '../../publish/history/list-publications.ts';
+import {
+  type PublishRouteOptions,
+  publicationsRoute,
+  publishRoute,
+} from '../../publish/runs/publish.route.ts';
+import type { Publisher } from '../../publish/runs/publish.ts';
+import type { Access } from '../../tenancy/callers/access.ts';
 import { type EmitDependencies, loadLabOrderResources, orderChangedSince } from '../emit-investigation.ts';
 import { labPlace } from './fetch-lab-order.ts';
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createPool } from '../../platform/db/database.ts';
-import { allChainKeys } from '../access-log-keys.ts';
+import { allChainKeys } from '../access-log/access-log-keys.ts';
 import { type ArchivedMonth, archiveAccessLog } from './archive-access-log.ts';
 
 interface Options {

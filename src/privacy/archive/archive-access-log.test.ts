@@ -11,9 +11,9 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { UsageError } from '../../platform/command/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
-import { createAccessLogWriter } from '../access-log.writer.ts';
-import { makePartitions } from '../access-log-partition.store.ts';
-import { type VerificationResult, verifyAccessLog } from '../verify-access-log.ts';
+import { createAccessLogWriter } from '../access-log/access-log.writer.ts';
+import { makePartitions } from '../access-log/access-log-partition.store.ts';
+import { type VerificationResult, verifyAccessLog } from '../access-log/verify-access-log.ts';
 import { type ArchiveRequest, archiveAccessLog } from './archive-access-log.ts';
 
 const MASTER_KEY = randomBytes(32);

@@ -5,8 +5,8 @@ import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
-import type { HashedEntry } from '../access-log.store.ts';
-import { makePartitions } from '../access-log-partition.store.ts';
+import type { HashedEntry } from '../access-log/access-log.store.ts';
+import { makePartitions } from '../access-log/access-log-partition.store.ts';
 import {
   countMonth,
   countParts,

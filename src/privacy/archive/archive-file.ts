@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { HashedEntry } from '../access-log.store.ts';
+import type { HashedEntry } from '../access-log/access-log.store.ts';
 import {
   type ArchiveManifest,
   archiveName,

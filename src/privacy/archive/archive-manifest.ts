@@ -1,7 +1,7 @@
 /** What an archived month of the access log holds: runs of chains, under a seal (docs/adr/0092). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { HashedEntry } from '../access-log.store.ts';
-import { entryHash } from '../hash-chain.ts';
+import type { HashedEntry } from '../access-log/access-log.store.ts';
+import { entryHash } from '../access-log/hash-chain.ts';
 
 /** Entries of one chain that follow one another. Hashes are hex. */
 export interface ArchivedRun {

@@ -1,8 +1,8 @@
 /** SQL of archiving months of the access log. All but the reading needs the owner of the schema. */
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
-import type { HashedEntry } from '../access-log.store.ts';
-import { type EntryRow, toHashedEntry } from '../access-log-chain.store.ts';
+import type { HashedEntry } from '../access-log/access-log.store.ts';
+import { type EntryRow, toHashedEntry } from '../access-log/access-log-chain.store.ts';
 import type { ArchivedRun, ArchiveManifest } from './archive-manifest.ts';
 
 const PAGE = 5_000;

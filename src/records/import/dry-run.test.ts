@@ -17,11 +17,11 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import type { CreatedConnection } from '../../exchange/create-connection.ts';
-import { onPatientsChanged } from '../../exchange/enqueue-patient-changes.ts';
-import { createTarget } from '../../publish/manage-targets.ts';
+import type { CreatedConnection } from '../../exchange/connections/create-connection.ts';
+import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
+import { createTarget } from '../../publish/servers/manage-targets.ts';
 import { importRecords } from './import-records.ts';
-import { IMPORTERS } from './importers.ts';
+import { IMPORTERS } from './map/importers.ts';
 import { memorySpool, type Spool } from './source/spool.ts';
 
 const LABORATORY = [

@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest } from '../../../test-support/records/import.ts';
-import { facilityRecordId, recordId } from './record-id.ts';
+import { facilityRecordId, recordId } from './resolve/record-id.ts';
 
 let t: TestApi;
 /** Facilities A and B of one organisation, each with a system of its own, and a system that may link. */

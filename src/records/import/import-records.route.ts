@@ -1,19 +1,19 @@
 /** POST /imports/fhir (design 3.7): FHIR records in the body, plain or gzip, as the facility's own systems send them. */
 import type { IncomingMessage } from 'node:http';
 import Type from 'typebox';
+import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { tooLarge } from '../../platform/http/body.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
-import type { AccessEntry, AccessLog } from '../../privacy/access-log.ts';
-import { DEFAULT_PURPOSE_OF_USE } from '../../privacy/purpose-of-use.ts';
-import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/access.ts';
-import type { Permission } from '../../tenancy/permissions.ts';
+import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
+import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { spoolSource } from './import-paths.ts';
 import { importRecords } from './import-records.ts';
 import type { ImportDocument } from './import-report.ts';
-import type { OnPatients, OnPatientsChanged } from './run-unit.ts';
+import type { OnPatients, OnPatientsChanged } from './run/run-unit.ts';
 import { bodyLimits, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
 import { paced } from './source/paced-body.ts';

@@ -14,9 +14,9 @@ import {
 } from '../../../test-support/records/clinic.ts';
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { Client } from '../../platform/db/database.ts';
-import { dataFault } from './import-transaction.ts';
-import { facilityRecordId, recordId } from './record-id.ts';
-import type { PatientChange } from './run-unit.ts';
+import { facilityRecordId, recordId } from './resolve/record-id.ts';
+import { dataFault } from './run/import-transaction.ts';
+import type { PatientChange } from './run/run-unit.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 
 let t: ImportTest;

@@ -1,14 +1,14 @@
 /** The import (design 3.7): any number of sources, one after the other or by several workers. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { createUnmappedRecorder } from '../../terminology/record-unmapped.ts';
+import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
-import { importInRounds, type RunOfRounds } from './import-rounds.ts';
-import type { ImportSource } from './import-source.ts';
-import { inDryRun, inTransactions, type RunTransaction } from './import-transaction.ts';
-import { IMPORTERS } from './importers.ts';
-import type { Reach, ResourceImporter } from './resource-importer.ts';
-import type { OnPatients, OnPatientsChanged } from './run-unit.ts';
+import { IMPORTERS } from './map/importers.ts';
+import type { Reach, ResourceImporter } from './map/resource-importer.ts';
+import { importInRounds, type RunOfRounds } from './run/import-rounds.ts';
+import type { ImportSource } from './run/import-source.ts';
+import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
+import type { OnPatients, OnPatientsChanged } from './run/run-unit.ts';
 import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
 
 export interface ImportDependencies {

@@ -1,7 +1,7 @@
 /** What an import says at its end (design section 5): counts, and what was rejected and why. */
-import { type ElementCount, ElementTally } from './element-tally.ts';
-import type { UnitOutcome } from './import-unit.ts';
-import { count } from './unit.ts';
+import { type ElementCount, ElementTally } from './map/element-tally.ts';
+import type { UnitOutcome } from './run/import-unit.ts';
+import { count } from './run/unit.ts';
 
 /** Rejections that are listed; more are only counted. */
 const LISTED = 10_000;

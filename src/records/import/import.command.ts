@@ -10,11 +10,11 @@ import {
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import { findOrganisation, listFacilities } from '../../tenancy/organisation.store.ts';
+import { findOrganisation, listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type ImportPathsDocument, importPaths } from './import-paths.ts';
 import { importText } from './import-report.ts';
-import type { OnPatientsChanged } from './run-unit.ts';
+import type { OnPatientsChanged } from './run/run-unit.ts';
 
 interface Options {
   organisation: string;

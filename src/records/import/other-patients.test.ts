@@ -6,8 +6,8 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { importJson } from '../../../test-support/import-files.ts';
 import { createVitalSetLoader } from '../../encounters/vitals/vital-set.store.ts';
 import { createInvestigationLoader } from '../../investigations/investigation.store.ts';
-import { createFacility, createOrganisation } from '../../tenancy/facilities.ts';
-import { assignDocuments, assignResults } from './assign-orders.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { assignDocuments, assignResults } from './group/assign-orders.ts';
 
 const of = (resourceType: string, id: string, patient: string, more: object = {}): object => ({
   resourceType,

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { type CommandResult, startCommand } from '../test-support/command.ts';
+import { openDataFolder } from './data-folder.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'interchange-folder-')));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const refused = (reason: RegExp) => (error: Error) => {
+  assert.equal(error.name, 'EmbeddedPostgresError');
+  assert.match(error.message, reason);
+  assert.match(error.message, /^The data folder \/.* cannot be used: .*Set DATA_DIR to another folder\.$/);
+  return true;
+};
+
+test('a folder and those above it are made, for others to pass through', async () => {
+  const path = join(folder, 'a', 'b', 'data');
+  const opened = await openDataFolder(path);
+  assert.equal(opened.path, path);
+  assert.equal((await stat(path)).mode & 0o777, 0o711);
+});
+
+test('a folder that is there keeps its mode, also behind a symbolic link', async () => {
+  await mkdir(join(folder, 'data'), { mode: 0o700 });
+  await symlink(join(folder, 'data'), join(folder, 'link'));
+  for (const name of ['data', 'link', 'data/'])
+    assert.equal((await openDataFolder(join(folder, name))).path, join(folder, 'data'));
+  assert.equal((await stat(join(folder, 'data'))).mode & 0o777, 0o700);
+});
+
+test('several processes may make it at once', async () => {
+  const path = join(folder, 'new', 'data');
+  const opened = await Promise.all(Array.from({ length: 8 }, () => openDataFolder(path)));
+  assert.deepEqual(new Set(opened.map((one) => one.path)), new Set([path]));
+});
+
+test('a file in its place or on its way is named as the reason', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  await assert.rejects(openDataFolder(file), refused(/something that is no folder is in its place/));
+  await assert.rejects(openDataFolder(join(file, 'data')), refused(/a part of it is a file/));
+});
+
+test('a link that leads nowhere is refused', async () => {
+  await symlink(join(folder, 'nowhere'), join(folder, 'link'));
+  await assert.rejects(
+    openDataFolder(join(folder, 'link')),
+    refused(/something that is no folder is in its place/),
+  );
+});
+
+test('a name that is too long is refused', async () => {
+  await assert.rejects(openDataFolder(join(folder, 'x'.repeat(300))), refused(/\(ENAMETOOLONG\)/));
+});
+
+const onLinux = { skip: process.platform !== 'linux' };
+
+test('a file system that takes no folders is refused, and not tried for ever', onLinux, async () => {
+  const { code, stdout, stderr } = await commandOn('/proc/x/data');
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.equal(
+    stderr,
+    'error: The data folder /proc/x/data cannot be used: the file system does not take new folders there. Set DATA_DIR to another folder.\n',
+  );
+});
+
+test('a command on a folder that cannot be used ends with 1 and one line, before it keeps a key', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  const { code, stderr } = await commandOn(file);
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: The data folder .*\n$/);
+});
+
+const asRoot = { skip: process.getuid?.() !== 0 && 'only root changes users' };
+
+test('a folder of someone else is refused', asRoot, async () => {
+  await mkdir(join(folder, 'theirs'));
+  await chmod(folder, 0o755);
+  for (const name of ['theirs', 'theirs/new']) {
+    process.seteuid?.(65534);
+    try {
+      await assert.rejects(
+        openDataFolder(join(folder, name)),
+        refused(/this user cannot write there\. Run as/),
+      );
+    } finally {
+      process.seteuid?.(0);
+    }
+  }
+});
+
+/** A command that opens the database; killed when it does not end by itself. */
+async function commandOn(dataDir: string): Promise<CommandResult> {
+  const { child, ended } = startCommand(['organisation', 'list'], { env: { DATA_DIR: dataDir } });
+  const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  return ended.finally(() => clearTimeout(late));
+}

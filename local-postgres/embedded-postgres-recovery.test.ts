@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { createPool } from '../src/platform/db/database.ts';
+import {
+  ask,
+  askUntilAnswered,
+  isAlive,
+  makeDataDir,
+  openElsewhere,
+  openHere,
+  serverPid,
+  startHolder,
+  untilGone,
+} from '../test-support/embedded.ts';
+
+describe('recovery of the embedded PostgreSQL', () => {
+  let folder: Awaited<ReturnType<typeof makeDataDir>>;
+  beforeEach(async () => {
+    folder = await makeDataDir();
+  });
+  afterEach(() => folder.remove());
+
+  it('joins the server that a killed service left, and stops it in the end', async () => {
+    const service = await openElsewhere(folder.path);
+    await ask(service.url, 'create table kept as select 1 as n');
+    const pid = await serverPid(folder.path);
+    await service.kill();
+    assert.equal(isAlive(pid), true);
+    const next = await openHere(folder.path);
+    assert.equal(await serverPid(folder.path), pid);
+    assert.deepEqual(await ask(next.url, 'select n from kept'), { n: 1 });
+    await next.release();
+    assert.equal(isAlive(pid), false);
+  });
+
+  it('starts a killed server again while it is in use, where its users expect it', async () => {
+    const server = await openHere(folder.path);
+    const pool = createPool({ url: server.url, max: 4, applicationName: 'test' }, () => undefined);
+    await pool.query('create table kept as select 1 as n');
+    const pid = await serverPid(folder.path);
+    const busy = assert.rejects(pool.query('select pg_sleep(60)'));
+    process.kill(pid, 'SIGKILL');
+    await busy;
+    await askUntilAnswered(server.url, 'select 1');
+    assert.deepEqual((await pool.query('select n from kept')).rows, [{ n: 1 }]);
+    assert.notEqual(await serverPid(folder.path), pid);
+    await pool.end();
+    await server.release();
+    await assert.rejects(serverPid(folder.path), { code: 'ENOENT' });
+  });
+
+  it('starts it again once when several processes use it', async () => {
+    const server = await openHere(folder.path);
+    const others = await Promise.all([openElsewhere(folder.path), openElsewhere(folder.path)]);
+    process.kill(await serverPid(folder.path), 'SIGKILL');
+    await askUntilAnswered(server.url, 'select 1');
+    const pid = await serverPid(folder.path);
+    for (const other of others) assert.equal(await other.release(), 0);
+    assert.equal(await serverPid(folder.path), pid);
+    await server.release();
+    assert.equal(isAlive(pid), false);
+  });
+
+  it('waits for sessions of a killed server that still hold its memory', async () => {
+    const first = await openElsewhere(folder.path);
+    await ask(
+      first.url,
+      `create function spin(n bigint) returns void language plpgsql as $$
+      begin for i in 1..n loop perform 1; end loop; end $$`,
+    );
+    const busy = ask(first.url, 'select spin(2000000000)').catch(() => undefined);
+    await askUntilAnswered(
+      first.url,
+      `select 1 / count(*) from pg_stat_activity where query like 'select spin%'`,
+    );
+    const pid = await serverPid(folder.path);
+    await first.kill();
+    process.kill(pid, 'SIGKILL');
+    const next = await openHere(folder.path);
+    assert.deepEqual(await ask(next.url, 'select 1 as n'), { n: 1 });
+    await busy;
+    await next.release();
+  });
+
+  it('starts after everything was killed at once, with what was committed', async () => {
+    const service = await openElsewhere(folder.path);
+    await ask(service.url, 'create table kept as select 1 as n');
+    const pid = await serverPid(folder.path);
+    process.kill(pid, 'SIGKILL');
+    await service.kill();
+    await untilGone(pid);
+    const next = await openHere(folder.path);
+    assert.deepEqual(await ask(next.url, 'select n from kept'), { n: 1 });
+    await next.release();
+  });
+
+  for (const [who, start] of [
+    ['another program', () => spawn('sleep', ['60'])],
+    ['a PostgreSQL of another folder', undefined],
+    ['this very process', () => ({ pid: process.pid, kill: () => true })],
+  ] as const)
+    it(`starts although the process id of the killed server belongs to ${who} by now`, async () => {
+      const other = await makeDataDir();
+      const elsewhere = start === undefined ? await openHere(other.path) : undefined;
+      const program = start?.();
+      const server = await openHere(folder.path);
+      const pidFile = join(folder.path, 'postgresql', 'postmaster.pid');
+      const text = await readFile(pidFile, 'utf8');
+      await server.release();
+      const reused = program?.pid ?? (await serverPid(other.path));
+      await writeFile(pidFile, text.replace(/^\d+/, String(reused)));
+      const next = await openHere(folder.path);
+      assert.deepEqual(await ask(next.url, 'select 1 as n'), { n: 1 });
+      assert.notEqual(await serverPid(folder.path), reused);
+      await next.release();
+      assert.equal(isAlive(reused), true, 'the other process is left alone');
+      program?.kill();
+      await elsewhere?.release();
+      await other.remove();
+    });
+
+  it('starts with a damaged pid file', async () => {
+    const server = await openHere(folder.path);
+    await server.release();
+    await writeFile(join(folder.path, 'postgresql', 'postmaster.pid'), '');
+    const next = await openHere(folder.path);
+    assert.deepEqual(await ask(next.url, 'select 1 as n'), { n: 1 });
+    await next.release();
+  });
+
+  it('begins anew when the making of the folder was killed halfway', async () => {
+    const maker = startHolder(folder.path);
+    await untilHalfMade(folder.path, maker);
+    const gone = once(maker, 'exit');
+    maker.kill('SIGKILL');
+    await gone;
+    await assert.rejects(readdir(join(folder.path, 'postgresql')), { code: 'ENOENT' });
+    const server = await openHere(folder.path);
+    assert.deepEqual(await ask(server.url, 'select 1 as n'), { n: 1 });
+    await server.release();
+    assert.deepEqual(
+      (await readdir(folder.path)).filter((name) => name.startsWith('postgresql.new')),
+      [],
+    );
+  });
+
+  it('goes on when it was killed before the database was made', async () => {
+    const server = await openHere(folder.path);
+    const admin = new URL(server.url);
+    admin.pathname = '/postgres';
+    await ask(admin.href, 'drop database interchange with (force)');
+    const joined = await openHere(folder.path);
+    assert.deepEqual(await ask(joined.url, 'select 1 as n'), { n: 1 });
+    await joined.release();
+    await server.release();
+  });
+
+  it('leaves a folder that is not its own alone', async () => {
+    await mkdir(join(folder.path, 'postgresql'), { recursive: true });
+    await writeFile(join(folder.path, 'postgresql', 'notes.txt'), 'mine');
+    await assert.rejects(openHere(folder.path), /not a PostgreSQL data folder/);
+    assert.equal(await readFile(join(folder.path, 'postgresql', 'notes.txt'), 'utf8'), 'mine');
+  });
+
+  /** initdb has begun to write its folder, and has not finished. */
+  async function untilHalfMade(dataDir: string, maker: ChildProcess): Promise<void> {
+    for (;;) {
+      assert.equal(maker.exitCode, null);
+      const names = await readdir(dataDir).catch(() => []);
+      const draft = names.find((name) => name.startsWith('postgresql.new-'));
+      const made = draft === undefined ? [] : await readdir(join(dataDir, draft, 'cluster')).catch(() => []);
+      if (made.includes('base')) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+});

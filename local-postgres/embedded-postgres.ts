@@ -1,0 +1,186 @@
+/**
+ * The PostgreSQL that the service brings along, kept under the data folder (docs/adr/0002).
+ *
+ * Any number of processes use one server. Each holds a shared lock while it does; whoever releases last stops
+ * the server. Starting and stopping happen under an exclusive lock, so that they never meet. Both locks end
+ * with their process, so a killed one leaves nothing behind.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { errorFields, type Log } from '../src/platform/log/log.ts';
+import { type DataFolder, openDataFolder, readOrMakePassword } from './data-folder.ts';
+import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
+import { EmbeddedPostgresError, findPostgresBinaries } from './postgres-binaries.ts';
+import { type ClusterPlace, DATABASE_OWNER, prepareCluster } from './postgres-cluster.ts';
+import { findServer, type RunningServer } from './postgres-process.ts';
+import { startServer, stopServer } from './postgres-server.ts';
+import { choosePostgresUser } from './postgres-user.ts';
+
+const DATABASE = 'interchange';
+/** Longer than any start, recovery included. */
+const GATE_TIMEOUT_MS = 330_000;
+const WATCH_MS = 500;
+
+/** Takes what happens to the server. */
+export type ServerLog = Pick<Log, 'info' | 'error'>;
+
+export interface EmbeddedPostgresOptions {
+  dataDir: string;
+  log: ServerLog;
+  /** Settings of the server beyond the usual ones, if this process is the one that starts it. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+export interface EmbeddedPostgres {
+  /** URL of the owner of the database; good until release, also when the server had to be started again. */
+  url: string;
+  /** Stop using the server; the last user stops it. */
+  release(): Promise<void>;
+}
+
+interface Site extends ClusterPlace {
+  folder: DataFolder;
+}
+
+/** Join the server that runs on the data folder, or start it, making the folder first when there is none. */
+export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const site = await findSite(options);
+  const password = await readOrMakePassword(site.dataDir);
+  const { use, server } = await behindGate(site, async () => {
+    const alone = tryLock(site.folder.users, 'exclusive');
+    alone?.release();
+    const found = await joinOrStart(site, alone === undefined, options.log);
+    await ensureDatabase(databaseUrl(found, password, 'postgres'));
+    return { use: takeShare(site), server: found };
+  });
+  const stopWatching = watch(site, options.log);
+  return {
+    url: databaseUrl(server, password, DATABASE),
+    async release() {
+      await stopWatching();
+      await behindGate(site, () => leave(site, use));
+    },
+  };
+}
+
+/** Remove what a killed process left running on a data folder. False when the folder is in use. */
+export async function stopAbandoned(dataDir: string): Promise<boolean> {
+  const site = await findSite({ dataDir, log: { info: () => undefined, error: () => undefined } });
+  return behindGate(site, async () => {
+    const alone = tryLock(site.folder.users, 'exclusive');
+    if (alone === undefined) return false;
+    await stopServer(site);
+    alone.release();
+    return true;
+  });
+}
+
+async function findSite(options: EmbeddedPostgresOptions): Promise<Site> {
+  const binaries = await findPostgresBinaries();
+  const folder = await openDataFolder(options.dataDir);
+  const clusterDir = join(folder.path, 'postgresql');
+  const user = await choosePostgresUser(binaries.postgres, folder.path, clusterDir);
+  return { folder, dataDir: folder.path, clusterDir, binaries, user, settings: options.settings ?? {} };
+}
+
+async function behindGate<T>(site: Site, work: () => Promise<T>): Promise<T> {
+  const gate = await waitForLock(site.folder.gate, GATE_TIMEOUT_MS);
+  if (gate === undefined)
+    throw new EmbeddedPostgresError(
+      `Another process has been starting or stopping the server of ${site.dataDir} for too long.`,
+    );
+  try {
+    return await work();
+  } finally {
+    gate.release();
+  }
+}
+
+async function joinOrStart(site: Site, keepPort: boolean, log: ServerLog): Promise<RunningServer> {
+  const running = await findServer(site.clusterDir);
+  if (running !== undefined) return running;
+  await prepareCluster(site);
+  const server = await startServer(site, keepPort);
+  log.info({ port: server.port, pid: server.pid }, 'PostgreSQL started');
+  return server;
+}
+
+function takeShare(site: Site): FileLock {
+  const share = tryLock(site.folder.users, 'shared');
+  if (share === undefined)
+    throw new EmbeddedPostgresError(`${site.folder.users} is locked by something else.`);
+  return share;
+}
+
+async function leave(site: Site, use: FileLock): Promise<void> {
+  use.release();
+  const alone = tryLock(site.folder.users, 'exclusive');
+  if (alone === undefined) return;
+  try {
+    await stopServer(site);
+  } finally {
+    alone.release();
+  }
+}
+
+/** Start the server again when it is gone while in use, on its port, so that pools find it. Returns how to end this. */
+function watch(site: Site, log: ServerLog): () => Promise<void> {
+  const stopping = new AbortController();
+  const ended = (async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(WATCH_MS, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      try {
+        if ((await findServer(site.clusterDir)) !== undefined) continue;
+        log.error({}, 'PostgreSQL is gone; starting it again');
+        await behindGate(site, () => joinOrStart(site, true, log));
+      } catch (error) {
+        log.error(errorFields(error), 'PostgreSQL could not be started again');
+      }
+    }
+  })();
+  return async () => {
+    stopping.abort();
+    await ended;
+  };
+}
+
+function databaseUrl(server: RunningServer, password: string, database: string): string {
+  return `postgres://${DATABASE_OWNER}:${password}@127.0.0.1:${server.port}/${database}`;
+}
+
+async function ensureDatabase(url: string): Promise<void> {
+  const client = await connectWhenReady(url);
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A server that was found may still be recovering from a crash. */
+async function connectWhenReady(url: string): Promise<pg.Client> {
+  const deadline = performance.now() + GATE_TIMEOUT_MS;
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, application_name: 'interchange embedded' });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      const code = (error as { code?: string }).code;
+      const passing = code === '57P03' || code === 'ECONNREFUSED';
+      if (!passing || performance.now() > deadline)
+        throw new EmbeddedPostgresError(
+          `The embedded PostgreSQL does not accept connections: ${(error as Error).message}`,
+          {
+            cause: error,
+          },
+        );
+      await client.end().catch(() => undefined);
+      await sleep(100);
+    }
+  }
+}

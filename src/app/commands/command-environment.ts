@@ -1,0 +1,72 @@
+/** Opens what commands work with, and prints what they answer (design section 5). */
+
+import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
+import { createPool } from '../../platform/db/database.ts';
+import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
+import { baseUrlOf, loadConfig } from '../config/config.ts';
+import { readServiceAddress } from '../service-address.store.ts';
+
+export interface CommandOutput {
+  json: boolean;
+  stdout: NodeJS.WritableStream;
+}
+
+export function createCommandEnvironment(output: CommandOutput): CommandEnvironment {
+  /** The base address, where it had to be guessed. */
+  let guess: string | undefined;
+
+  return {
+    withSession: (work) =>
+      withSession((session, guessed) => {
+        guess = guessed;
+        return work(session);
+      }),
+    print(document, text) {
+      const origin = guess === undefined ? undefined : new URL(guess).origin;
+      const guessed = origin !== undefined && JSON.stringify(document).includes(origin);
+      if (output.json) output.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+      else if (text !== '') output.stdout.write(`${text}\n`);
+      if (guessed)
+        process.stderr.write(
+          `note: ${origin} is a guess, because the service never ran on this database. Set PUBLIC_BASE_URL to its address, ending in /api/v1.\n`,
+        );
+    },
+    get json() {
+      return output.json;
+    },
+    stdin: process.stdin,
+    stderr: process.stderr,
+    now: () => new Date(),
+  };
+}
+
+type Work<T> = (session: CommandSession, guessedBaseUrl: string | undefined) => Promise<T>;
+
+async function withSession<T>(work: Work<T>): Promise<T> {
+  const config = loadConfig(process.env);
+  const log = createLog('silent');
+  const opened = await openDatabase(config, log);
+  try {
+    await requireSchema(opened, config);
+    const { keys } = await openKeys(opened, config);
+    const ignored = () => undefined;
+    const db = createPool(
+      { url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE },
+      ignored,
+    );
+    try {
+      const known = config.publicBaseUrl ?? (await readServiceAddress(db));
+      const publicBaseUrl = known ?? baseUrlOf(config);
+      return await work(
+        { db, adminUrl: opened.url, keys, publicBaseUrl },
+        known === undefined ? publicBaseUrl : undefined,
+      );
+    } finally {
+      await Promise.all([db.end(), keys.close()]);
+    }
+  } finally {
+    await opened.release();
+  }
+}

@@ -1,0 +1,18 @@
+/** `interchange demo` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { applyAddress, portNumber } from './address-options.ts';
+
+export function demoCommand(_environment: CommandEnvironment): Command {
+  return new Command('demo')
+    .description('serve with a demo organisation, accounts and records')
+    .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (default: PORT, or 3000)', portNumber)
+    .option('--json', 'print one JSON document in place of the page')
+    .addHelpText('after', '\nExample:\n  npx interchange demo --port 8080')
+    .action(async (options: { host?: string; port?: string; json?: true }) => {
+      applyAddress(options);
+      const { runDemo } = await import('./run-demo.ts');
+      await runDemo(process.env, { json: options.json === true });
+    });
+}

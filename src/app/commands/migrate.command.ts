@@ -1,0 +1,35 @@
+/** `interchange migrate` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { migrate, pendingMigrations } from '../../platform/db/migrate.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { openDatabase, openKeys } from '../build-runtime.ts';
+import { loadConfig } from '../config/config.ts';
+
+export function migrateCommand(environment: CommandEnvironment): Command {
+  return new Command('migrate')
+    .description('bring the database to the schema of this version')
+    .option('--dry-run', 'list what would be applied, apply nothing')
+    .addHelpText(
+      'after',
+      '\nExample:\n  DATABASE_URL=postgres://localhost/interchange MASTER_KEY_FILE=master.key npx interchange migrate',
+    )
+    .action(async ({ dryRun }: { dryRun?: boolean }) => {
+      const config = loadConfig(process.env);
+      const opened = await openDatabase(config, createLog('silent'));
+      try {
+        const applied = dryRun === true ? await pendingMigrations(opened.url) : await migrate(opened.url);
+        // The database belongs to this master key from the first migration on.
+        if (dryRun !== true) await (await openKeys(opened, config)).keys.close();
+        const verb = dryRun === true ? 'Would apply' : 'Applied';
+        environment.print(
+          { applied, dryRun: dryRun === true },
+          applied.length === 0
+            ? 'The schema is current.'
+            : `${verb} ${applied.length}:\n  ${applied.join('\n  ')}`,
+        );
+      } finally {
+        await opened.release();
+      }
+    });
+}

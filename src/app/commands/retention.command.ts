@@ -1,0 +1,27 @@
+/** `interchange retention run` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { runRetention } from '../../tenancy/organisations/retention.ts';
+import { loadConfig } from '../config/config.ts';
+import { retentionRules } from './retention.ts';
+
+export function runRetentionCommand(environment: CommandEnvironment): Command {
+  return new Command('run')
+    .description('remove at once what the worker would remove over time: deliveries and unmapped codes')
+    .option('--dry-run', 'only say how much it would be')
+    .addHelpText(
+      'after',
+      '\nHow long things are kept: DELIVERY_PAYLOAD_DAYS, DELIVERY_HISTORY_DAYS, UNMAPPED_CODE_DAYS.' +
+        '\n\nExample:\n  npx interchange retention run --dry-run',
+    )
+    .action(async ({ dryRun = false }: { dryRun?: boolean }) => {
+      const rules = retentionRules(loadConfig(process.env));
+      const removed = await environment.withSession(({ db }) => runRetention(db, rules, { dryRun }));
+      const items = rules.map(({ name, days }) => ({ name, keptDays: days, removed: removed[name] ?? 0 }));
+      const lines = items.map(({ name, keptDays, removed: count }) => {
+        const kept = keptDays === 0 ? 'kept for ever' : `kept for ${keptDays} days`;
+        return `${String(count).padStart(9)}  ${name}, ${kept}`;
+      });
+      environment.print({ dryRun, items }, [dryRun ? 'Would be removed:' : 'Removed:', ...lines].join('\n'));
+    });
+}

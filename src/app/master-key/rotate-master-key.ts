@@ -1,0 +1,169 @@
+/**
+ * Replacing the master key while the service runs (docs/adr/0085). First a new master key opens the database beside
+ * the old one. Once every process has it, the new one alone does, and everything is sealed under a new data key.
+ * Each step is one transaction, so that one that was interrupted is done again from its beginning.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError } from '../../platform/command/command.ts';
+import {
+  insertDataKey,
+  keepOnlyMasterKey,
+  listDataKeys,
+  lockDataKeys,
+  type WrappedDataKey,
+} from '../../platform/crypto/data-key.store.ts';
+import { type OpenedDataKeys, openDataKeys } from '../../platform/crypto/data-keys.ts';
+import type { DataKeys } from '../../platform/crypto/key-ring.ts';
+import { type MasterKey, type MasterKeySource, wrapDataKey } from '../../platform/crypto/master-key.ts';
+import { type Resealed, resealTable } from '../../platform/crypto/sealed-table.ts';
+import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import { listWriters } from '../../privacy/access-log/access-log-chain.store.ts';
+import { CHAINS_NAME, resealAccessLog } from '../../privacy/access-log/access-log-keys.ts';
+import { askForRenewal, holdersOfOtherKeys } from './key-holders.ts';
+import { SEALED_TABLES } from './sealed-tables.ts';
+
+/** Processes take a replaced key file over within this time, when they can. */
+const TAKE_OVER_MS = 10_000;
+const TAKE_OVER_STEP_MS = 100;
+
+/** The master keys that open the database: one, or two while one replaces the other. */
+export interface Rotation {
+  /** Newest first. */
+  masterKeyIds: string[];
+  dataKeys: number;
+}
+
+export async function readRotation(db: Queryable): Promise<Rotation> {
+  const rows = await listDataKeys(db);
+  return { masterKeyIds: masterKeyIds(rows), dataKeys: new Set(rows.map(({ number }) => number)).size };
+}
+
+/** Let a new master key open the database beside the one of `source`. Doing it twice changes nothing more. */
+export async function addMasterKey(
+  owner: Pool,
+  source: MasterKeySource,
+  added: MasterKey,
+): Promise<Rotation> {
+  return transaction(owner, async (client) => {
+    const { masterKey, dataKeys, rows } = await lockedKeys(client, source);
+    if (added.id === masterKey.id)
+      throw new CommandError('The new master key is the one in use. Make another with: openssl rand -hex 32');
+    const pending = masterKeyIds(rows).find((id) => id !== masterKey.id && id !== added.id);
+    if (pending !== undefined)
+      throw new CommandError(
+        `A rotation to master key ${pending} is under way, and this key is ${added.id}. Finish that one with --finish under its key, or give it up with --cancel under the old key. Nothing was changed.`,
+      );
+    const known = rows.some(({ masterKeyId }) => masterKeyId === added.id);
+    if (!known)
+      for (const [index, dataKey] of dataKeys.toReversed().entries()) {
+        const wrapped = wrapDataKey(added, index + 1, dataKey);
+        await insertDataKey(client, { number: index + 1, masterKeyId: added.id, wrapped });
+      }
+    return readRotation(client);
+  });
+}
+
+/**
+ * From now on the master key of `source` alone opens the database. A new data key, which the old master key never
+ * opened, seals everything anew. Throws CommandError while a process holds another master key.
+ */
+export async function finishRotation(owner: Pool, source: MasterKeySource): Promise<Resealed[]> {
+  await waitForTakeOver(owner, (await source.load()).id);
+  return transaction(owner, async (client) => {
+    const { masterKey, dataKeys, rows } = await lockedKeys(client, source);
+    requireNewer(rows, masterKey);
+    await refuseHolders(client, masterKey);
+    const newest = randomBytes(32);
+    const number = dataKeys.length + 1;
+    await keepOnlyMasterKey(client, masterKey.id);
+    const wrapped = wrapDataKey(masterKey, number, newest);
+    await insertDataKey(client, { number, masterKeyId: masterKey.id, wrapped });
+    const resealed = await resealEverything(client, [newest, ...dataKeys]);
+    await askForRenewal(client);
+    return resealed;
+  });
+}
+
+/** Give a rotation up: the master key of `source`, which was to be replaced, alone opens the database again. */
+export async function cancelRotation(owner: Pool, source: MasterKeySource): Promise<void> {
+  await waitForTakeOver(owner, (await source.load()).id);
+  await transaction(owner, async (client) => {
+    const { masterKey, rows } = await lockedKeys(client, source);
+    requireRotation(rows);
+    if (masterKeyIds(rows)[0] === masterKey.id)
+      throw new CommandError(
+        `${source.name} is the new master key ${masterKey.id}. To give the rotation up, set it to the old one. Nothing was changed.`,
+      );
+    await refuseHolders(client, masterKey);
+    await keepOnlyMasterKey(client, masterKey.id);
+  });
+}
+
+/** What finishing would seal anew, and which processes would keep it from that. */
+export async function planRotation(
+  db: Queryable,
+  masterKeyId: string,
+): Promise<{ sealed: { name: string; rows: number }[]; otherHolders: string[] }> {
+  const sealed = [];
+  for (const { name, list } of SEALED_TABLES) sealed.push({ name, rows: (await list(db)).length });
+  sealed.push({ name: CHAINS_NAME, rows: (await listWriters(db)).length });
+  return { sealed, otherHolders: await holdersOfOtherKeys(db, masterKeyId) };
+}
+
+async function resealEverything(client: Client, dataKeys: DataKeys): Promise<Resealed[]> {
+  const resealed = [];
+  for (const table of SEALED_TABLES) resealed.push(await resealTable(client, table, dataKeys));
+  // Last: requests that write the access log wait from here to the end.
+  resealed.push(await resealAccessLog(client, dataKeys));
+  return resealed;
+}
+
+interface LockedKeys extends OpenedDataKeys {
+  rows: WrappedDataKey[];
+}
+
+async function lockedKeys(client: Client, source: MasterKeySource): Promise<LockedKeys> {
+  await lockDataKeys(client);
+  const opened = await openDataKeys(client, source);
+  if (opened === undefined) throw new Error('the database has no data key');
+  return { ...opened, rows: await listDataKeys(client) };
+}
+
+/** Newest first: by when it could open the first data key. */
+function masterKeyIds(rows: readonly WrappedDataKey[]): string[] {
+  return rows.filter(({ number }) => number === 1).map(({ masterKeyId }) => masterKeyId);
+}
+
+function requireRotation(rows: readonly WrappedDataKey[]): void {
+  if (masterKeyIds(rows).length > 1) return;
+  throw new CommandError(
+    'No rotation of the master key is under way. Begin one with: npx interchange master-key rotate --new-key-file FILE',
+  );
+}
+
+function requireNewer(rows: readonly WrappedDataKey[], masterKey: MasterKey): void {
+  requireRotation(rows);
+  const [newer] = masterKeyIds(rows);
+  if (newer === masterKey.id) return;
+  throw new CommandError(
+    `This is the old master key ${masterKey.id}. Run --finish with the new one, ${newer}, in MASTER_KEY or MASTER_KEY_FILE; or give the rotation up with --cancel. Nothing was changed.`,
+  );
+}
+
+/** Processes that have their key from a file take the new one over when they are asked. */
+async function waitForTakeOver(owner: Pool, masterKeyId: string): Promise<void> {
+  await askForRenewal(owner);
+  for (let waitedMs = 0; waitedMs < TAKE_OVER_MS; waitedMs += TAKE_OVER_STEP_MS) {
+    if ((await holdersOfOtherKeys(owner, masterKeyId)).length === 0) return;
+    await sleep(TAKE_OVER_STEP_MS);
+  }
+}
+
+async function refuseHolders(client: Client, { id }: MasterKey): Promise<void> {
+  const holders = await holdersOfOtherKeys(client, id);
+  if (holders.length === 0) return;
+  throw new CommandError(
+    `${holders.length} process(es) of the service do not hold master key ${id}: ${holders.join('; ')}. Restart them with it, then run this again. They go on serving until then. Nothing was changed.`,
+  );
+}

@@ -1,0 +1,126 @@
+/**
+ * Fetch as FHIR (specification, "Fetch as FHIR"): a record is loaded in scope, allowed by the patient's
+ * privacy setting, traced, translated and written.
+ *
+ * What was written is kept, within a bound of bytes, for as long as it is current: every fetch asks the
+ * database for the record's version in the one round trip that also loads it when it has changed, and asks
+ * the terminology maps again for every local code (docs/adr/0041).
+ */
+import { LRUCache } from 'lru-cache';
+import type { Coding } from '../../fhir/coded.ts';
+import { notFound } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { LOINC } from '../../terminology/lookup/code-systems.ts';
+import type { Translator } from '../../terminology/lookup/translate.ts';
+import type { Translations } from '../../terminology/maps/apply-map.ts';
+import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
+import type { UnmappedCode } from '../content/coded-content.ts';
+import type { Loaded, RecordKey } from './loaded.ts';
+
+/** Bytes of written answers that one kind of fetch keeps at most. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+
+export interface FetchDependencies {
+  accessLog: AccessLog;
+  translator: Translator;
+  unmapped: UnmappedRecorder;
+}
+
+/** An answer as it is sent, and the local codes in it that no map leads from. */
+export interface WrittenAnswer {
+  /** JSON. */
+  text: string;
+  unmapped: readonly UnmappedCode[];
+}
+
+export interface ClinicalSource<RecordType> {
+  /** What it is called in a 404: `The laboratory order`. */
+  name: string;
+  /** For the access log. */
+  action: string;
+  resourceType: string;
+  load: (key: RecordKey) => Promise<Loaded<RecordType> | undefined>;
+  /** Codings to look up in the terminology maps. */
+  codings: (record: RecordType) => Coding[];
+  write: (record: RecordType, translations: Translations, scope: FacilityScope) => WrittenAnswer;
+  /** Where codes of a resource of this type count as unmapped. */
+  placeOf: (resourceType: string) => UnmappedPlace;
+}
+
+/** An answer that is kept: good while the record has this version and the maps say the same. */
+interface Kept {
+  version: number;
+  codings: readonly Coding[];
+  /** What the maps said when it was written. */
+  said: string;
+  bytes: Buffer;
+  unmapped: readonly UnmappedCode[];
+}
+
+/** 404 outside the scope; 403 when the purpose is refused. Answers the bytes of JSON. */
+export function createClinicalFetch<RecordType extends object>(
+  { accessLog, translator, unmapped }: FetchDependencies,
+  source: ClinicalSource<RecordType>,
+): (id: string, context: FacilityContext) => Promise<Buffer> {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ bytes }) => bytes.length + 1,
+  });
+
+  /** Write the current record; `loaded` may lack it, when what was kept has its version. */
+  async function write(key: RecordKey, loaded: Loaded<RecordType>): Promise<Kept | undefined> {
+    const whole = loaded.record === undefined ? await source.load({ ...key, heldVersion: null }) : loaded;
+    if (whole?.record === undefined) return undefined;
+    const { scope } = key;
+    const codings = source.codings(whole.record).filter(isLookedUp);
+    const translations = await translator.translate(scope, codings);
+    const { text, unmapped: local } = source.write(whole.record, translations, scope);
+    const said = textOf(translations);
+    return { version: whole.version, codings, said, bytes: Buffer.from(text), unmapped: local };
+  }
+
+  return async (givenId, context) => {
+    if (!isUuid(givenId)) throw notFound(source.name);
+    const { scope } = context;
+    const id = givenId.toLowerCase();
+    const name = `${scope.organisationId}/${scope.facilityId}/${scope.timeZone}/${id}`;
+    const held = kept.get(name);
+    const key = { scope, id, heldVersion: held?.version ?? null };
+    const loaded = await source.load(key);
+    if (loaded === undefined) throw notFound(source.name);
+    const { patientId, refusedPurposes } = loaded;
+    const trace = { patientId, action: source.action, resourceType: source.resourceType, resourceId: id };
+    const [said] = await Promise.all([
+      held === undefined ? undefined : translator.translate(scope, held.codings).then(textOf),
+      authoriseAccess(accessLog, context, { ...trace, refusedPurposes }),
+    ]);
+    const same = held !== undefined && loaded.record === undefined && said === held.said;
+    const current = same ? held : await write(key, loaded);
+    if (current === undefined) throw notFound(source.name);
+    if (!same) kept.set(name, current);
+    for (const code of current.unmapped)
+      unmapped.met(scope, source.placeOf(code.resourceType), [plain(code)]);
+    return current.bytes;
+  };
+}
+
+/** HL7's own codes (interpretations, categories) are what maps lead to, never what they start from. */
+function isLookedUp({ system }: Coding): boolean {
+  return system !== LOINC && system?.startsWith('http://terminology.hl7.org/CodeSystem/') !== true;
+}
+
+function textOf(translations: Translations): string {
+  return translations.size === 0 ? '' : JSON.stringify([...translations]);
+}
+
+function plain({ system, code, display }: UnmappedCode): Coding {
+  return {
+    code,
+    ...(system === undefined ? {} : { system }),
+    ...(display === undefined ? {} : { display }),
+  };
+}

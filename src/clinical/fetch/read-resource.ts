@@ -1,0 +1,50 @@
+/**
+ * Reads one resource of a fetched Bundle by its `fullUrl` (docs/adr/0094). It is taken from the answer of the fetch
+ * that it is an entry of, so that its checks, its access log entry and its text are those of that fetch.
+ */
+import { parseFhirJson } from '../../fhir/json.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import { notFound } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { holdsGrant } from '../../tenancy/callers/check-access.ts';
+import type { Module } from '../../tenancy/organisations/modules.ts';
+import type { Permission } from '../../tenancy/roles/permissions.ts';
+import type { FhirResource } from './fhir-resource.ts';
+import { type FetchedType, findResourceOwner, type ResourceOwner } from './resource-owner.store.ts';
+
+/** One kind of fetch, with what its route asks of a caller. */
+export interface FetchKind {
+  permission: Permission;
+  module: Module;
+  /** The order or vital set of this kind that owns the resource. */
+  ownerId: (owner: ResourceOwner) => string | null;
+  /** The bytes of the fetch's answer; 404 and 403 like the fetch. */
+  fetch: (ownerId: string, context: FacilityContext) => Promise<Buffer>;
+}
+
+/** 404 outside the scope, and where no fetch that the caller may call shows the resource; 403 when the purpose is refused. */
+export async function readResource(
+  { db, kinds }: { db: Queryable; kinds: readonly FetchKind[] },
+  { resourceType, id }: { resourceType: FetchedType; id: string },
+  context: FacilityContext,
+): Promise<FhirResource> {
+  const missing = notFound(`The ${resourceType}`);
+  if (!isUuid(id)) throw missing;
+  const owner = await findResourceOwner(db, context.scope, { resourceType, id });
+  if (owner === undefined) throw missing;
+  for (const kind of kinds) {
+    const ownerId = kind.ownerId(owner);
+    if (ownerId === null || !holdsGrant(context.caller, context.scope, kind)) continue;
+    const resource = entryOf(await kind.fetch(ownerId, context), resourceType, id.toLowerCase());
+    if (resource !== undefined) return resource;
+  }
+  throw missing;
+}
+
+/** Digits of decimals stay as they are. */
+function entryOf(answer: Buffer, resourceType: FetchedType, id: string): FhirResource | undefined {
+  const { bundle } = parseFhirJson(answer.toString()) as { bundle: { entry?: { resource: FhirResource }[] } };
+  return bundle.entry?.find(({ resource }) => resource.resourceType === resourceType && resource.id === id)
+    ?.resource;
+}

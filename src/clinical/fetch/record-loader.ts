@@ -1,0 +1,163 @@
+/**
+ * Loads records with their parts in bounded memory (docs/adr/0042).
+ *
+ * Records that are asked for together share a round trip while each is small, as nearly all are. A larger one is
+ * left out of that answer and loaded again by itself. One that is too large even so comes without what its source
+ * can leave out; past that it is refused.
+ */
+import type { Queryable } from '../../platform/db/database.ts';
+import { HttpError } from '../../platform/http/errors.ts';
+import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
+import { type Field, readRow, rowSql } from '../content/document.ts';
+import type { Loaded, RecordKey } from './loaded.ts';
+
+/** Bytes of one record as SQL writes it. */
+export interface LoadLimits {
+  /** In a round trip that other records share. */
+  sharedBytes: number;
+  /** By itself. */
+  aloneBytes: number;
+}
+
+/** A document of a report takes 14 MB; an answer is about twice as long as its record. */
+const LIMITS: LoadLimits = { sharedBytes: 1024 ** 2, aloneBytes: 24 * 1024 ** 2 };
+
+/** Records in one load, and loads under way, at most. */
+const MAX_KEYS = 100;
+const MAX_IN_FLIGHT = 2;
+
+export interface RecordSource<Key extends RecordKey> {
+  /** Of the prepared statement. */
+  name: string;
+  /** What it is called in an error: `The laboratory order`. */
+  title: (key: Key) => string;
+  /** Members of a record, whose table is aliased `alias` and has columns patient_id and version. */
+  fields: readonly Field[];
+  alias: string;
+  /** The same without what may be left out of a record that is too large. */
+  lesserFields?: readonly Field[];
+  /** SQL of bytes that `fields` take at least; what is too large by it is not even written. */
+  leastBytes?: string;
+  /** What a record has where the database has nothing. */
+  empty: object;
+  /** Joins the record and its `patient p`, both of the organisation `$1`, to `asked`: {@link ASKED} and `arrays`. */
+  joins: string;
+  /** More columns of `asked`, with a value for each key. */
+  arrays?: Readonly<Record<string, { type: string; value: (key: Key) => unknown }>>;
+}
+
+interface LoadedRow {
+  place: number;
+  patient_id: string;
+  refused_purposes: string[];
+  version: number;
+  /** Whether the held version is not the current one. */
+  changed: boolean;
+  /** Null where nothing changed, and for a record that is larger than was asked for. */
+  document: string | null;
+}
+
+const TOO_LARGE = Symbol('too large');
+type Found<RecordType> = Loaded<RecordType> | typeof TOO_LARGE | undefined;
+
+/** Undefined: no such record in the scope. 422 when it is too large for one answer. */
+export function createRecordLoader<Key extends RecordKey, RecordType>(
+  db: Queryable,
+  source: RecordSource<Key>,
+  limits: LoadLimits = LIMITS,
+): (key: Key) => Promise<Loaded<RecordType> | undefined> {
+  const { name, fields, lesserFields, leastBytes = '0' } = source;
+  const whole = createLoad<Key, RecordType>(db, source, { name, fields, leastBytes });
+  const lesser =
+    lesserFields &&
+    createLoad<Key, RecordType>(db, source, {
+      name: `${name}-lesser`,
+      fields: lesserFields,
+      leastBytes: '0',
+    });
+
+  async function loadAlone(organisationId: string, key: Key): Promise<Loaded<RecordType> | undefined> {
+    for (const load of [whole, lesser]) {
+      const found =
+        load === undefined ? TOO_LARGE : (await load(organisationId, [key], limits.aloneBytes))[0];
+      if (found !== TOO_LARGE) return found;
+    }
+    throw tooLarge(source.title(key), limits.aloneBytes);
+  }
+
+  const shared = createOrganisationBatcher<Key, Found<RecordType>>({
+    load: (organisationId, keys) => whole(organisationId, keys, limits.sharedBytes),
+    maxKeys: MAX_KEYS,
+    maxInFlight: MAX_IN_FLIGHT,
+  });
+  const alone = createOrganisationBatcher<Key, Loaded<RecordType> | undefined>({
+    load: (organisationId, keys) => Promise.all(keys.map((key) => loadAlone(organisationId, key))),
+    maxKeys: 1,
+    maxInFlight: MAX_IN_FLIGHT,
+  });
+  return async (key) => {
+    const found = await shared(key);
+    return found === TOO_LARGE ? alone(key) : found;
+  };
+}
+
+function tooLarge(title: string, bytes: number): HttpError {
+  const size = `${Math.floor(bytes / 1024 ** 2)} MiB`;
+  return new HttpError(422, 'record_too_large', `${title} has more than ${size}, too much for one answer.`);
+}
+
+/** One statement: records of one organisation, none larger than `maxBytes`. */
+function createLoad<Key extends RecordKey, RecordType>(
+  db: Queryable,
+  { alias, joins, empty, arrays = {} }: RecordSource<Key>,
+  { name, fields, leastBytes }: { name: string; fields: readonly Field[]; leastBytes: string },
+): (organisationId: string, keys: readonly Key[], maxBytes: number) => Promise<Found<RecordType>[]> {
+  const asked = { ...ASKED, ...arrays };
+  const types = Object.values(asked).map(({ type }, index) => `$${index + 3}::${type}[]`);
+  const changed = `${alias}.version is distinct from asked.held_version`;
+  const text = `
+    select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
+      ${changed} as changed,
+      case when octet_length(written.text) <= $2 then written.text end as document
+    from unnest(${types.join(', ')}) with ordinality as asked (${Object.keys(asked).join(', ')}, place)
+    ${joins}
+    cross join lateral (
+      select case when ${changed} and ${leastBytes} <= $2 then ${rowSql(fields)}::text end as text
+      -- Not to be merged into the query, which would write the record for each time that it is named.
+      offset 0
+    ) written`;
+  return async (organisationId, keys, maxBytes) => {
+    const values = Object.values(asked).map(({ value }) => keys.map((key) => value(key)));
+    const query = { name, text, values: [organisationId, maxBytes, ...values] };
+    const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
+    const rows = await db.query<LoadedRow>(query).then((result) => result.rows, beyondPostgres);
+    // One of them is; each by itself tells which.
+    if (rows === undefined) return found.fill(TOO_LARGE);
+    for (const row of rows)
+      found[row.place - 1] = toFound(row, (document) => ({ ...empty, ...readRow(fields, document) }));
+    return found;
+  };
+}
+
+/** SQLSTATE program_limit_exceeded: a record is more than PostgreSQL holds in one value. */
+function beyondPostgres(error: { code?: unknown }): undefined {
+  if (error.code !== '54000') throw error;
+}
+
+/** Columns of `asked` that every record has, besides `place`. */
+const ASKED = {
+  facility_id: { type: 'uuid', value: ({ scope }: RecordKey): unknown => scope.facilityId },
+  id: { type: 'uuid', value: ({ id }: RecordKey): unknown => id },
+  held_version: { type: 'bigint', value: ({ heldVersion }: RecordKey): unknown => heldVersion },
+};
+
+function toFound<RecordType>(row: LoadedRow, read: (document: unknown[]) => object): Found<RecordType> {
+  if (row.changed && row.document === null) return TOO_LARGE;
+  const record = row.document === null ? undefined : read(JSON.parse(row.document));
+  return {
+    patientId: row.patient_id,
+    refusedPurposes: row.refused_purposes,
+    version: row.version,
+    record: record as RecordType | undefined,
+  };
+}

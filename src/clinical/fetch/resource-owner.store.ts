@@ -1,0 +1,59 @@
+/** SQL that tells by which fetch a resource goes out: its order, its vital set, or both (docs/adr/0094). */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+
+/** Types that are entries of the Bundles of "Fetch as FHIR". */
+export const FETCHED_TYPES = ['ServiceRequest', 'Observation', 'ImagingStudy', 'DiagnosticReport'] as const;
+export type FetchedType = (typeof FETCHED_TYPES)[number];
+
+export interface ResourceOwner {
+  orderId: string | null;
+  /** Of the order. */
+  discipline: 'laboratory' | 'imaging' | 'other' | null;
+  vitalSetId: string | null;
+}
+
+const IN_SCOPE = `
+  where part.organisation_id = $1
+    and part.facility_id = $2
+    and part.id = $3`;
+
+const WITH_ORDER = `
+  left join investigation_order o
+    on o.organisation_id = $1
+    and o.facility_id = part.facility_id
+    and o.id = part.order_id`;
+
+const OWNERS: Readonly<Record<FetchedType, string>> = {
+  ServiceRequest: `
+  select part.id as order_id, part.discipline, null as vital_set_id
+  from investigation_order part`,
+  Observation: `
+  select part.order_id, o.discipline, part.vital_set_id
+  from observation part${WITH_ORDER}`,
+  ImagingStudy: `
+  select part.order_id, o.discipline, null as vital_set_id
+  from imaging_study part${WITH_ORDER}`,
+  DiagnosticReport: `
+  select part.order_id, o.discipline, null as vital_set_id
+  from investigation_report part${WITH_ORDER}`,
+};
+
+/** Undefined: no such resource in the scope. */
+export async function findResourceOwner(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { resourceType, id }: { resourceType: FetchedType; id: string },
+): Promise<ResourceOwner | undefined> {
+  const { rows } = await db.query<{
+    order_id: string | null;
+    discipline: ResourceOwner['discipline'];
+    vital_set_id: string | null;
+  }>({
+    name: `owner-of-${resourceType}`,
+    text: OWNERS[resourceType] + IN_SCOPE,
+    values: [organisationId, facilityId, id],
+  });
+  const [row] = rows;
+  return row && { orderId: row.order_id, discipline: row.discipline, vitalSetId: row.vital_set_id };
+}

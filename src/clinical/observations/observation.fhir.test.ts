@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { clinicalFaults } from '../../../test-support/clinical-conformance.ts';
+import { vitalSignFaults } from '../../../test-support/vital-sign-rules.ts';
+import { Decimal } from '../../fhir/json.ts';
+import { emitContext } from '../content/coded-content.ts';
+import { observationResource } from './observation.fhir.ts';
+import type { ObservationRecord } from './observation.ts';
+
+const ORGANISATION = '6f000000-0000-4000-8000-000000000001';
+const ID = '6f000000-0000-4000-8000-000000000002';
+const PATIENT = '6f000000-0000-4000-8000-000000000003';
+const ORDER = '6f000000-0000-4000-8000-000000000004';
+const LOCAL = { system: 'https://hospital.example/tests', code: 'NA' };
+const TRANSLATIONS = new Map([
+  [
+    `${LOCAL.system}\n${LOCAL.code}`,
+    [{ system: 'http://loinc.org', code: '2951-2', display: 'Sodium [Moles/volume] in Serum or Plasma' }],
+  ],
+]);
+
+/** The resource as it is sent. */
+function sent(record: Partial<ObservationRecord>, translations = new Map()): Record<string, unknown> {
+  const whole: ObservationRecord = {
+    id: ID,
+    patientId: PATIENT,
+    kind: 'laboratory',
+    status: 'final',
+    code: { coding: [LOCAL], text: 'Natrium' },
+    ...record,
+  };
+  const text = JSON.stringify(observationResource(whole, emitContext(ORGANISATION, translations)));
+  assert.deepEqual(clinicalFaults(text), []);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+describe('a laboratory result as an Observation', () => {
+  test('every element, from the record', () => {
+    const resource = sent(
+      {
+        orderId: ORDER,
+        encounterId: '6f000000-0000-4000-8000-000000000005',
+        effectiveType: 'dateTime',
+        effectiveStart: '2024-03-05T08:50:00+01:00',
+        issued: '2024-03-05T10:02:11.250+01:00',
+        performer: [{ type: 'Practitioner', id: '6f000000-0000-4000-8000-000000000006', display: 'Dr. A' }],
+        valueType: 'Quantity',
+        valueNumber: new Decimal('140.0'),
+        valueUnit: 'mmol/L',
+        valueUnitSystem: 'http://unitsofmeasure.org',
+        valueUnitCode: 'mmol/L',
+        interpretation: [
+          {
+            coding: [
+              { system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation', code: 'N' },
+            ],
+          },
+        ],
+        note: [{ authorString: 'lab', text: 'repeated' }],
+        specimen: { display: 'serum' },
+        referenceRanges: [
+          { lowNumber: new Decimal('135.0'), lowUnit: 'mmol/L', highNumber: 145, text: 'adults' },
+          { text: 'see the report' },
+        ],
+      },
+      TRANSLATIONS,
+    );
+    assert.deepEqual(resource, {
+      resourceType: 'Observation',
+      id: ID,
+      identifier: [{ system: `urn:uuid:${ORGANISATION}`, value: ID }],
+      basedOn: [{ reference: `ServiceRequest/${ORDER}` }],
+      status: 'final',
+      category: [
+        {
+          coding: [
+            {
+              system: 'http://terminology.hl7.org/CodeSystem/observation-category',
+              code: 'laboratory',
+              display: 'Laboratory',
+            },
+          ],
+        },
+      ],
+      code: {
+        coding: [
+          { system: 'http://loinc.org', code: '2951-2', display: 'Sodium [Moles/volume] in Serum or Plasma' },
+          LOCAL,
+        ],
+        text: 'Natrium',
+      },
+      subject: { reference: `Patient/${PATIENT}` },
+      encounter: { reference: 'Encounter/6f000000-0000-4000-8000-000000000005' },
+      effectiveDateTime: '2024-03-05T08:50:00+01:00',
+      issued: '2024-03-05T10:02:11.250+01:00',
+      performer: [{ reference: 'Practitioner/6f000000-0000-4000-8000-000000000006', display: 'Dr. A' }],
+      valueQuantity: { value: 140, unit: 'mmol/L', system: 'http://unitsofmeasure.org', code: 'mmol/L' },
+      interpretation: [
+        {
+          coding: [
+            { system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation', code: 'N' },
+          ],
+        },
+      ],
+      note: [{ authorString: 'lab', text: 'repeated' }],
+      specimen: { display: 'serum' },
+      referenceRange: [
+        {
+          low: { value: 135, unit: 'mmol/L', system: 'http://unitsofmeasure.org', code: 'mmol/L' },
+          high: { value: 145 },
+          text: 'adults',
+        },
+        { text: 'see the report' },
+      ],
+    });
+  });
+
+  test('an unmapped code stays as it is: no LOINC is made up', () => {
+    assert.deepEqual(sent({ valueType: 'string', valueText: 'x' }).code, {
+      coding: [LOCAL],
+      text: 'Natrium',
+    });
+  });
+
+  test('the order that the source names is not replaced', () => {
+    const basedOn = [{ type: 'ServiceRequest', id: PATIENT }];
+    assert.deepEqual(sent({ orderId: ORDER, basedOn }).basedOn, [{ reference: `ServiceRequest/${PATIENT}` }]);
+  });
+
+  for (const [name, value, expected] of [
+    [
+      'a comparator',
+      { valueType: 'Quantity', valueNumber: 5, valueComparator: '<' },
+      { valueQuantity: { value: 5, comparator: '<' } },
+    ],
+    [
+      'a unit code without a system',
+      { valueType: 'Quantity', valueNumber: 5, valueUnitCode: 'arbitrary units' },
+      { valueQuantity: { value: 5, unit: 'arbitrary units' } },
+    ],
+    [
+      'a coded result',
+      { valueType: 'CodeableConcept', valueConcept: { text: 'positive' } },
+      { valueCodeableConcept: { text: 'positive' } },
+    ],
+    ['true', { valueType: 'boolean', valueText: 'true' }, { valueBoolean: true }],
+    ['false', { valueType: 'boolean', valueText: 'false' }, { valueBoolean: false }],
+    ['a whole number', { valueType: 'integer', valueNumber: 3 }, { valueInteger: 3 }],
+    ['a time', { valueType: 'time', valueText: '07:30:00' }, { valueTime: '07:30:00' }],
+    ['a date', { valueType: 'dateTime', valueText: '2024-05' }, { valueDateTime: '2024-05' }],
+    [
+      'a ratio',
+      { valueType: 'Ratio', valueStructure: { numerator: { value: 1 }, denominator: { value: 128 } } },
+      { valueRatio: { numerator: { value: 1 }, denominator: { value: 128 } } },
+    ],
+    [
+      'a range',
+      { valueType: 'Range', valueStructure: { low: { value: 1 } } },
+      { valueRange: { low: { value: 1 } } },
+    ],
+    [
+      'a period',
+      { valueType: 'Period', valueStructure: { start: '2024' } },
+      { valuePeriod: { start: '2024' } },
+    ],
+    [
+      'sampled data',
+      {
+        valueType: 'SampledData',
+        valueStructure: { origin: { value: 0 }, period: 10, dimensions: 1, data: '1 2' },
+      },
+      { valueSampledData: { origin: { value: 0 }, period: 10, dimensions: 1, data: '1 2' } },
+    ],
+  ] as const) {
+    test(`${name} is written as its own type`, () => {
+      const resource = sent(value as Partial<ObservationRecord>);
+      for (const [element, content] of Object.entries(expected)) assert.deepEqual(resource[element], content);
+      assert.equal(resource.dataAbsentReason, undefined);
+    });
+  }
+
+  test('without value and reason the value is unknown; the reason of the source stands', () => {
+    const reason = { text: 'haemolysed' };
+    assert.deepEqual(sent({ dataAbsentReason: reason }).dataAbsentReason, reason);
+    assert.equal(
+      (sent({ status: 'registered' }).dataAbsentReason as { coding: { code: string }[] }).coding[0]?.code,
+      'unknown',
+    );
+  });
+
+  test('a reason beside a value, which R4 forbids, is left out', () => {
+    assert.equal(
+      sent({ valueType: 'string', valueText: 'x', dataAbsentReason: { text: 'y' } }).dataAbsentReason,
+      undefined,
+    );
+  });
+
+  test('a range without bounds and text, which R4 forbids, is left out', () => {
+    assert.equal(sent({ referenceRanges: [{ type: { text: 'normal' } }] }).referenceRange, undefined);
+  });
+
+  for (const status of [
+    'registered',
+    'preliminary',
+    'final',
+    'amended',
+    'corrected',
+    'cancelled',
+    'entered-in-error',
+    'unknown',
+  ] as const)
+    test(`status ${status} goes out as it is`, () => assert.equal(sent({ status }).status, status));
+});
+
+describe('a vital sign as an Observation', () => {
+  const loinc = (code: string) => ({ coding: [{ system: 'http://loinc.org', code }] });
+  const vital = (code: string, record: Partial<ObservationRecord>) =>
+    sent({
+      kind: 'vital-sign',
+      code: loinc(code),
+      effectiveType: 'dateTime',
+      effectiveStart: '2024-05-01',
+      ...record,
+    });
+  const measured = (value: number | Decimal, unit: string): Partial<ObservationRecord> => ({
+    valueType: 'Quantity',
+    valueNumber: value,
+    valueUnit: unit,
+  });
+
+  test('category vital-signs exactly once, first, beside the others of the source', () => {
+    const vitalSigns = {
+      coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }],
+    };
+    const { category } = vital('8867-4', {
+      ...measured(70, 'bpm'),
+      category: [{ text: 'ward' }, vitalSigns, vitalSigns],
+    });
+    assert.deepEqual(category, [vitalSigns, { text: 'ward' }]);
+  });
+
+  test('a local code that a map leads to a vital sign follows the profile too', () => {
+    const translations = new Map([
+      [`${LOCAL.system}\n${LOCAL.code}`, [{ system: 'http://loinc.org', code: '8867-4' }]],
+    ]);
+    const resource = sent(
+      { kind: 'other', effectiveType: 'dateTime', effectiveStart: '2024-05-01', ...measured(70, 'bpm') },
+      translations,
+    );
+    assert.deepEqual(resource.valueQuantity, {
+      value: 70,
+      unit: 'bpm',
+      system: 'http://unitsofmeasure.org',
+      code: '/min',
+    });
+  });
+
+  test('a blood pressure without anything has both components with reasons, and no value of its own', () => {
+    const resource = vital('85354-9', measured(120, 'mmHg'));
+    assert.equal(resource.valueQuantity, undefined);
+    const components = resource.component as {
+      code: { coding: { code: string }[] };
+      dataAbsentReason: unknown;
+    }[];
+    assert.deepEqual(
+      components.map(({ code, dataAbsentReason }) => [code.coding[0]?.code, dataAbsentReason !== undefined]),
+      [
+        ['8480-6', true],
+        ['8462-4', true],
+      ],
+    );
+  });
+
+  test('digits of an allowed unit are the digits of the source', () => {
+    const record: ObservationRecord = {
+      id: ID,
+      patientId: PATIENT,
+      kind: 'vital-sign',
+      status: 'final',
+      code: loinc('29463-7'),
+      effectiveType: 'dateTime',
+      effectiveStart: '2024-05-01',
+      ...measured(new Decimal('71.50'), 'kg'),
+    };
+    const text = JSON.stringify(observationResource(record, emitContext(ORGANISATION, new Map())));
+    assert.ok(text.includes('"value":71.50,'), text);
+  });
+
+  test('a pressure in a unit that is none gives a reason in the component and a note', () => {
+    const resource = vital('85354-9', {
+      components: [
+        { code: loinc('8480-6'), ...measured(12, 'furlong') },
+        { code: loinc('8462-4'), ...measured(80, 'mmHg') },
+      ],
+    });
+    assert.deepEqual(resource.note, [{ text: 'Reported as 12 furlong' }]);
+    const [systolic] = resource.component as { valueQuantity?: unknown }[];
+    assert.equal(systolic?.valueQuantity, undefined);
+  });
+
+  const text = (valueText: string): Partial<ObservationRecord> => ({ valueType: 'string', valueText });
+  const notes = ({ note }: Record<string, unknown>) =>
+    (note as { text: string }[] | undefined)?.map((one) => one.text);
+
+  /** It follows its profile, and says in words what the profile has no place for. */
+  function requireConformant(resource: Record<string, unknown>, ...words: string[]): void {
+    assert.deepEqual(vitalSignFaults(resource as { resourceType: string }), []);
+    assert.deepEqual(notes(resource) ?? [], words);
+  }
+
+  test('a blood pressure in words: both components with reasons, the words as a note', () => {
+    requireConformant(vital('85354-9', text('120/80 mmHg')), 'Reported as 120/80 mmHg');
+  });
+
+  test('a pressure in words is a component with a reason, and a note', () => {
+    const components = [
+      { code: loinc('8480-6'), ...text('about 120') },
+      { code: loinc('8462-4'), ...measured(80, 'mmHg') },
+    ];
+    requireConformant(vital('85354-9', { components }), 'Reported as about 120');
+  });
+
+  test('of two systolic pressures the first is the component, the other a note', () => {
+    const components = [120, 130].map((value) => ({ code: loinc('8480-6'), ...measured(value, 'mmHg') }));
+    const resource = vital('85354-9', { components });
+    requireConformant(resource, 'Also reported: Systolic blood pressure 130 mmHg');
+    assert.equal((resource.component as unknown[]).length, 2);
+  });
+
+  const values: [string, Partial<ObservationRecord>, string][] = [
+    ['a string', text('fast'), 'fast'],
+    ['an integer', { valueType: 'integer', valueNumber: 72 }, '72'],
+    ['a code', { valueType: 'CodeableConcept', valueConcept: { text: 'febrile' } }, 'febrile'],
+    ['a range', { valueType: 'Range', valueStructure: { low: { value: 60 } } }, '{"low":{"value":60}}'],
+  ];
+  for (const [name, value, words] of values)
+    test(`${name} where the profile has quantities only: a reason, and a note`, () => {
+      for (const code of ['8867-4', '8310-5']) {
+        const resource = vital(code, value);
+        requireConformant(resource, `Reported as ${words}`);
+        assert.ok(resource.dataAbsentReason);
+      }
+    });
+
+  test('a quantity without a number is none', () => {
+    requireConformant(vital('8867-4', { valueType: 'Quantity', valueUnit: '/min' }), 'Reported as /min');
+  });
+
+  test('a body mass index without a value does not go by the code whose profile requires one', () => {
+    const own = vital('39156-5', {});
+    requireConformant(own);
+    assert.deepEqual(own.code, { text: 'Body mass index (BMI) [Ratio]' });
+    const mapped = new Map([
+      [`${LOCAL.system}\n${LOCAL.code}`, [{ system: 'http://loinc.org', code: '39156-5' }]],
+    ]);
+    const record: Partial<ObservationRecord> = {
+      kind: 'vital-sign',
+      effectiveType: 'dateTime',
+      effectiveStart: '2024-05-01',
+    };
+    const local = sent(record, mapped);
+    requireConformant(local);
+    assert.deepEqual((local.code as { coding: unknown }).coding, [LOCAL]);
+    const valued = sent({ ...record, ...measured(22, 'kg/m2') }, mapped);
+    requireConformant(valued);
+    assert.equal((valued.code as { coding: { code: string }[] }).coding[0]?.code, '39156-5');
+  });
+});

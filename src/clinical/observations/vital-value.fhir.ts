@@ -1,0 +1,85 @@
+/**
+ * The value of a vital sign whose R4 profile fixes its unit: a Quantity in one of its units, or a reason why
+ * there is none (https://hl7.org/fhir/R4/observation-vitalsigns.html). What was reported is never lost. Pure.
+ */
+import type { CodeableConcept } from '../../fhir/coded.ts';
+import { Decimal, decimalText } from '../../fhir/json.ts';
+import { DATA_ABSENT_REASON } from '../../terminology/lookup/code-systems.ts';
+import { vitalQuantity } from '../../terminology/units/vital-units.ts';
+import type { Annotation, Quantity } from './observation.ts';
+
+/** R4 core extension: the same quantity in another unit. */
+const TRANSLATED_QUANTITY = 'http://hl7.org/fhir/StructureDefinition/iso21090-PQ-translation';
+
+/** A value as the profile wants it: the elements to change, and what has to be said about it in words. */
+export interface Measured {
+  elements: Readonly<Record<string, unknown>>;
+  notes: Annotation[];
+}
+
+export const AS_IT_IS: Measured = { elements: {}, notes: [] };
+
+type Element = Readonly<Record<string, unknown>>;
+
+/**
+ * The value of `element`, which the profile of `loincCode` describes. It is a `valueQuantity` in a unit that the
+ * profile allows, with the source's own beside it where it was converted. Anything else makes no value of it: the
+ * reason is given, and what was reported is kept as a note.
+ */
+export function measuredIn(loincCode: string, element: Element): Measured {
+  const name = valueName(element);
+  if (name === undefined) return AS_IT_IS;
+  if (name !== 'valueQuantity') return asNote(element, UNSUPPORTED);
+  const source = element.valueQuantity as Quantity;
+  const value = decimalText(source.value);
+  if (value === undefined) return asNote(element, (element.dataAbsentReason as CodeableConcept) ?? UNKNOWN);
+  const known = vitalQuantity(loincCode, { ...source, value });
+  if (known === undefined) return AS_IT_IS;
+  if ('fault' in known) return asNote(element, UNSUPPORTED);
+  const { converted, unit, system, code } = known;
+  const comparator = source.comparator === undefined ? {} : { comparator: source.comparator };
+  if (!converted)
+    return {
+      elements: { valueQuantity: { value: source.value, ...comparator, unit, system, code } },
+      notes: [],
+    };
+  const extension = [{ url: TRANSLATED_QUANTITY, valueQuantity: source }];
+  const translated = { extension, value: new Decimal(known.value), ...comparator, unit, system, code };
+  return { elements: { valueQuantity: translated }, notes: [] };
+}
+
+/** Without its value, which becomes a note; `reason` is why. */
+export function asNote(element: Element, reason?: CodeableConcept): Measured {
+  const name = valueName(element);
+  if (name === undefined) return AS_IT_IS;
+  const text = valueText(element[name]);
+  return {
+    elements: { [name]: undefined, ...(reason === undefined ? {} : { dataAbsentReason: reason }) },
+    notes: text === '' ? [] : [{ text: `Reported as ${text}` }],
+  };
+}
+
+/** A value in words: `<120 mm[Hg]`, the text of a code, what a string says. */
+export function valueText(value: unknown): string {
+  if (typeof value !== 'object' || value === null || value instanceof Decimal) return String(value ?? '');
+  const { text, coding } = value as CodeableConcept;
+  if (text !== undefined) return text;
+  if (coding !== undefined) return coding.map(({ display, code }) => display ?? code ?? '').join(', ');
+  const { comparator = '', value: number, unit, code } = value as Quantity;
+  const digits = decimalText(number);
+  const named = unit ?? code;
+  if (digits === undefined && named === undefined) return JSON.stringify(value);
+  return `${comparator}${digits ?? ''} ${named ?? ''}`.trim();
+}
+
+/** Which `value[x]` there is. */
+export function valueName(element: Element): string | undefined {
+  return Object.keys(element).find((name) => /^value[A-Z]/.test(name) && element[name] !== undefined);
+}
+
+export const UNKNOWN = absent('unknown', 'Unknown');
+const UNSUPPORTED = absent('unsupported', 'Unsupported');
+
+function absent(code: string, display: string): CodeableConcept {
+  return { coding: [{ system: DATA_ABSENT_REASON, code, display }] };
+}

@@ -1,0 +1,116 @@
+/** POST /exchange/connections/<id>/callback: an exchange confirms a delivery (specification, "Signed callbacks"). */
+import type { Registry } from 'prom-client';
+import Type, { type Static } from 'typebox';
+import Schema from 'typebox/schema';
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
+import type { Pool } from '../../platform/db/database.ts';
+import { parseJson } from '../../platform/http/body.ts';
+import { requireContentType } from '../../platform/http/content-type.ts';
+import { badRequest, HttpError } from '../../platform/http/errors.ts';
+import { refuseUnusableText } from '../../platform/http/input.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, openRoute } from '../../tenancy/callers/access.ts';
+import { isOneLine } from '../../tenancy/organisations/name.ts';
+import { callbackAnswers } from '../worker/exchange-metrics.ts';
+import { createAuthenticateCallback } from './authenticate-callback.ts';
+import { confirmDelivery } from './confirm-delivery.ts';
+
+const BODY_LIMIT_BYTES = 262_144;
+
+const Nullable = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()]);
+const CallbackBody = Type.Object({
+  deliveryId: Type.String({ description: 'The deliveryId of the envelope.' }),
+  status: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
+  assignedId: Type.Optional(
+    Type.Union([Type.String({ minLength: 1, maxLength: 256 }), Type.Null()], {
+      description: 'The id that the exchange gave the patient; needed when accepted.',
+    }),
+  ),
+  message: Type.Optional(Nullable(4_000)),
+});
+const checkBody = Schema.Compile(CallbackBody);
+
+const ConfirmedBody = Type.Object({
+  deliveryId: Type.String(),
+  status: Type.String(),
+  assignedId: Type.Union([Type.String(), Type.Null()]),
+});
+
+export interface CallbackDependencies {
+  db: Pool;
+  keys: KeyRing;
+  metrics: { registry: Registry };
+}
+
+export function callbackRoute(deps: CallbackDependencies): Route<Access> {
+  const authenticate = createAuthenticateCallback(deps);
+  const answers = callbackAnswers(deps.metrics.registry);
+  return openRoute({
+    docs: {
+      operationId: 'confirmDelivery',
+      summary: 'Confirm a delivery (called by an exchange)',
+      description:
+        'No bearer token. The header agreed for the connection (default `x-signature`) carries the hex HMAC-SHA256 of ' +
+        'the exact body bytes, optionally prefixed `sha256=`. A repeat of the same bytes answers as the first time.',
+      tag: 'Exchange',
+    },
+    params: Type.Object({ connectionId: Type.String({ description: 'UUID of the connection.' }) }),
+    body: CallbackBody,
+    bodyExample: {
+      deliveryId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+      status: 'accepted',
+      assignedId: 'HIE-20771',
+    },
+    bodyMode: 'raw',
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    responses: {
+      200: { description: 'Recorded, now or before.', schema: ConfirmedBody },
+      401: {
+        description:
+          'The signature is missing or wrong, or the connection is unknown, disabled or without a secret.',
+      },
+      404: { description: 'The delivery is not one of this connection.' },
+      409: { description: 'Another id is assigned already; kept for review.' },
+    },
+    handle: async ({ params, body }, context) => {
+      const bytes = body as unknown as Uint8Array;
+      try {
+        const from = await authenticate({ ...params, ...context, body: bytes });
+        requireContentType(context.headers, ['application/json']);
+        const confirmation = parseConfirmation(bytes);
+        const confirmed = await confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes });
+        answers.inc({ status: 200 });
+        return { body: confirmed };
+      } catch (error) {
+        if (error instanceof HttpError) answers.inc({ status: error.statusCode });
+        throw error;
+      }
+    },
+  });
+}
+
+function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
+  const document = parseJson(bytes);
+  refuseUnusableText(document);
+  if (!checkBody.Check(document))
+    throw badRequest(
+      'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }.',
+      'bad_callback',
+    );
+  if (typeof document.assignedId === 'string' && !isAssignedId(document.assignedId))
+    throw badRequest(
+      'assignedId must be one line with something to see, without control characters.',
+      'bad_callback',
+    );
+  if (document.status === 'accepted' && typeof document.assignedId !== 'string')
+    throw badRequest(
+      'An accepted delivery needs assignedId: the id that the exchange gave the patient.',
+      'bad_callback',
+    );
+  return document;
+}
+
+/** It stands for ever, as `value` of an identifier in the FHIR Patient. */
+function isAssignedId(text: string): boolean {
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && isOneLine(text);
+}

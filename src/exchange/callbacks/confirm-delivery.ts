@@ -1,0 +1,102 @@
+/** Takes what an exchange says of a delivery (design 3.6). */
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { foldText } from '../../patients/search-key.ts';
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { conflict, HttpError } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { noteSecretUse } from '../connections/connection-secret.store.ts';
+import { assignIdentifier } from './assigned-identifier.store.ts';
+import type { Authenticated } from './authenticate-callback.ts';
+import { type CallbackRecord, deliveredPatient, findCallback, insertCallback } from './callback.store.ts';
+
+/** The body of a callback. */
+export interface Confirmation {
+  deliveryId: string;
+  status: 'accepted' | 'rejected';
+  assignedId?: string | null | undefined;
+  message?: string | null | undefined;
+}
+
+export interface ConfirmContext {
+  body: Uint8Array;
+  now: Date;
+  correlationId: string;
+}
+
+/** What is answered, the first time and to every repeat of the same bytes. */
+export interface Confirmed {
+  deliveryId: string;
+  status: 'accepted' | 'rejected';
+  assignedId: string | null;
+}
+
+/**
+ * Record a confirmation and the id that it assigns. Throws 404 for a delivery that is not this connection's, and 409
+ * when another id is assigned already; the callback is then kept for review and nothing is overwritten.
+ */
+export async function confirmDelivery(
+  db: Pool,
+  from: Authenticated,
+  confirmation: Confirmation,
+  context: ConfirmContext,
+): Promise<Confirmed> {
+  const bodyDigest = hash('sha256', context.body, 'buffer');
+  const use = {
+    secretId: from.secretId,
+    at: context.now,
+    purpose: `callback ${confirmation.deliveryId.slice(0, 64)}`,
+  };
+  await noteSecretUse(db, from.key, use);
+  const said = await transaction(db, async (client) => {
+    const before = await findCallback(client, from.key, bodyDigest);
+    if (before !== undefined) return before;
+    const record = await apply(client, from, { confirmation, context });
+    const first = await insertCallback(client, from.key, { ...record, bodyDigest });
+    // The same bytes came twice at once; the other one was recorded first, with the same effect.
+    return first ? record : ((await findCallback(client, from.key, bodyDigest)) ?? record);
+  });
+  if (said.outcome === 'conflict')
+    throw conflict(
+      'This patient has another id from this exchange already. The callback is kept for review.',
+      'assigned_id_conflict',
+    );
+  return { deliveryId: said.deliveryId, status: said.status, assignedId: said.assignedId };
+}
+
+async function apply(
+  client: Client,
+  { key, connection }: Authenticated,
+  { confirmation, context }: { confirmation: Confirmation; context: ConfirmContext },
+): Promise<CallbackRecord> {
+  const { deliveryId, status, assignedId = null, message = null } = confirmation;
+  const delivery = isUuid(deliveryId) ? await deliveredPatient(client, key, deliveryId) : undefined;
+  if (delivery === undefined) throw unknownDelivery();
+  const record = {
+    id: randomUUIDv7(),
+    deliveryId,
+    ...delivery,
+    status,
+    assignedId,
+    message,
+    receivedAt: context.now,
+    correlationId: context.correlationId,
+  };
+  if (status === 'rejected' || assignedId === null) return { ...record, outcome: 'applied' };
+  const standing = await assignIdentifier(client, key, {
+    patientId: delivery.patientId,
+    connectionId: key.connectionId,
+    system: connection.identifierSystem,
+    value: assignedId,
+    searchKey: foldText(assignedId),
+    assigner: connection.name,
+    assignedAt: context.now,
+  });
+  return { ...record, outcome: standing.value === assignedId ? 'applied' : 'conflict' };
+}
+
+/** An exchange sends no facility headers: its connection says whose deliveries it may confirm. */
+function unknownDelivery(): HttpError {
+  const message =
+    'This connection has no such delivery. Send the deliveryId of the envelope that it received.';
+  return new HttpError(404, 'not_found', message);
+}

@@ -1,0 +1,79 @@
+/** GET /exchange/callbacks: what exchanges said, conflicts among it, for review (design 3.6). */
+import Type, { type Static } from 'typebox';
+import type { Pool } from '../../platform/db/database.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { badRequest } from '../../platform/http/errors.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import type { ListedCallback } from './callback.store.ts';
+import { listCallbackPage } from './list-callbacks.ts';
+
+const DEFAULT_LIMIT = 20;
+const Nullable = Type.Union([Type.String(), Type.Null()]);
+const CallbackSchema = Type.Object({
+  id: Type.String(),
+  connectionId: Type.String(),
+  deliveryId: Type.String(),
+  patientId: Type.Union([Type.String(), Type.Null()], {
+    description: 'null, as are assignedId and message, where the patient refuses the purpose.',
+  }),
+  facilityId: Type.String(),
+  status: Type.String(),
+  assignedId: Nullable,
+  message: Nullable,
+  outcome: Type.String({ description: 'applied, or conflict: another id was assigned already' }),
+  receivedAt: Type.String(),
+  correlationId: Type.String(),
+});
+
+export function listCallbacksRoute(deps: {
+  db: Pool;
+  cursors: CursorCodec;
+  accessLog: AccessLog;
+}): Route<Access> {
+  return facilityRoute(
+    { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'listExchangeCallbacks',
+        summary: 'Callbacks about deliveries of the facility, newest first',
+        description:
+          'With `outcome=conflict`, those that are kept for review. Each patient shown is entered in that ' +
+          "patient's access log; a patient who refuses the purpose is not named.",
+        tag: 'Exchange',
+      },
+      query: Type.Object({
+        connection: Type.Optional(Type.String()),
+        outcome: Type.Optional(
+          Type.Unsafe<'applied' | 'conflict'>({ type: 'string', enum: ['applied', 'conflict'] }),
+        ),
+        status: Type.Optional(
+          Type.Unsafe<'accepted' | 'rejected'>({ type: 'string', enum: ['accepted', 'rejected'] }),
+        ),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
+        cursor: Type.Optional(Type.String()),
+      }),
+      responses: {
+        200: {
+          description: 'A page. nextCursor is null on the last one.',
+          schema: Type.Object({ items: Type.Array(CallbackSchema), nextCursor: Nullable }),
+        },
+      },
+      handle: async ({ query }, context) => {
+        const { connection, outcome, status, limit = DEFAULT_LIMIT, cursor } = query;
+        if (connection !== undefined && !isUuid(connection)) throw badRequest('connection must be a UUID.');
+        const request = { connection, outcome, status, limit, cursor };
+        const { items, nextCursor, mayShow } = await listCallbackPage(deps, context, request);
+        return { body: { items: items.map((item) => callbackView(item, mayShow(item))), nextCursor } };
+      },
+    },
+  );
+}
+
+function callbackView(callback: ListedCallback, mayShow: boolean): Static<typeof CallbackSchema> {
+  const { organisationId: _organisationId, refusedPurposes: _refusedPurposes, ...view } = callback;
+  const ofPatient = mayShow ? {} : { patientId: null, assignedId: null, message: null };
+  return { ...view, ...ofPatient, receivedAt: callback.receivedAt.toISOString() };
+}

@@ -1,0 +1,84 @@
+/** Settings of a connection at the command line. */
+import type { Command } from 'commander';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { UsageError } from '../../platform/command/command.ts';
+import { splitList } from '../../tenancy/organisations/create-facility.command.ts';
+import { BY_OPERATOR, ConnectionSettingError, type ConnectionSettings, checkSettings } from './connection.ts';
+
+/** Settings of a connection as they are given at the command line. */
+export interface SettingOptions {
+  name?: string;
+  address?: string;
+  clientId?: string;
+  callbackHeader?: string;
+  identifierSystem?: string;
+  purposeOfUse?: string;
+  maxInFlight?: string;
+  timeoutMs?: string;
+  facility?: string[];
+}
+
+/** Add the options of settings to a command. One that creates needs some, and has defaults for the others. */
+export function withSettings(command: Command, { creating }: { creating: boolean }): Command {
+  const needed = (flags: string, text: string) =>
+    creating ? command.requiredOption(flags, text) : command.option(flags, text);
+  const defaultsTo = (value: string) => (creating ? ` (default: ${value})` : '');
+  needed('--name <name>', 'what people call it');
+  needed('--address <url>', 'where deliveries are posted: https, or http to this machine');
+  needed('--client-id <id>', 'names us to the exchange');
+  return command
+    .option(
+      '--facility <ids>',
+      `facilities covered, separated by commas${defaultsTo('all, also later ones')}`,
+      splitList,
+    )
+    .option(
+      '--callback-header <name>',
+      `header that carries the signature of callbacks${defaultsTo('x-signature')}`,
+    )
+    .option(
+      '--identifier-system <uri>',
+      `system of the ids that the exchange assigns${defaultsTo('urn:uuid:<connection>')}`,
+    )
+    .option('--purpose-of-use <purpose>', `purpose of the deliveries in the access log${defaultsTo('OPS')}`)
+    .option('--max-in-flight <n>', `requests under way, of one worker process${defaultsTo('16')}`)
+    .option('--timeout-ms <ms>', `how long an answer may take, in milliseconds${defaultsTo('10000')}`);
+}
+
+/** The settings given, checked. Throws UsageError. */
+export function settingsOf(options: SettingOptions): Partial<ConnectionSettings> {
+  const {
+    name,
+    address,
+    clientId,
+    callbackHeader,
+    identifierSystem,
+    purposeOfUse,
+    maxInFlight,
+    timeoutMs,
+    facility,
+  } = options;
+  if (purposeOfUse !== undefined && !isPurpose(purposeOfUse))
+    throw new UsageError('--purpose-of-use must be TREATMENT, PAYMENT, OPS or RESEARCH.');
+  const settings: Partial<ConnectionSettings> = {
+    ...(name === undefined ? {} : { name }),
+    ...(address === undefined ? {} : { address }),
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(callbackHeader === undefined ? {} : { callbackHeader: callbackHeader.toLowerCase() }),
+    ...(identifierSystem === undefined ? {} : { identifierSystem }),
+    ...(purposeOfUse === undefined ? {} : { purposeOfUse }),
+    ...(maxInFlight === undefined ? {} : { maxInFlight: Number(maxInFlight) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs: Number(timeoutMs) }),
+    ...(facility === undefined ? {} : { facilityIds: [...new Set(facility.map((id) => id.toLowerCase()))] }),
+  };
+  try {
+    return checkSettings(settings, BY_OPERATOR.reach);
+  } catch (error) {
+    if (error instanceof ConnectionSettingError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function isPurpose(text: string): text is PurposeOfUse {
+  return (PURPOSES_OF_USE as readonly string[]).includes(text);
+}

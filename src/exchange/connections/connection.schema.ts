@@ -1,0 +1,152 @@
+/** How connections look over HTTP and with `--json`. */
+
+import Type, { type Static } from 'typebox';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { named } from '../../platform/http/named-schema.ts';
+import type { Connection } from './connection.ts';
+import { callbackUrl } from './create-connection.ts';
+
+const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Purpose = Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE });
+
+/** What may be set; the rules are in connection.ts. */
+const settable = {
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  address: Type.String({
+    maxLength: 2_000,
+    description:
+      'Where deliveries are posted: https, on the public internet unless the operator allows others.',
+  }),
+  clientId: Type.String({ minLength: 1, maxLength: 200, description: 'Names us to the exchange.' }),
+  callbackHeader: Type.String({ maxLength: 100, description: 'Carries the signature of callbacks.' }),
+  identifierSystem: Type.String({
+    maxLength: 500,
+    description: 'system of the identifiers that the exchange assigns.',
+  }),
+  purposeOfUse: Purpose,
+  maxInFlight: Type.Integer({
+    minimum: 1,
+    maximum: 256,
+    description: 'Requests under way, of one worker process.',
+  }),
+  timeoutMs: Type.Integer({ minimum: 100, maximum: 120_000 }),
+};
+const facilityIds = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: 1_000,
+  description: 'Facilities covered.',
+});
+
+/** A setting with a misspelt name would otherwise be left as it is without a word. */
+const closed = { additionalProperties: false };
+export const NewConnectionBody = Type.Object(
+  {
+    ...Type.Partial(Type.Object(settable)).properties,
+    name: settable.name,
+    address: settable.address,
+    clientId: settable.clientId,
+    facilityIds: Type.Optional(facilityIds),
+  },
+  closed,
+);
+export const ConnectionChangesBody = Type.Partial(Type.Object({ ...settable, facilityIds }), closed);
+
+export const ConnectionSchema = named(
+  'Connection',
+  Type.Object({
+    id: Type.String(),
+    organisationId: Type.String(),
+    ...settable,
+    callbackUrl: Type.String(),
+    facilityIds: Nullable(Type.Array(Type.String())),
+    enabled: Type.Boolean(),
+    createdAt: Type.String(),
+    circuitOpenSince: Nullable(Type.String({ description: 'Set while the exchange is taken for down.' })),
+    secrets: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
+        createdAt: Type.String(),
+        activeFrom: Nullable(
+          Type.String({ description: 'An outbound one signs from then on. null: once it is activated.' }),
+        ),
+        goodUntil: Nullable(Type.String()),
+        lastUsedAt: Nullable(Type.String()),
+        lastUsedFor: Nullable(Type.String()),
+      }),
+    ),
+  }),
+);
+export const CreatedConnectionSchema = Type.Object({
+  id: Type.String(),
+  outboundSecret: Type.String({ description: 'Shown once.' }),
+  callbackSecret: Type.String({ description: 'Shown once.' }),
+  callbackUrl: Type.String(),
+});
+export const RotationBody = Type.Object(
+  {
+    direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 7_776_000,
+        default: 86_400,
+        description:
+          'For how long callbacks under the old secret are taken too. 0: the old secrets end at once, both ways.',
+      }),
+    ),
+    activateAt: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description:
+          'When the new outbound secret signs: a date-time with a zone, within 90 days. Without it: once it is activated.',
+      }),
+    ),
+    activateNow: Type.Optional(
+      Type.Boolean({ description: 'true: the new outbound secret signs from the next request on.' }),
+    ),
+  },
+  closed,
+);
+export const RotatedSchema = Type.Object({
+  id: Type.String(),
+  outboundSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+  outboundActiveFrom: Type.Optional(
+    Nullable(
+      Type.String({ description: 'Until then the old one signs. null: until the new one is activated.' }),
+    ),
+  ),
+  discardedWaiting: Type.Optional(
+    Type.Boolean({
+      description: 'true: an earlier new outbound secret was waiting. It was never used, and is no more.',
+    }),
+  ),
+  callbackSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+  oldGoodUntil: Type.Optional(
+    Type.String({ description: 'Until then callbacks under the old secret are taken too.' }),
+  ),
+  callbackUrl: Type.String(),
+});
+export const ConnectionParams = Type.Object({
+  connectionId: Type.String({ description: 'UUID of the connection.' }),
+});
+
+export function connectionView(
+  connection: Connection,
+  publicBaseUrl: string,
+): Static<typeof ConnectionSchema> {
+  const { createdAt, circuitOpenSince, secrets, ...rest } = connection;
+  return {
+    ...rest,
+    callbackUrl: callbackUrl(publicBaseUrl, connection.id),
+    createdAt: createdAt.toISOString(),
+    circuitOpenSince: circuitOpenSince?.toISOString() ?? null,
+    secrets: secrets.map((secret) => ({
+      ...secret,
+      createdAt: secret.createdAt.toISOString(),
+      activeFrom: secret.activeFrom?.toISOString() ?? null,
+      goodUntil: secret.goodUntil?.toISOString() ?? null,
+      lastUsedAt: secret.lastUsedAt?.toISOString() ?? null,
+    })),
+  };
+}

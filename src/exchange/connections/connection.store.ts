@@ -1,0 +1,257 @@
+/** SQL of connections: the settings, the facilities covered, and where an id leads. */
+
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { covers } from '../queue/covers.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
+import type { Connection, ConnectionSettings, SecretStatus } from './connection.ts';
+
+/** The organisation of a connection; undefined when there is no such connection. */
+export async function organisationOfConnection(db: Queryable, id: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ organisation_id: string }>({
+    name: 'exchange-connection-organisation',
+    text: `
+      select organisation_id
+      from exchange_connection_directory
+      where connection_id = $1`,
+    values: [id],
+  });
+  return rows[0]?.organisation_id;
+}
+
+/** Organisations that have connections. */
+export async function organisationsWithConnections(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ organisation_id: string }>({
+    text: `
+      select distinct organisation_id
+      from exchange_connection_directory
+      order by organisation_id`,
+  });
+  return rows.map((row) => row.organisation_id);
+}
+
+export async function insertConnection(
+  db: Queryable,
+  { organisationId, connectionId }: ConnectionKey,
+  settings: ConnectionSettings & { operatorAddress: boolean },
+): Promise<void> {
+  await db.query({
+    text: 'insert into exchange_connection_directory (connection_id, organisation_id) values ($1, $2)',
+    values: [connectionId, organisationId],
+  });
+  await db.query({
+    text: `
+      insert into exchange_connection (organisation_id, id, name, address, client_id, callback_header,
+        identifier_system, purpose_of_use, max_in_flight, timeout_ms, all_facilities, operator_address)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: [
+      organisationId,
+      connectionId,
+      settings.name,
+      settings.address,
+      settings.clientId,
+      settings.callbackHeader,
+      settings.identifierSystem,
+      settings.purposeOfUse,
+      settings.maxInFlight,
+      settings.timeoutMs,
+      settings.facilityIds === null,
+      settings.operatorAddress,
+    ],
+  });
+  await db.query({
+    text: 'insert into exchange_circuit (organisation_id, connection_id) values ($1, $2)',
+    values: [organisationId, connectionId],
+  });
+  await insertFacilities(db, { organisationId, connectionId }, settings.facilityIds ?? []);
+}
+
+async function insertFacilities(
+  db: Queryable,
+  { organisationId, connectionId }: ConnectionKey,
+  facilityIds: readonly string[],
+): Promise<void> {
+  await db.query({
+    text: `
+      insert into exchange_connection_facility (organisation_id, connection_id, facility_id)
+      select $1, $2, unnest($3::uuid[])`,
+    values: [organisationId, connectionId, facilityIds],
+  });
+}
+
+/**
+ * Change settings; those that are undefined stay. A new address is an operator's only when it says so. An exchange
+ * that is taken for down is probed at once. False when there is no such connection.
+ */
+export async function updateConnection(
+  db: Queryable,
+  { organisationId, connectionId }: ConnectionKey,
+  changes: Partial<ConnectionSettings> & { operatorAddress?: boolean; disabled?: boolean },
+): Promise<boolean> {
+  const { facilityIds } = changes;
+  const { rowCount } = await db.query({
+    text: `
+      with probed as (
+        update exchange_circuit
+        set probe_at = now()
+        where organisation_id = $1
+          and connection_id = $2
+          and opened_at is not null
+          and probe_at > now()
+      )
+      update exchange_connection
+      set name = coalesce($3, name),
+          address = coalesce($4, address),
+          operator_address = case when $4::text is null then operator_address else coalesce($13, false) end,
+          client_id = coalesce($5, client_id),
+          callback_header = coalesce($6, callback_header),
+          identifier_system = coalesce($7, identifier_system),
+          purpose_of_use = coalesce($8, purpose_of_use),
+          max_in_flight = coalesce($9, max_in_flight),
+          timeout_ms = coalesce($10, timeout_ms),
+          all_facilities = coalesce($11, all_facilities),
+          disabled_at = case when $12 then coalesce(disabled_at, now()) when not $12 then null else disabled_at end,
+          version = version + 1
+      where organisation_id = $1
+        and id = $2`,
+    values: [
+      organisationId,
+      connectionId,
+      changes.name,
+      changes.address,
+      changes.clientId,
+      changes.callbackHeader,
+      changes.identifierSystem,
+      changes.purposeOfUse,
+      changes.maxInFlight,
+      changes.timeoutMs,
+      facilityIds === undefined ? undefined : facilityIds === null,
+      changes.disabled,
+      changes.operatorAddress,
+    ],
+  });
+  if (rowCount === 0) return false;
+  if (facilityIds !== undefined) {
+    await db.query({
+      text: `
+        delete from exchange_connection_facility
+        where organisation_id = $1
+          and connection_id = $2`,
+      values: [organisationId, connectionId],
+    });
+    await insertFacilities(db, { organisationId, connectionId }, facilityIds ?? []);
+  }
+  return true;
+}
+
+/** Connections of an organisation, by name; only those that cover a facility, or only one. */
+export async function listConnections(
+  db: Queryable,
+  scope: OrganisationScope,
+  only: { facilityId?: string; connectionId?: string } = {},
+): Promise<Connection[]> {
+  const { rows } = await db.query<ConnectionRow>({
+    name: 'exchange-connection-list',
+    text: LIST,
+    values: [scope.organisationId, only.facilityId, only.connectionId],
+  });
+  return rows.map((row) => toConnection(scope.organisationId, row));
+}
+
+const LIST = `
+  select c.*,
+    (
+      select array_agg(f.facility_id order by f.facility_id)
+      from exchange_connection_facility f
+      where f.organisation_id = $1
+        and f.connection_id = c.id
+    ) as facility_ids,
+    (
+      select opened_at
+      from exchange_circuit
+      where organisation_id = $1
+        and connection_id = c.id
+    ) as opened_at,
+    (
+      select json_agg(json_build_object('id', s.id, 'direction', s.direction, 'createdAt', s.created_at,
+        'activeFrom', nullif(s.active_from, 'infinity'), 'goodUntil', s.good_until, 'lastUsedAt', s.last_used_at, 'lastUsedFor', s.last_used_for)
+        order by s.direction desc, s.active_from, s.created_at)
+      from exchange_secret s
+      where s.organisation_id = $1
+        and s.connection_id = c.id
+    ) as secrets
+  from exchange_connection c
+  where c.organisation_id = $1
+    and ($2::uuid is null or ${covers('$2')})
+    and ($3::uuid is null or c.id = $3)
+  order by c.name, c.id`;
+
+interface ConnectionRow {
+  id: string;
+  name: string;
+  address: string;
+  client_id: string;
+  callback_header: string;
+  identifier_system: string;
+  purpose_of_use: PurposeOfUse;
+  max_in_flight: number;
+  timeout_ms: number;
+  all_facilities: boolean;
+  facility_ids: string[] | null;
+  disabled_at: Date | null;
+  created_at: Date;
+  opened_at: Date | null;
+  secrets: { [field in keyof SecretStatus]: string | null }[] | null;
+}
+
+function toConnection(organisationId: string, row: ConnectionRow): Connection {
+  return {
+    id: row.id,
+    organisationId,
+    name: row.name,
+    address: row.address,
+    clientId: row.client_id,
+    callbackHeader: row.callback_header,
+    identifierSystem: row.identifier_system,
+    purposeOfUse: row.purpose_of_use,
+    maxInFlight: row.max_in_flight,
+    timeoutMs: row.timeout_ms,
+    facilityIds: row.all_facilities ? null : (row.facility_ids ?? []),
+    enabled: row.disabled_at === null,
+    createdAt: row.created_at,
+    circuitOpenSince: row.opened_at,
+    secrets: (row.secrets ?? []).map(toSecretStatus),
+  };
+}
+
+function toSecretStatus(secret: { [field in keyof SecretStatus]: string | null }): SecretStatus {
+  const time = (text: string | null) => (text === null ? null : new Date(text));
+  return {
+    id: secret.id ?? '',
+    direction: secret.direction === 'outbound' ? 'outbound' : 'callback',
+    createdAt: new Date(secret.createdAt ?? 0),
+    activeFrom: time(secret.activeFrom),
+    goodUntil: time(secret.goodUntil),
+    lastUsedAt: time(secret.lastUsedAt),
+    lastUsedFor: secret.lastUsedFor,
+  };
+}
+
+/** Every facility of the organisation that is not among `facilityIds`: is there one? */
+export async function hasOtherFacilities(
+  db: Queryable,
+  scope: OrganisationScope,
+  facilityIds: readonly string[],
+): Promise<boolean> {
+  const { rows } = await db.query<{ other: boolean }>({
+    text: `
+      select exists (
+        select from facility
+        where organisation_id = $1
+          and id <> all($2::uuid[])
+      ) as other`,
+    values: [scope.organisationId, facilityIds],
+  });
+  return rows[0]?.other === true;
+}

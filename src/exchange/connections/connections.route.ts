@@ -1,0 +1,164 @@
+/** /exchange/connections: administrators manage connections to exchanges (design 3.6). */
+import Type, { type Static } from 'typebox';
+import { parseDateTime } from '../../fhir/date-time.ts';
+import { badRequest } from '../../platform/http/errors.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import {
+  ConnectionChangesBody,
+  ConnectionParams,
+  ConnectionSchema,
+  CreatedConnectionSchema,
+  connectionView,
+  NewConnectionBody,
+  RotatedSchema,
+  RotationBody,
+} from './connection.schema.ts';
+import {
+  activateManaged,
+  changeConnection,
+  createCovering,
+  listCovering,
+  type ManageDependencies,
+  readCovering,
+  rotateManaged,
+} from './manage-connections.ts';
+import type { Rotation } from './rotate-secret.ts';
+
+const ACCESS = {
+  permissions: ['exchange.connections.manage'],
+  module: 'exchange',
+  purposeOfUse: 'none',
+} as const;
+const tag = 'Exchange';
+
+export function listConnectionsRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: { operationId: 'listExchangeConnections', summary: 'Connections that cover the facility', tag },
+    responses: {
+      200: { description: 'All of them.', schema: Type.Object({ items: Type.Array(ConnectionSchema) }) },
+    },
+    handle: async (_request, context) => {
+      const found = await listCovering(deps, context);
+      return { body: { items: found.map((connection) => connectionView(connection, deps.publicBaseUrl)) } };
+    },
+  });
+}
+
+export function createConnectionRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'createExchangeConnection',
+      summary: 'Connect to an exchange',
+      description:
+        'Covers the facility of the call unless facilityIds names others. The secrets are shown this once.',
+      tag,
+    },
+    body: NewConnectionBody,
+    bodyExample: {
+      name: 'National exchange',
+      address: 'https://exchange.example.org/patients',
+      clientId: 'hospital-7',
+    },
+    responses: { 201: { description: 'The connection and its secrets.', schema: CreatedConnectionSchema } },
+    handle: async ({ body }, context) => ({ status: 201, body: await createCovering(deps, context, body) }),
+  });
+}
+
+export function readConnectionRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: { operationId: 'readExchangeConnection', summary: 'One connection, without its secrets', tag },
+    params: ConnectionParams,
+    responses: { 200: { description: 'The connection.', schema: ConnectionSchema } },
+    handle: async ({ params }, context) => {
+      const found = await readCovering(deps, context, params.connectionId);
+      return { body: connectionView(found, deps.publicBaseUrl) };
+    },
+  });
+}
+
+export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: { operationId: 'changeExchangeConnection', summary: 'Change settings of a connection', tag },
+    params: ConnectionParams,
+    body: ConnectionChangesBody,
+    bodyExample: { timeoutMs: 10_000 },
+    responses: { 200: { description: 'The connection as it is now.', schema: ConnectionSchema } },
+    handle: async ({ params, body }, context) => {
+      const changed = await changeConnection(deps, context, params.connectionId, body);
+      return { body: connectionView(changed, deps.publicBaseUrl) };
+    },
+  });
+}
+
+/** `enable` and `disable`: a disabled connection gets nothing, sends nothing and its callbacks answer 401. */
+export function switchConnectionRoute(deps: ManageDependencies, to: 'enable' | 'disable'): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: `${to}ExchangeConnection`,
+      summary: `${to === 'enable' ? 'Enable' : 'Disable'} a connection`,
+      tag,
+    },
+    params: ConnectionParams,
+    responses: { 200: { description: 'The connection as it is now.', schema: ConnectionSchema } },
+    handle: async ({ params }, context) => {
+      const changed = await changeConnection(deps, context, params.connectionId, {
+        disabled: to === 'disable',
+      });
+      return { body: connectionView(changed, deps.publicBaseUrl) };
+    },
+  });
+}
+
+export function rotateSecretRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'rotateExchangeSecret',
+      summary: 'Give a connection new secrets',
+      description:
+        'The new ones are shown this once. Callbacks are taken under the old secret too until the overlap ends. ' +
+        'Requests to the exchange are signed with the old secret until `activateAt`, or until the new one is activated.',
+      tag,
+    },
+    params: ConnectionParams,
+    body: RotationBody,
+    bodyExample: { direction: 'callback', overlapSeconds: 86_400 },
+    responses: { 200: { description: 'The new secrets.', schema: RotatedSchema } },
+    handle: async ({ params, body }, context) => ({
+      body: await rotateManaged(deps, context, params.connectionId, rotationOf(body)),
+    }),
+  });
+}
+
+function rotationOf({
+  activateAt,
+  activateNow = false,
+  ...rest
+}: Static<typeof RotationBody>): Partial<Rotation> {
+  if (activateAt === undefined) return activateNow ? { ...rest, activate: 'now' } : rest;
+  if (activateNow) throw badRequest('Give activateAt or activateNow, not both.');
+  const activate = parseDateTime(activateAt);
+  if (activate?.precision !== 'time')
+    throw badRequest('activateAt must be a date-time with a zone, such as 2026-03-01T08:00:00Z.');
+  return { ...rest, activate: activate.span('UTC').start };
+}
+
+export function activateSecretRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'activateExchangeSecret',
+      summary: 'Sign with the new outbound secret from now on',
+      description: 'Once the exchange has the secret that a rotation made. The old one is not used any more.',
+      tag,
+    },
+    params: ConnectionParams,
+    responses: {
+      200: { description: 'The connection as it is now.', schema: ConnectionSchema },
+      409: { description: 'No new secret waits to be activated.' },
+    },
+    handle: async ({ params }, context) => {
+      const changed = await activateManaged(deps, context, params.connectionId);
+      return { body: connectionView(changed, deps.publicBaseUrl) };
+    },
+  });
+}

@@ -1,0 +1,68 @@
+/** Makes a connection: its settings, its circuit, and a secret for each direction (design 3.6). */
+import { randomUUID } from 'node:crypto';
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { insertConnection } from './connection.store.ts';
+import { type AddressAuthor, type ConnectionSettings, checkSettings } from './connection.ts';
+import { insertSecret } from './connection-secret.store.ts';
+import { makeSecret } from './connection-secret.ts';
+
+export interface ConnectionDependencies {
+  db: Pool;
+  keys: KeyRing;
+  publicBaseUrl: string;
+  now: Date;
+  author: AddressAuthor;
+}
+
+/** What a new connection must be told; the rest has defaults. */
+export type NewConnection = Pick<ConnectionSettings, 'name' | 'address' | 'clientId' | 'facilityIds'> &
+  Partial<ConnectionSettings>;
+
+/** What is shown once. */
+export interface CreatedConnection {
+  id: string;
+  outboundSecret: string;
+  callbackSecret: string;
+  callbackUrl: string;
+}
+
+/** Throws ConnectionSettingError for a setting that cannot be. The facilities must exist. */
+export async function createConnection(
+  { db, keys, publicBaseUrl, now, author }: ConnectionDependencies,
+  { organisationId }: OrganisationScope,
+  input: NewConnection,
+): Promise<CreatedConnection> {
+  const connectionId = randomUUID();
+  const key = { organisationId, connectionId };
+  const given = {
+    callbackHeader: 'x-signature',
+    identifierSystem: `urn:uuid:${connectionId}`,
+    purposeOfUse: 'OPS' as const,
+    maxInFlight: 16,
+    timeoutMs: 10_000,
+    ...input,
+  };
+  const settings = checkSettings(given, author.reach);
+  const { outbound, callback } = await transaction(db, async (client) => {
+    const sealing = { db: client, keys };
+    const outbound = await makeSecret(sealing, key, 'outbound');
+    const callback = await makeSecret(sealing, key, 'callback');
+    await insertConnection(client, key, { ...settings, operatorAddress: author.operatorAddress });
+    await insertSecret(client, key, outbound.stored, now);
+    await insertSecret(client, key, callback.stored, now);
+    return { outbound, callback };
+  });
+  return {
+    id: connectionId,
+    outboundSecret: outbound.text,
+    callbackSecret: callback.text,
+    callbackUrl: callbackUrl(publicBaseUrl, connectionId),
+  };
+}
+
+/** Where the exchange posts its callbacks. */
+export function callbackUrl(publicBaseUrl: string, connectionId: string): string {
+  return `${publicBaseUrl}/exchange/connections/${connectionId}/callback`;
+}

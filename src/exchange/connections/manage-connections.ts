@@ -1,0 +1,161 @@
+/** Connections as an administrator of facilities sees and changes them (permission `exchange.connections.manage`). */
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import { badRequest, conflict, forbidden, notFound } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { hasOtherFacilities, listConnections, updateConnection } from './connection.store.ts';
+import {
+  type AddressSettings,
+  type Connection,
+  ConnectionSettingError,
+  type ConnectionSettings,
+  checkSettings,
+  overHttp,
+} from './connection.ts';
+import { type CreatedConnection, createConnection, type NewConnection } from './create-connection.ts';
+import {
+  activateSecret,
+  DEFAULT_OVERLAP_SECONDS,
+  type RotatedSecrets,
+  type Rotation,
+  rotateSecret,
+} from './rotate-secret.ts';
+
+export interface ManageDependencies {
+  db: Pool;
+  keys: KeyRing;
+  publicBaseUrl: string;
+  config: { delivery: AddressSettings };
+}
+
+type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now'>;
+
+/** Connections that cover the facility of the call. */
+export function listCovering({ db }: ManageDependencies, { scope }: Context): Promise<Connection[]> {
+  return listConnections(db, scope, { facilityId: scope.facilityId });
+}
+
+/** One of them; 404 otherwise. */
+export async function readCovering(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+): Promise<Connection> {
+  const { scope } = context;
+  const [found] = isUuid(id)
+    ? await listConnections(deps.db, scope, { facilityId: scope.facilityId, connectionId: id })
+    : [];
+  if (found === undefined) throw notFound('The connection');
+  return found;
+}
+
+/** Without facilities named, it covers the facility of the call. */
+export async function createCovering(
+  deps: ManageDependencies,
+  { scope, caller, now }: Context,
+  input: Omit<NewConnection, 'facilityIds'> & { facilityIds?: string[] },
+): Promise<CreatedConnection> {
+  const facilityIds = input.facilityIds ?? [scope.facilityId];
+  requireFacilities(caller, facilityIds);
+  return settingErrorsAs400(() =>
+    createConnection({ ...deps, now, author: overHttp(deps.config.delivery) }, scope, {
+      ...input,
+      facilityIds: unique(facilityIds),
+    }),
+  );
+}
+
+/** Change settings, or enable and disable. Returns the connection as it is then. */
+export async function changeConnection(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+  changes: Partial<ConnectionSettings> & { disabled?: boolean },
+): Promise<Connection> {
+  const { address: standing, ...key } = await manageable(deps, context, id);
+  const { facilityIds, address, ...rest } = changes;
+  if (facilityIds != null) requireFacilities(context.caller, facilityIds);
+  const author = overHttp(deps.config.delivery);
+  // An address that stays is not set anew: one of the operator's remains that.
+  const given = address === undefined || isSameAddress(address, standing) ? rest : { ...rest, address };
+  const checked = await settingErrorsAs400(async () => checkSettings(given, author.reach));
+  const { operatorAddress } = author;
+  const all = {
+    ...checked,
+    operatorAddress,
+    ...(facilityIds == null ? {} : { facilityIds: unique(facilityIds) }),
+  };
+  await transaction(deps.db, (client) => updateConnection(client, key, all));
+  const [changed] = await listConnections(deps.db, key, { connectionId: key.connectionId });
+  if (changed === undefined) throw notFound('The connection');
+  return changed;
+}
+
+export async function rotateManaged(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+  { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<Rotation>,
+): Promise<RotatedSecrets> {
+  const { address: _address, ...key } = await manageable(deps, context, id);
+  const rotated = await settingErrorsAs400(() =>
+    rotateSecret({ ...deps, now: context.now }, key, { ...rotation, overlapSeconds }),
+  );
+  if (rotated === undefined) throw notFound('The connection');
+  return rotated;
+}
+
+/** Let the new outbound secret sign. 409 when none waits for it. Returns the connection as it is then. */
+export async function activateManaged(
+  deps: ManageDependencies,
+  context: Context,
+  id: string,
+): Promise<Connection> {
+  const { address: _address, ...key } = await manageable(deps, context, id);
+  if ((await activateSecret(deps.db, key)) === 'none-waits')
+    throw conflict(
+      'No new outbound secret waits to be activated. Rotate the secret first.',
+      'no_waiting_secret',
+    );
+  return readCovering(deps, context, id);
+}
+
+/** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */
+async function manageable(deps: ManageDependencies, context: Context, id: string) {
+  const connection = await readCovering(deps, context, id);
+  const { organisationId, facilityIds } = connection;
+  if (facilityIds !== null) requireFacilities(context.caller, facilityIds);
+  else if (await hasOtherFacilities(deps.db, { organisationId }, [...context.caller.facilities.keys()]))
+    throw facilityRefused();
+  return { organisationId, connectionId: connection.id, address: connection.address };
+}
+
+function isSameAddress(given: string, standing: string): boolean {
+  return given === standing || URL.parse(given)?.href === URL.parse(standing)?.href;
+}
+
+function requireFacilities({ facilities }: Context['caller'], ids: readonly string[]): void {
+  if (!ids.every(isUuid)) throw badRequest('facilityIds must be UUIDs.');
+  if (!ids.every((id) => facilities.has(id.toLowerCase()))) throw facilityRefused();
+}
+
+function facilityRefused() {
+  return forbidden(
+    'This account may not use every facility of the connection. Ask the operator, or leave those facilities out.',
+    'tenancy_refused',
+  );
+}
+
+async function settingErrorsAs400<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ConnectionSettingError) throw badRequest(error.message, 'bad_connection_setting');
+    throw error;
+  }
+}
+
+function unique(ids: readonly string[]): string[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
+}

@@ -1,0 +1,61 @@
+/** The connection that a command names: finding it, and printing it. */
+import {
+  type CommandEnvironment,
+  CommandError,
+  type CommandSession,
+  UsageError,
+} from '../../platform/command/command.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
+import { connectionView } from './connection.schema.ts';
+import { listConnections, organisationOfConnection } from './connection.store.ts';
+import type { Connection, SecretStatus } from './connection.ts';
+
+/** Throws when the id is malformed (usage) or unknown. */
+export async function requireConnection(
+  { db }: Pick<CommandSession, 'db'>,
+  id: string,
+): Promise<ConnectionKey> {
+  if (!isUuid(id))
+    throw new UsageError('The connection must be a UUID. List them with: npx interchange connection list');
+  const organisationId = await organisationOfConnection(db, id);
+  if (organisationId === undefined) throw unknownConnection(id);
+  return { organisationId, connectionId: id.toLowerCase() };
+}
+
+export function unknownConnection(id: string): CommandError {
+  return new CommandError(`There is no connection ${id}. List them with: npx interchange connection list`);
+}
+
+export async function printConnection(
+  environment: CommandEnvironment,
+  { db, publicBaseUrl }: CommandSession,
+  key: ConnectionKey,
+): Promise<void> {
+  const [found] = await listConnections(db, key, { connectionId: key.connectionId });
+  if (found === undefined) throw unknownConnection(key.connectionId);
+  const view = connectionView(found, publicBaseUrl);
+  const secrets = found.secrets.map((secret) => secretLine(secret, environment.now()));
+  environment.print(
+    view,
+    [connectionLine(found), `callback  ${view.callbackUrl} in ${view.callbackHeader}`, ...secrets].join('\n'),
+  );
+}
+
+function secretLine(secret: SecretStatus, now: Date): string {
+  const { direction, createdAt, lastUsedAt, lastUsedFor } = secret;
+  const used = lastUsedAt === null ? 'never' : `${lastUsedAt.toISOString()} for ${lastUsedFor}`;
+  return `secret    ${direction}, made ${createdAt.toISOString()}, ${secretState(secret, now)}, last used ${used}`;
+}
+
+function secretState({ activeFrom, goodUntil }: SecretStatus, now: Date): string {
+  if (activeFrom === null) return 'waits to be activated';
+  if (activeFrom > now) return `signs from ${activeFrom.toISOString()} on`;
+  return goodUntil === null ? 'current' : `good until ${goodUntil.toISOString()}`;
+}
+
+/** One line of a list. */
+export function connectionLine({ id, name, address, enabled, circuitOpenSince }: Connection): string {
+  const state = enabled ? (circuitOpenSince === null ? 'enabled' : 'exchange down') : 'disabled';
+  return `${id}  ${state.padEnd(13)}  ${name}  ${address}`;
+}

@@ -1,0 +1,151 @@
+/** Which secret signs, from the rotation until the new one is in use (docs/adr/0088). */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { connect, insertPatients, type Place, QUICK, queue } from '../../../test-support/exchange-records.ts';
+import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
+import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { createDeliveryWorker, type DeliveryWorker } from '../worker/delivery-worker.ts';
+import { ConnectionSettingError } from './connection.ts';
+import type { CreatedConnection } from './create-connection.ts';
+import { activateSecret, type Rotation, rotateSecret } from './rotate-secret.ts';
+
+const keys = createKeyRing(randomBytes(32));
+const HOUR_MS = 3_600_000;
+let database: TestDatabase;
+let exchange: TestExchange;
+let place: Place;
+let connection: CreatedConnection;
+let worker: DeliveryWorker;
+/** Of the worker: how far its clock has gone on. */
+let aheadMs: number;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
+  const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
+  place = { organisationId, facilityId };
+  exchange = await startExchange();
+  connection = await connect({ pool: database.pool, keys }, place, { address: exchange.url });
+  aheadMs = 0;
+  worker = createDeliveryWorker({
+    db: database.pool,
+    keys,
+    log: createLog('silent'),
+    now: clock,
+    settings: QUICK,
+    accessLog: { record: async () => undefined },
+    onAttempt: () => undefined,
+  });
+  worker.start();
+});
+afterEach(async () => {
+  await worker.stop();
+  await exchange.close();
+});
+
+const clock = () => new Date(Date.now() + aheadMs);
+const key = () => ({ organisationId: place.organisationId, connectionId: connection.id });
+const deps = () => ({ db: database.pool, keys, now: new Date(), publicBaseUrl: 'http://localhost/api/v1' });
+async function rotate(rotation: Partial<Rotation> = {}) {
+  const rotated = await rotateSecret(deps(), key(), { overlapSeconds: 86_400, ...rotation });
+  assert.ok(rotated);
+  return rotated;
+}
+const inAnHour = () => new Date(Date.now() + HOUR_MS);
+
+/** Deliver one patient to an exchange that has these secrets; what it found of the signature. */
+async function deliver(...secrets: (string | undefined)[]): Promise<string | undefined> {
+  exchange.trust = { clientId: 'test-client', secrets: secrets.map((one) => one ?? ''), now: clock };
+  const count = exchange.arrivals.length + 1;
+  await queue(database.pool, place, await insertPatients(database.pool, place, 1));
+  await exchange.waitFor(count);
+  return exchange.arrivals.at(-1)?.verdict;
+}
+
+async function secrets() {
+  const { rows } = await database.pool.query<{ waits: boolean; ended: boolean; open: boolean }>(
+    `select active_from = 'infinity' as waits, good_until is null as open, good_until <= now() as ended
+     from exchange_secret where organisation_id = $1 and direction = 'outbound' order by active_from`,
+    [place.organisationId],
+  );
+  return rows.map(({ waits, open, ended }) => (waits ? 'waits' : open ? 'signs' : ended ? 'ended' : 'ends'));
+}
+
+describe('a rotation of the outbound secret', () => {
+  it('leaves the old one signing, however long, until the new one is activated', async () => {
+    const { outboundSecret, outboundActiveFrom } = await rotate({ overlapSeconds: 60 });
+    assert.equal(outboundActiveFrom, null);
+    assert.equal(
+      await deliver(connection.outboundSecret),
+      'valid',
+      'an exchange without the new one loses nothing',
+    );
+    aheadMs = 48 * HOUR_MS;
+    assert.equal(await deliver(connection.outboundSecret), 'valid');
+    assert.deepEqual(await secrets(), ['signs', 'waits']);
+    assert.deepEqual(await activateSecret(database.pool, key()), 'activated');
+    assert.equal(await deliver(outboundSecret), 'valid', 'from the next request on');
+    assert.deepEqual(await secrets(), ['ended', 'signs']);
+    assert.deepEqual(await activateSecret(database.pool, key()), 'none-waits');
+  });
+
+  it('switches by itself at the time that was given, with nothing loaded anew', async () => {
+    const { outboundSecret, outboundActiveFrom } = await rotate({ activate: inAnHour() });
+    assert.ok(outboundActiveFrom);
+    assert.equal(await deliver(connection.outboundSecret), 'valid');
+    aheadMs = HOUR_MS - 60_000;
+    assert.equal(await deliver(connection.outboundSecret), 'valid', 'a minute before');
+    aheadMs = HOUR_MS + 1_000;
+    assert.equal(await deliver(outboundSecret), 'valid', 'a second after');
+  });
+
+  it('switches at once after a leak: when told to, and when the old ones end at once', async () => {
+    const first = await rotate({ activate: 'now' });
+    assert.equal(await deliver(first.outboundSecret), 'valid');
+    const second = await rotate({ overlapSeconds: 0 });
+    assert.equal(await deliver(second.outboundSecret), 'valid');
+    assert.deepEqual(await secrets(), ['ended', 'ended', 'signs']);
+  });
+
+  it('can be activated before its time', async () => {
+    const { outboundSecret } = await rotate({ activate: inAnHour() });
+    assert.equal(await activateSecret(database.pool, key()), 'activated');
+    assert.equal(await deliver(outboundSecret), 'valid');
+  });
+
+  it('takes the place of one that waits, and says so', async () => {
+    const never = await rotate({ activate: inAnHour() });
+    assert.equal(never.discardedWaiting, undefined);
+    const { outboundSecret, discardedWaiting } = await rotate();
+    assert.equal(discardedWaiting, true);
+    assert.deepEqual(await secrets(), ['signs', 'waits']);
+    aheadMs = HOUR_MS + 1_000;
+    assert.equal(await deliver(connection.outboundSecret), 'valid', 'not the one that was discarded');
+    await activateSecret(database.pool, key());
+    assert.equal(await deliver(outboundSecret), 'valid');
+    const callbackOnly = await rotate({ direction: 'callback' });
+    assert.equal(callbackOnly.outboundActiveFrom, undefined);
+    assert.equal(callbackOnly.discardedWaiting, undefined);
+  });
+
+  it('refuses times that cannot be', async () => {
+    const refused = async (rotation: Partial<Rotation>, message: RegExp) => {
+      await assert.rejects(rotate(rotation), (error) => {
+        assert.ok(error instanceof ConnectionSettingError);
+        assert.match(error.message, message);
+        return true;
+      });
+    };
+    await refused({ activate: new Date(Date.now() - 1) }, /in the future/);
+    await refused({ activate: new Date(Date.now() + 91 * 24 * HOUR_MS) }, /90 days/);
+    await refused({ activate: 'now', direction: 'callback' }, /outbound/);
+    assert.deepEqual(await secrets(), ['signs']);
+  });
+});

@@ -1,0 +1,117 @@
+/** Gives a connection new secrets, and decides from when each is used (docs/adr/0088). */
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
+import { updateConnection } from './connection.store.ts';
+import { ConnectionSettingError } from './connection.ts';
+import {
+  type ActiveFrom,
+  activateOutboundSecret,
+  endCallbackSecrets,
+  insertSecret,
+  succeedOutboundSecret,
+} from './connection-secret.store.ts';
+import { makeSecret, type SecretDirection } from './connection-secret.ts';
+import { type ConnectionDependencies, callbackUrl } from './create-connection.ts';
+
+export interface Rotation {
+  /** Undefined: both. */
+  direction?: SecretDirection;
+  /** For how long callbacks under the old secret are taken. Zero: it ends at once, and the old outbound one too. */
+  overlapSeconds: number;
+  /** From when the new outbound secret signs. Undefined: from when it is activated. */
+  activate?: 'now' | Date;
+}
+
+export const DEFAULT_OVERLAP_SECONDS = 86_400;
+const MAX_WAIT_MS = 90 * 86_400_000;
+
+/** What is shown once; only of the directions that were rotated. */
+export interface RotatedSecrets {
+  id: string;
+  outboundSecret?: string;
+  /** Until then the old one signs. Null: until the new one is activated. */
+  outboundActiveFrom?: string | null;
+  /** A new outbound secret of an earlier rotation was waiting; it was never used, and is no more. */
+  discardedWaiting?: true;
+  callbackSecret?: string;
+  /** Until then callbacks under the old secret are taken too. */
+  oldGoodUntil?: string;
+  /** Where callbacks go, as when the connection was made. */
+  callbackUrl: string;
+}
+
+type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | 'publicBaseUrl'>;
+
+/** Undefined when there is no such connection. Throws ConnectionSettingError for a time that cannot be. */
+export async function rotateSecret(
+  deps: RotateDependencies,
+  key: ConnectionKey,
+  rotation: Rotation,
+): Promise<RotatedSecrets | undefined> {
+  const activeFrom = activationOf(rotation, deps.now);
+  const { direction, overlapSeconds } = rotation;
+  return transaction(deps.db, async (client) => {
+    // Also takes the lock under which rotations of one connection follow each other.
+    if (!(await updateConnection(client, key, {}))) return undefined;
+    return {
+      id: key.connectionId,
+      ...(direction === 'callback' ? {} : await rotateOutbound(client, deps, { key, activeFrom })),
+      ...(direction === 'outbound' ? {} : await rotateCallback(client, deps, { key, overlapSeconds })),
+      callbackUrl: callbackUrl(deps.publicBaseUrl, key.connectionId),
+    };
+  });
+}
+
+function activationOf({ direction, overlapSeconds, activate }: Rotation, now: Date): ActiveFrom {
+  if (activate !== undefined && direction === 'callback')
+    throw new ConnectionSettingError(
+      'Only an outbound secret is activated. Callbacks are taken under the old and the new secret from now on.',
+    );
+  if (activate === undefined) return overlapSeconds === 0 ? 'now' : 'infinity';
+  if (activate === 'now') return 'now';
+  const waitMs = activate.getTime() - now.getTime();
+  if (waitMs <= 0)
+    throw new ConnectionSettingError(
+      'The time to activate the secret must be in the future. Or activate it now.',
+    );
+  if (waitMs > MAX_WAIT_MS)
+    throw new ConnectionSettingError('The time to activate the secret must be within 90 days.');
+  return activate.toISOString();
+}
+
+async function rotateOutbound(
+  client: Client,
+  { keys, now }: RotateDependencies,
+  { key, activeFrom }: { key: ConnectionKey; activeFrom: ActiveFrom },
+): Promise<Partial<RotatedSecrets>> {
+  const { text, stored } = await makeSecret({ db: client, keys }, key, 'outbound');
+  const succeeded = await succeedOutboundSecret(client, key, { secret: stored, createdAt: now, activeFrom });
+  return {
+    outboundSecret: text,
+    outboundActiveFrom: succeeded.activeFrom?.toISOString() ?? null,
+    ...(succeeded.removed ? { discardedWaiting: true } : {}),
+  };
+}
+
+async function rotateCallback(
+  client: Client,
+  { keys, now }: RotateDependencies,
+  { key, overlapSeconds }: { key: ConnectionKey; overlapSeconds: number },
+): Promise<Partial<RotatedSecrets>> {
+  const { text, stored } = await makeSecret({ db: client, keys }, key, 'callback');
+  const goodUntil = new Date(now.getTime() + overlapSeconds * 1_000);
+  await endCallbackSecrets(client, key, goodUntil);
+  await insertSecret(client, key, stored, now);
+  return { callbackSecret: text, oldGoodUntil: goodUntil.toISOString() };
+}
+
+/** Let the new outbound secret sign from the next request on. Undefined when there is no such connection. */
+export async function activateSecret(
+  db: Pool,
+  key: ConnectionKey,
+): Promise<'activated' | 'none-waits' | undefined> {
+  return transaction(db, async (client) => {
+    if (!(await updateConnection(client, key, {}))) return undefined;
+    return (await activateOutboundSecret(client, key)) ? 'activated' : 'none-waits';
+  });
+}

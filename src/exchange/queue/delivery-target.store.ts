@@ -1,0 +1,110 @@
+/** SQL by which a worker learns which connections have something due, and how to deliver to one. */
+
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { ConnectionKey } from './lane.store.ts';
+import { REOPENED } from './parking.store.ts';
+
+export interface ConnectionState extends ConnectionKey {
+  version: number;
+  circuitOpen: boolean;
+  /** Something may be leased now. */
+  due: boolean;
+  /** Lanes were set aside for a facility that is open again. */
+  reopened: boolean;
+}
+
+/**
+ * Enabled connections of all organisations. Runs across organisations: on a distributed database the tables are
+ * co-located by organisation, so each shard answers for its own.
+ */
+export async function connectionStates(db: Queryable): Promise<ConnectionState[]> {
+  const { rows } = await db.query<{
+    organisation_id: string;
+    id: string;
+    version: number;
+    circuit_open: boolean;
+    due: boolean;
+    reopened: boolean;
+  }>({
+    name: 'exchange-connection-states',
+    text: `
+      select c.organisation_id, c.id, c.version, k.opened_at is not null as circuit_open,
+        (k.opened_at is null or k.probe_at <= now()) and exists (
+          select from exchange_head h
+          where h.organisation_id = c.organisation_id
+            and h.connection_id = c.id
+            and h.due_at <= now()
+            and h.leased_until <= now()
+        ) as due,
+        exists (
+          select from exchange_head h
+          where h.organisation_id = c.organisation_id
+            and h.connection_id = c.id
+            and h.parked_facility_id is not null
+        ) and exists (
+          select from facility f
+          where f.organisation_id = c.organisation_id
+            and exists (
+              select from exchange_head h
+              where h.organisation_id = c.organisation_id
+                and h.connection_id = c.id
+                and h.parked_facility_id = f.id
+            )
+            and ${REOPENED}
+        ) as reopened
+      from exchange_connection c
+      join exchange_circuit k
+        on k.organisation_id = c.organisation_id
+        and k.connection_id = c.id
+      where c.disabled_at is null`,
+  });
+  return rows.map((row) => ({
+    organisationId: row.organisation_id,
+    connectionId: row.id,
+    version: row.version,
+    circuitOpen: row.circuit_open,
+    due: row.due,
+    reopened: row.reopened,
+  }));
+}
+
+export interface DeliveryTarget {
+  address: string;
+  clientId: string;
+  purposeOfUse: PurposeOfUse;
+  maxInFlight: number;
+  timeoutMs: number;
+  /** See {@link reachOf}. */
+  operatorAddress: boolean;
+}
+
+export async function deliveryTarget(db: Queryable, key: ConnectionKey): Promise<DeliveryTarget | undefined> {
+  const { rows } = await db.query<{
+    address: string;
+    client_id: string;
+    purpose_of_use: PurposeOfUse;
+    max_in_flight: number;
+    timeout_ms: number;
+    operator_address: boolean;
+  }>({
+    name: 'exchange-delivery-target',
+    text: `
+      select address, client_id, purpose_of_use, max_in_flight, timeout_ms, operator_address
+      from exchange_connection
+      where organisation_id = $1
+        and id = $2
+        and disabled_at is null`,
+    values: [key.organisationId, key.connectionId],
+  });
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  return {
+    address: row.address,
+    clientId: row.client_id,
+    purposeOfUse: row.purpose_of_use,
+    maxInFlight: row.max_in_flight,
+    timeoutMs: row.timeout_ms,
+    operatorAddress: row.operator_address,
+  };
+}

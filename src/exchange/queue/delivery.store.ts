@@ -1,0 +1,279 @@
+/** SQL of reviewing deliveries: lists by where they stand, and everything about one. */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from './delivery.ts';
+import type { DeliveryEvent } from './envelope.ts';
+import type { Attempt } from './lane.store.ts';
+
+// Behind the head: skipped when that was the last word on it, unless some try was taken by the exchange all the same.
+const STATUS = `
+  case
+    when h.sequence > d.sequence or h.sequence is null then
+      case when 'skip' = (
+        select v.action
+        from exchange_review v
+        where v.organisation_id = $1
+          and v.connection_id = d.connection_id
+          and v.patient_id = d.patient_id
+          and v.sequence = d.sequence
+        order by v.decided_at desc, v.id desc
+        limit 1
+      ) and not exists (
+        select from exchange_attempt t
+        where t.organisation_id = $1
+          and t.connection_id = d.connection_id
+          and t.patient_id = d.patient_id
+          and t.sequence = d.sequence
+          and t.outcome = 'delivered'
+      ) then 'skipped' else 'delivered' end
+    when h.sequence = d.sequence and h.held_at is not null then 'held'
+    else 'queued'
+  end`;
+
+/** `$1` organisation, `$2`–`$8` the filter; joins deliveries `d` and heads `h`. */
+export const FILTER = `
+  d.organisation_id = $1
+  and ($2::uuid[] is null or d.id = any($2))
+  and ($3::uuid is null or d.connection_id = $3)
+  and ($4::uuid is null or (d.patient_id = $4 and d.connection_id = any(array(
+    select id
+    from exchange_connection
+    where organisation_id = $1
+  ))))
+  and ($5::uuid is null or d.facility_id = $5)
+  and ($6::text is null or h.held_reason = $6)
+  and ($7::timestamptz is null or d.occurred_at >= $7)
+  and ($8::timestamptz is null or d.occurred_at < $8)`;
+
+export function filterValues({ organisationId }: OrganisationScope, filter: DeliveryFilter): unknown[] {
+  const { ids, connectionId, patientId, facilityId, heldReason, since, until } = filter;
+  return [organisationId, ids, connectionId, patientId, facilityId, heldReason, since, until];
+}
+
+const LANE = `
+  h.organisation_id = $1
+  and h.connection_id = d.connection_id
+  and h.patient_id = d.patient_id`;
+
+/** Where each list starts, so that what waits is found without reading what is done. */
+const FROM: Record<DeliveryStatus | 'any', string> = {
+  held: `exchange_head h join exchange_delivery d on ${LANE} and d.sequence = h.sequence and h.held_at is not null`,
+  queued: `exchange_head h join exchange_delivery d on ${LANE}
+    and (d.sequence > h.sequence or (d.sequence = h.sequence and h.held_at is null))`,
+  delivered: `exchange_delivery d left join exchange_head h on ${LANE}`,
+  skipped: `exchange_delivery d left join exchange_head h on ${LANE}`,
+  any: `exchange_delivery d left join exchange_head h on ${LANE}`,
+};
+
+const DONE = {
+  held: '',
+  queued: '',
+  any: '',
+  delivered: `and ${STATUS} = 'delivered'`,
+  skipped: `and ${STATUS} = 'skipped'`,
+};
+
+/** Hours by which the clocks of the process that made an id and of the database may differ. */
+const CLOCK_SLACK_MS = 3_600_000;
+
+/** Deliveries, newest first; `before` is the id of the last one of the page before. */
+export async function listDeliveries(
+  db: Queryable,
+  scope: OrganisationScope,
+  query: {
+    filter: DeliveryFilter;
+    status?: DeliveryStatus | undefined;
+    before?: string | undefined;
+    limit: number;
+  },
+): Promise<Delivery[]> {
+  const kind = query.status ?? 'any';
+  const { since } = query.filter;
+  const { rows } = await db.query<DeliveryRow>({
+    text: `
+      select d.id, d.connection_id, d.patient_id, d.facility_id, d.sequence, d.event, d.occurred_at,
+        ${STATUS} as status, h.held_at, h.held_reason, h.sequence = d.sequence as is_head, h.due_at,
+        d.body is not null as has_payload,
+        a.started_at, a.outcome, a.status as http_status, a.failure, c.status as confirmed, c.assigned_id, (
+          select refused_purposes
+          from patient p
+          where p.organisation_id = $1
+            and p.id = d.patient_id
+        ) as refused_purposes
+      from ${FROM[kind]}
+      left join lateral (
+        select started_at, outcome, status, failure
+        from exchange_attempt a
+        where a.organisation_id = $1
+          and a.connection_id = d.connection_id
+          and a.patient_id = d.patient_id
+          and a.sequence = d.sequence
+        order by started_at desc
+        limit 1
+      ) a on true
+      left join lateral (
+        select status, assigned_id
+        from exchange_callback c
+        where c.organisation_id = $1
+          and c.delivery_id = d.id
+          and c.outcome = 'applied'
+        order by received_at desc
+        limit 1
+      ) c on true
+      where ${FILTER}
+        ${DONE[kind]}
+        and ($9::uuid is null or d.id < $9)
+        and ($10::uuid is null or d.id >= $10)
+      order by d.id desc
+      limit $11`,
+    values: [
+      ...filterValues(scope, query.filter),
+      query.before,
+      since === undefined ? undefined : firstIdOf(new Date(since.getTime() - CLOCK_SLACK_MS)),
+      query.limit,
+    ],
+  });
+  return rows.map((row) => toDelivery(scope.organisationId, row));
+}
+
+/** The lowest UUIDv7 of a millisecond (RFC 9562 section 5.7). */
+function firstIdOf(time: Date): string {
+  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
+interface DeliveryRow {
+  id: string;
+  connection_id: string;
+  patient_id: string;
+  facility_id: string;
+  sequence: number;
+  event: DeliveryEvent;
+  occurred_at: Date;
+  status: DeliveryStatus;
+  held_at: Date | null;
+  held_reason: string | null;
+  is_head: boolean | null;
+  has_payload: boolean;
+  due_at: Date | null;
+  started_at: Date | null;
+  outcome: Attempt['outcome'] | null;
+  http_status: number | null;
+  failure: string | null;
+  confirmed: 'accepted' | 'rejected' | null;
+  assigned_id: string | null;
+  refused_purposes: string[];
+}
+
+function toDelivery(organisationId: string, row: DeliveryRow): Delivery {
+  const isHead = row.is_head === true;
+  return {
+    id: row.id,
+    organisationId,
+    connectionId: row.connection_id,
+    patientId: row.patient_id,
+    facilityId: row.facility_id,
+    refusedPurposes: row.refused_purposes,
+    sequence: row.sequence,
+    event: row.event,
+    occurredAt: row.occurred_at,
+    hasPayload: row.has_payload,
+    status: row.status,
+    heldAt: isHead ? row.held_at : null,
+    heldReason: isHead ? row.held_reason : null,
+    nextAttemptAt: isHead ? row.due_at : null,
+    lastAttempt:
+      row.started_at === null || row.outcome === null
+        ? null
+        : { startedAt: row.started_at, outcome: row.outcome, status: row.http_status, failure: row.failure },
+    confirmation: row.confirmed === null ? null : { status: row.confirmed, assignedId: row.assigned_id },
+  };
+}
+
+/** Everything about one delivery but its payload. */
+export async function readDelivery(
+  db: Queryable,
+  scope: OrganisationScope & { facilityId?: string | undefined },
+  id: string,
+): Promise<DeliveryDetail | undefined> {
+  const filter = { ids: [id], facilityId: scope.facilityId };
+  const [delivery] = await listDeliveries(db, scope, { filter, limit: 1 });
+  if (delivery === undefined) return undefined;
+  const values = [scope.organisationId, delivery.connectionId, delivery.patientId, delivery.sequence];
+  const attempts = await db.query<{
+    nonce: string;
+    started_at: Date;
+    duration_ms: number;
+    outcome: Attempt['outcome'];
+    status: number | null;
+    failure: string | null;
+    response_hash: Buffer | null;
+    counted: boolean;
+  }>({
+    text: `
+      select nonce, started_at, duration_ms, outcome, status, failure, response_hash, counted
+      from exchange_attempt
+      where organisation_id = $1
+        and connection_id = $2
+        and patient_id = $3
+        and sequence = $4
+      order by started_at, nonce`,
+    values,
+  });
+  const reviews = await db.query<{
+    action: 'replay' | 'skip';
+    reason: string | null;
+    account_id: string | null;
+    decided_at: Date;
+  }>({
+    text: `
+      select action, reason, account_id, decided_at
+      from exchange_review
+      where organisation_id = $1
+        and connection_id = $2
+        and patient_id = $3
+        and sequence = $4
+      order by decided_at, id`,
+    values,
+  });
+  return {
+    ...delivery,
+    attempts: attempts.rows.map(({ started_at, duration_ms, response_hash, ...row }) => ({
+      ...row,
+      startedAt: started_at,
+      durationMs: duration_ms,
+      responseHash: response_hash,
+    })),
+    reviews: reviews.rows.map((row) => ({
+      action: row.action,
+      reason: row.reason,
+      accountId: row.account_id,
+      decidedAt: row.decided_at,
+    })),
+  };
+}
+
+/** The payload of one delivery, null when retention has removed it, and what decides whether it may be read. */
+export async function readPayload(
+  db: Queryable,
+  scope: OrganisationScope & { facilityId: string },
+  id: string,
+): Promise<{ patientId: string; body: string | null; refusedPurposes: string[] } | undefined> {
+  const { rows } = await db.query<{ patient_id: string; body: string | null; refused_purposes: string[] }>({
+    name: 'exchange-delivery-payload',
+    text: `
+      select d.patient_id, d.body, p.refused_purposes
+      from exchange_delivery d
+      join patient p
+        on p.organisation_id = $1
+        and p.id = d.patient_id
+      where d.organisation_id = $1
+        and d.id = $2
+        and d.facility_id = $3`,
+    values: [scope.organisationId, id, scope.facilityId],
+  });
+  const row = rows[0];
+  return row === undefined
+    ? undefined
+    : { patientId: row.patient_id, body: row.body, refusedPurposes: row.refused_purposes };
+}

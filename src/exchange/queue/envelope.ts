@@ -1,0 +1,52 @@
+/** The body of a delivery (design 3.6). */
+import { hash } from 'node:crypto';
+import { patientResource } from '../../patients/patient.fhir.ts';
+import type { PatientRecord } from '../../patients/patient.ts';
+
+export type DeliveryEvent = 'patient.created' | 'patient.updated';
+
+export interface EnvelopeParts {
+  deliveryId: string;
+  event: DeliveryEvent;
+  occurredAt: Date;
+  organisationId: string;
+  facilityId: string;
+  connectionId: string;
+  /** Ascends by one within one connection and patient. */
+  sequence: number;
+}
+
+/** The exact text that is stored, and sent on every attempt. `resource` is the JSON text of the Patient. */
+export function envelopeText(parts: EnvelopeParts, resource: string): string {
+  const { deliveryId, event, occurredAt, organisationId, facilityId, connectionId, sequence } = parts;
+  const head = JSON.stringify({
+    deliveryId,
+    event,
+    occurredAt,
+    organisationId,
+    facilityId,
+    connectionId,
+    sequence,
+  });
+  return `${head.slice(0, -1)},"resource":${resource}}`;
+}
+
+export interface EmittedPatient {
+  /** JSON text of the FHIR Patient. */
+  resource: string;
+  /** Of what a change must alter to be worth a delivery. */
+  digest: Buffer;
+}
+
+/**
+ * The Patient as it is delivered, and the digest that tells one content from another. Version and time of change
+ * are not content. Neither are ids that exchanges assigned: a callback must not cause a delivery, which would cause
+ * a callback.
+ */
+export function emitPatient(patient: PatientRecord): EmittedPatient {
+  const { meta: _meta, ...content } = patientResource({ ...patient, assignedIdentifiers: [] });
+  return {
+    resource: JSON.stringify(patientResource(patient)),
+    digest: hash('sha256', JSON.stringify(content), 'buffer'),
+  };
+}

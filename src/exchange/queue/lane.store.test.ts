@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { connect, insertPatients, queue, rename } from '../../../test-support/exchange-records.ts';
+import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { closeCircuit, delayProbe, openCircuit } from '../worker/circuit.store.ts';
+import { createDeliveryPool } from '../worker/delivery-pool.ts';
+import {
+  type Attempt,
+  type ConnectionKey,
+  leaseDue,
+  leaseProbe,
+  type Result,
+  release,
+  settle,
+} from './lane.store.ts';
+import { permits } from './send-permit.store.ts';
+
+let database: TestDatabase;
+let place: { organisationId: string; facilityId: string };
+let key: ConnectionKey;
+const keys = createKeyRing(randomBytes(32));
+const pool = () => database.pool;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  const { id: organisationId } = await createOrganisation(pool(), { name: 'Org' });
+  const { id: facilityId } = await createFacility(pool(), { organisationId, name: 'Clinic' });
+  place = { organisationId, facilityId };
+  const { id } = await connect({ pool: pool(), keys }, place, { address: 'https://hie.example.org' });
+  key = { organisationId, connectionId: id };
+});
+
+const lease = (limit = 100, durationMs = 60_000, token: string = randomUUID()) => ({
+  token,
+  durationMs,
+  limit,
+});
+const attempt = (outcome: Attempt['outcome'] = 'delivered'): Attempt => ({
+  nonce: randomUUID(),
+  startedAt: new Date(),
+  durationMs: 1,
+  outcome,
+  status: 200,
+  failure: null,
+  responseHash: null,
+});
+function result(
+  leased: { patientId: string; sequence: number },
+  leaseToken: string,
+  next: Result['next'],
+): Result {
+  return {
+    patientId: leased.patientId,
+    sequence: leased.sequence,
+    leaseToken,
+    next,
+    attempt: attempt(),
+    counted: true,
+  };
+}
+async function head(patientId: string) {
+  const { rows } = await pool().query<{
+    sequence: number;
+    attempts: number;
+    held_reason: string | null;
+    lease_token: string | null;
+  }>('select * from exchange_head where organisation_id = $1 and patient_id = $2', [
+    place.organisationId,
+    patientId,
+  ]);
+  return rows[0];
+}
+const attemptCount = async () =>
+  (await pool().query('select from exchange_attempt where organisation_id = $1', [place.organisationId]))
+    .rowCount;
+
+describe('leases', () => {
+  it('are given to one of many that ask at once', async () => {
+    const ids = await insertPatients(pool(), place, 200);
+    await queue(pool(), place, ids);
+    const given = await Promise.all(Array.from({ length: 8 }, () => leaseDue(pool(), key, lease(40))));
+    const patients = given.flat().map(({ patientId }) => patientId);
+    assert.equal(new Set(patients).size, patients.length);
+    assert.ok(patients.length >= 190, 'and leave nothing aside');
+  });
+
+  it('start with what has waited longest', async () => {
+    const [old = '', young = ''] = await insertPatients(pool(), place, 2);
+    await queue(pool(), place, [old]);
+    await queue(pool(), place, [young]);
+    const [first] = await leaseDue(pool(), key, lease(1));
+    assert.equal(first?.patientId, old);
+  });
+
+  it('fence off a worker whose lease has ended', async () => {
+    const ids = await insertPatients(pool(), place, 1);
+    await queue(pool(), place, ids);
+    await rename(pool(), place, ids, '1');
+    const slow = lease(1, 0);
+    const [mine] = await leaseDue(pool(), key, slow);
+    assert.ok(mine);
+    const next = lease(1);
+    const [theirs] = await leaseDue(pool(), key, next);
+    assert.deepEqual(theirs, mine, 'the same delivery, once the lease has ended');
+    const late = await settle(pool(), key, [result(mine, slow.token, { kind: 'advance' })]);
+    assert.equal(late.moved.size, 0);
+    assert.equal((await head(mine.patientId))?.sequence, 1, 'the late result moves nothing');
+    assert.equal(await attemptCount(), 1, 'but the try is in the ledger');
+    const done = await settle(pool(), key, [result(mine, next.token, { kind: 'advance' })]);
+    assert.deepEqual([done.moved.size, done.more], [1, true]);
+    const again = await settle(pool(), key, [result(mine, next.token, { kind: 'advance' })]);
+    assert.equal(again.moved.size, 0, 'one result moves a lane once');
+    assert.equal((await head(mine.patientId))?.sequence, 2);
+    await release(pool(), key, { token: slow.token, patientIds: ids });
+  });
+
+  it('are given back only by the one who holds them', async () => {
+    const ids = await insertPatients(pool(), place, 1);
+    await queue(pool(), place, ids);
+    const mine = lease(1);
+    await leaseDue(pool(), key, mine);
+    await release(pool(), key, { token: randomUUID(), patientIds: ids });
+    assert.equal((await leaseDue(pool(), key, lease(1))).length, 0);
+    await release(pool(), key, { token: mine.token, patientIds: ids });
+    assert.equal((await leaseDue(pool(), key, lease(1))).length, 1);
+  });
+
+  it('are not given for a disabled connection, a held lane or an open circuit', async () => {
+    const ids = await insertPatients(pool(), place, 2);
+    await queue(pool(), place, ids);
+    const [first] = await leaseDue(pool(), key, lease(1, 0));
+    assert.ok(first);
+    const held = lease(1, 0);
+    await leaseDue(pool(), key, held);
+    await settle(pool(), key, [result(first, held.token, { kind: 'hold', reason: 'refused_422' })]);
+    assert.equal((await head(first.patientId))?.held_reason, 'refused_422');
+    assert.equal((await leaseDue(pool(), key, lease(10, 0))).length, 1);
+    await openCircuit(pool(), key, 60_000);
+    assert.equal((await leaseDue(pool(), key, lease(10, 0))).length, 0);
+    await closeCircuit(pool(), key);
+    await pool().query('update exchange_connection set disabled_at = now() where organisation_id = $1', [
+      place.organisationId,
+    ]);
+    assert.equal((await leaseDue(pool(), key, lease(10, 0))).length, 0);
+  });
+
+  it('read what they need and no more, planned on empty tables and without statistics', async () => {
+    const db = createDeliveryPool({ url: database.url, max: 1 }, () => undefined);
+    const mine = lease(10);
+    assert.deepEqual(await leaseDue(db, key, mine), [], 'planned on an empty table');
+    await settle(db, key, []);
+    const terms = { version: 1, purposeOfUse: 'OPS', timeoutMs: 1_000 } as const;
+    await permits(db, key, terms, []);
+    const ids = await insertPatients(pool(), place, 2_000);
+    await queue(pool(), place, ids);
+    await rename(pool(), place, ids, '1');
+    // Before 17, PostgreSQL plans a look-up by an array as a filter until it knows that the table has grown.
+    const { rows } = await db.query<{ version: number }>(
+      `select current_setting('server_version_num')::int as version`,
+    );
+    if ((rows[0]?.version ?? 0) < 170_000) await analyze();
+    const before = await reads();
+    const found = await leaseDue(db, key, mine);
+    const asked = found.map((item) => ({ ...item, leaseToken: mine.token }));
+    assert.deepEqual(new Set(await permits(db, key, terms, asked)), new Set(['send']));
+    const nexts: Result['next'][] = [
+      { kind: 'advance' },
+      { kind: 'retry', afterMs: 1 },
+      { kind: 'hold', reason: 'r' },
+    ];
+    await settle(
+      db,
+      key,
+      found.map((item, index) => result(item, mine.token, nexts[index % 3] ?? { kind: 'advance' })),
+    );
+    await db.end();
+    const after = await reads();
+    assert.equal(after.scans - before.scans, 0, 'no sequential scan');
+    assert.ok(
+      after.rows - before.rows < 200,
+      `${after.rows - before.rows} index entries read for 10 deliveries`,
+    );
+  });
+
+  async function analyze(): Promise<void> {
+    const owner = new pg.Client({ connectionString: database.adminUrl });
+    await owner.connect();
+    await owner.query('analyze exchange_head, exchange_delivery');
+    await owner.end();
+  }
+
+  async function reads(): Promise<{ scans: number; rows: number }> {
+    // A connection that has ended has told its numbers.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pool().query('select pg_stat_force_next_flush()');
+    const { rows } = await pool().query<{ scans: number; rows: number }>(
+      `select coalesce(sum(t.seq_scan), 0)::bigint as scans,
+         (select sum(idx_tup_read)::bigint from pg_stat_user_indexes
+          where relname in ('exchange_head', 'exchange_delivery') ) as rows
+       from pg_stat_user_tables t
+       where t.relname in ('exchange_head', 'exchange_delivery')`,
+    );
+    return rows[0] ?? { scans: 0, rows: 0 };
+  }
+});
+
+describe('settling', () => {
+  it('moves each lane as its result says, many at once', async () => {
+    const ids = await insertPatients(pool(), place, 4);
+    await queue(pool(), place, ids);
+    await rename(pool(), place, ids.slice(0, 1), '1');
+    const mine = lease(10);
+    const leased = await leaseDue(pool(), key, mine);
+    const nexts: Record<string, Result['next']> = {
+      [ids[0] ?? '']: { kind: 'advance' },
+      [ids[1] ?? '']: { kind: 'advance' },
+      [ids[2] ?? '']: { kind: 'retry', afterMs: 60_000 },
+      [ids[3] ?? '']: { kind: 'hold', reason: 'refused_400' },
+    };
+    const { moved, more } = await settle(
+      pool(),
+      key,
+      leased.map((item) => result(item, mine.token, nexts[item.patientId] ?? { kind: 'advance' })),
+    );
+    assert.deepEqual([moved.size, more], [4, true]);
+    const [first, second, third, fourth] = await Promise.all(ids.map(head));
+    assert.deepEqual([first?.sequence, first?.attempts], [2, 0]);
+    assert.equal(second, undefined);
+    assert.deepEqual([third?.sequence, third?.attempts, third?.held_reason], [1, 1, null]);
+    assert.deepEqual([fourth?.held_reason, fourth?.attempts], ['refused_400', 1]);
+  });
+
+  it('does not count a try that was not the delivery’s fault', async () => {
+    const ids = await insertPatients(pool(), place, 1);
+    await queue(pool(), place, ids);
+    const mine = lease(1);
+    const [leased] = await leaseDue(pool(), key, mine);
+    assert.ok(leased);
+    await settle(pool(), key, [
+      { ...result(leased, mine.token, { kind: 'retry', afterMs: 0 }), counted: false },
+    ]);
+    assert.equal((await head(leased.patientId))?.attempts, 0);
+  });
+});
+
+describe('probes', () => {
+  it('are one at a time while the circuit is open, each of another lane, ever further apart', async () => {
+    const ids = await insertPatients(pool(), place, 3);
+    await queue(pool(), place, ids);
+    assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'none while it is closed');
+    assert.equal(await openCircuit(pool(), key, 0), true);
+    assert.equal(await openCircuit(pool(), key, 0), false, 'opened once');
+    const token = randomUUID();
+    const both = await Promise.all([
+      leaseProbe(pool(), key, lease(1, 60_000, token)),
+      leaseProbe(pool(), key, lease(1, 60_000, token)),
+    ]);
+    assert.equal(both.flat().length, 1);
+    const [first] = both.flat();
+    assert.ok(first);
+    await settle(pool(), key, [
+      { ...result(first, token, { kind: 'retry', afterMs: 60_000 }), counted: false },
+    ]);
+    await delayProbe(pool(), key, { afterMs: 1_000, maxMs: 4_000, restMs: 0 });
+    assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'not before its time');
+    const waits: number[] = [];
+    for (let probe = 0; probe < 4; probe += 1) {
+      const { rows } = await pool().query<{ ms: number }>(
+        `select extract(epoch from probe_at - now())::double precision * 1000 as ms from exchange_circuit where organisation_id = $1`,
+        [place.organisationId],
+      );
+      waits.push(Math.round((rows[0]?.ms ?? 0) / 1_000));
+      await delayProbe(pool(), key, { afterMs: 1_000, maxMs: 4_000, restMs: 0 });
+    }
+    assert.deepEqual(waits, [2, 4, 4, 4]);
+    await pool().query(`update exchange_circuit set probe_at = now() where organisation_id = $1`, [
+      place.organisationId,
+    ]);
+    const [second] = await leaseProbe(pool(), key, lease(1));
+    assert.notEqual(second?.patientId, first.patientId);
+  });
+});

@@ -1,0 +1,338 @@
+/**
+ * SQL of lanes: leasing what is due and writing down how it went (docs/adr/0020).
+ *
+ * Each statement names one organisation and one connection, so that on a distributed database it runs on one shard.
+ * The clock is the database's, because workers on several machines share it.
+ */
+import type { Queryable } from '../../platform/db/database.ts';
+import { coveredNow, moduleOn } from './covers.ts';
+
+export interface ConnectionKey {
+  organisationId: string;
+  connectionId: string;
+}
+
+/** The delivery that is next in a lane, leased to one worker. */
+export interface LeasedDelivery {
+  patientId: string;
+  sequence: number;
+  /** Tries so far that count. */
+  attempts: number;
+  deliveryId: string;
+  facilityId: string;
+  /** The envelope, to be sent as it is. */
+  body: string;
+  refusedPurposes: string[];
+  /** The exchange module is on for the facility. */
+  moduleOn: boolean;
+  /** The connection covers the facility, now. */
+  covered: boolean;
+}
+
+export interface Lease {
+  token: string;
+  durationMs: number;
+  /** Lanes at most. */
+  limit: number;
+}
+
+/** How a try ended, and what becomes of the head of its lane. */
+export interface Result {
+  patientId: string;
+  sequence: number;
+  leaseToken: string;
+  next: { kind: 'advance' } | { kind: 'retry'; afterMs: number } | { kind: 'hold'; reason: string };
+  /** Null when there was none, or when it is in the ledger already. */
+  attempt: Attempt | null;
+  counted: boolean;
+}
+
+export interface Attempt {
+  nonce: string;
+  startedAt: Date;
+  durationMs: number;
+  outcome: 'delivered' | 'failed' | 'refused' | 'withheld' | 'unsent';
+  status: number | null;
+  failure: string | null;
+  responseHash: Buffer | null;
+}
+
+// Rows are addressed by arrays of keys and by lateral reads of one row: a join would leave the planner the choice of
+// reading every waiting lane of the connection, which it takes while it has no statistics (docs/adr/0020).
+const LEASE = `
+  leased as (
+    update exchange_head h
+    set lease_token = $4,
+        leased_until = now() + $5::integer * interval '1 millisecond'
+    where h.organisation_id = $1
+      and h.connection_id = $2
+      and h.patient_id = any(array(select patient_id from due))
+    returning h.patient_id, h.sequence, h.attempts
+  )
+  select l.patient_id, l.sequence, l.attempts, d.id, d.facility_id, d.body, p.refused_purposes,
+    ${moduleOn('d.facility_id')} as module_on,
+    ${coveredNow('d.facility_id')} as covered
+  from leased l
+  cross join lateral (
+    select id, facility_id, body
+    from exchange_delivery d
+    where d.organisation_id = $1
+      and d.connection_id = $2
+      and d.patient_id = l.patient_id
+      and d.sequence = l.sequence
+    limit 1
+  ) d
+  cross join lateral (
+    select refused_purposes
+    from patient p
+    where p.organisation_id = $1
+      and p.id = l.patient_id
+    limit 1
+  ) p`;
+
+const ENABLED = `
+  exists (
+    select from exchange_connection
+    where organisation_id = $1
+      and id = $2
+      and disabled_at is null
+  )`;
+
+/** Lease up to `limit` due lanes of a connection whose circuit is closed. */
+export async function leaseDue(db: Queryable, key: ConnectionKey, lease: Lease): Promise<LeasedDelivery[]> {
+  return leased(db, key, lease, {
+    name: 'exchange-lease-due',
+    text: `
+      with due as (
+        select patient_id
+        from exchange_head
+        where organisation_id = $1
+          and connection_id = $2
+          and due_at <= now()
+          and leased_until <= now()
+          and ${ENABLED}
+          and not exists (
+            select from exchange_circuit
+            where organisation_id = $1
+              and connection_id = $2
+              and opened_at is not null
+          )
+        order by due_at
+        limit $3
+        for update skip locked
+      ), ${LEASE}`,
+  });
+}
+
+/**
+ * Lease up to `limit` due lanes of a connection whose circuit is open, when it is time to probe: with one of them.
+ * No other worker probes while the lease lasts.
+ */
+export async function leaseProbe(db: Queryable, key: ConnectionKey, lease: Lease): Promise<LeasedDelivery[]> {
+  return leased(db, key, lease, {
+    name: 'exchange-lease-probe',
+    text: `
+      with candidate as (
+        select patient_id
+        from exchange_head
+        where organisation_id = $1
+          and connection_id = $2
+          and due_at <= now()
+          and leased_until <= now()
+          and ${ENABLED}
+        order by due_at
+        limit $3
+        for update skip locked
+      ), probe as (
+        update exchange_circuit
+        set probe_at = now() + $5::integer * interval '1 millisecond'
+        where organisation_id = $1
+          and connection_id = $2
+          and opened_at is not null
+          and probe_at <= now()
+          and exists (select from candidate)
+        returning connection_id
+      ), due as (
+        select patient_id
+        from candidate
+        where exists (select from probe)
+      ), ${LEASE}`,
+  });
+}
+
+async function leased(
+  db: Queryable,
+  key: ConnectionKey,
+  lease: Lease,
+  statement: { name: string; text: string },
+): Promise<LeasedDelivery[]> {
+  const { rows } = await db.query<{
+    patient_id: string;
+    sequence: number;
+    attempts: number;
+    id: string;
+    facility_id: string;
+    body: string;
+    refused_purposes: string[];
+    module_on: boolean;
+    covered: boolean;
+  }>({
+    ...statement,
+    values: [key.organisationId, key.connectionId, lease.limit, lease.token, lease.durationMs],
+  });
+  return rows.map((row) => ({
+    patientId: row.patient_id,
+    sequence: row.sequence,
+    attempts: row.attempts,
+    deliveryId: row.id,
+    facilityId: row.facility_id,
+    body: row.body,
+    refusedPurposes: row.refused_purposes,
+    moduleOn: row.module_on,
+    covered: row.covered,
+  }));
+}
+
+/**
+ * Write results of one connection: the tries into the ledger, and the heads on, as far as the lease still holds.
+ * Returns which patients' heads were moved, and whether anything more is queued behind one of them. A head that
+ * a change under way has locked is not waited for: it is not among the moved, and is settled by calling again.
+ */
+export async function settle(
+  db: Queryable,
+  key: ConnectionKey,
+  results: readonly Result[],
+): Promise<{ moved: Set<string>; more: boolean }> {
+  const column = <T>(read: (result: Result) => T): T[] => results.map(read);
+  const { rows } = await db.query<{ patient_id: string; more: boolean }>({
+    name: 'exchange-settle',
+    text: SETTLE,
+    values: [
+      key.organisationId,
+      key.connectionId,
+      column((r) => r.patientId),
+      column((r) => r.sequence),
+      column((r) => r.leaseToken),
+      column((r) => r.next.kind),
+      column((r) => (r.next.kind === 'retry' ? r.next.afterMs : 0)),
+      column((r) => (r.next.kind === 'hold' ? r.next.reason : null)),
+      column((r) => r.counted),
+      column((r) => r.attempt?.nonce ?? null),
+      column((r) => r.attempt?.startedAt.toISOString() ?? null),
+      column((r) => r.attempt?.durationMs ?? null),
+      column((r) => r.attempt?.outcome ?? null),
+      column((r) => r.attempt?.status ?? null),
+      column((r) => r.attempt?.failure ?? null),
+      column((r) => r.attempt?.responseHash ?? null),
+    ],
+  });
+  return { moved: new Set(rows.map((row) => row.patient_id)), more: rows.some((row) => row.more) };
+}
+
+// A change that ended since this statement began is seen in the head, and what it queued is not: then it was queued
+// just now.
+const SETTLE = `
+  with result as (
+    select *
+    from unnest(
+      $3::uuid[], $4::bigint[], $5::uuid[], $6::text[], $7::bigint[], $8::text[], $9::boolean[],
+      $10::uuid[], $11::timestamptz[], $12::integer[], $13::text[], $14::smallint[], $15::text[], $16::bytea[]
+    ) r (patient_id, sequence, lease_token, next, after_ms, reason, counted,
+      nonce, started_at, duration_ms, outcome, status, failure, response_hash)
+  ), ledger as (
+    insert into exchange_attempt (organisation_id, connection_id, patient_id, sequence, nonce, started_at,
+      duration_ms, outcome, status, failure, response_hash, counted)
+    select $1, $2, patient_id, sequence, nonce, started_at,
+      duration_ms, outcome, status, failure, response_hash, counted
+    from result
+    where nonce is not null
+    on conflict do nothing
+  ), owned as (
+    select h.patient_id, h.sequence, h.last_sequence, r.next, r.after_ms, r.reason, r.counted
+    from result r
+    cross join lateral (
+      select patient_id, sequence, last_sequence
+      from exchange_head h
+      where h.organisation_id = $1
+        and h.connection_id = $2
+        and h.patient_id = r.patient_id
+        and h.sequence = r.sequence
+        and h.lease_token = r.lease_token
+      limit 1
+      for update skip locked
+    ) h
+  ), finished as (
+    delete from exchange_head h
+    where h.organisation_id = $1
+      and h.connection_id = $2
+      and h.patient_id = any(array(
+        select patient_id
+        from owned
+        where next = 'advance'
+          and sequence = last_sequence
+      ))
+  ), advanced as (
+    update exchange_head h
+    set sequence = h.sequence + 1,
+        queued_at = coalesce((
+          select d.occurred_at
+          from exchange_delivery d
+          where d.organisation_id = $1
+            and d.connection_id = $2
+            and d.patient_id = h.patient_id
+            and d.sequence = h.sequence + 1
+        ), now()),
+        attempts = 0,
+        due_at = now(),
+        lease_token = null,
+        leased_until = '-infinity'
+    where h.organisation_id = $1
+      and h.connection_id = $2
+      and h.patient_id = any(array(
+        select patient_id
+        from owned
+        where next = 'advance'
+          and sequence < last_sequence
+      ))
+  ), kept as (
+    update exchange_head h
+    set (attempts, due_at, held_at, held_reason) = (
+          select h.attempts + o.counted::integer,
+            case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end,
+            case when o.next = 'hold' then now() end,
+            o.reason
+          from owned o
+          where o.patient_id = h.patient_id
+        ),
+        lease_token = null,
+        leased_until = '-infinity'
+    where h.organisation_id = $1
+      and h.connection_id = $2
+      and h.patient_id = any(array(
+        select patient_id
+        from owned
+        where next <> 'advance'
+      ))
+  )
+  select patient_id, next = 'advance' and sequence < last_sequence as more
+  from owned`;
+
+/** Give back lanes that were leased and not tried. */
+export async function release(
+  db: Queryable,
+  key: ConnectionKey,
+  lease: { token: string; patientIds: readonly string[] },
+): Promise<void> {
+  await db.query({
+    name: 'exchange-release',
+    text: `
+      update exchange_head
+      set lease_token = null,
+          leased_until = '-infinity'
+      where organisation_id = $1
+        and connection_id = $2
+        and patient_id = any($3::uuid[])
+        and lease_token = $4`,
+    values: [key.organisationId, key.connectionId, lease.patientIds, lease.token],
+  });
+}

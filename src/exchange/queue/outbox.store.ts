@@ -1,0 +1,143 @@
+/** SQL that queues deliveries inside the transaction of a change. */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { covers } from './covers.ts';
+import type { DeliveryEvent } from './envelope.ts';
+
+export interface OpenConnection {
+  id: string;
+  /** Facilities that it covers and that have the exchange module. */
+  facilityIds: string[];
+  /** The database's clock. */
+  now: Date;
+}
+
+/** Enabled connections of an organisation that cover any facility. */
+export async function openConnections(db: Queryable, scope: OrganisationScope): Promise<OpenConnection[]> {
+  const { rows } = await db.query<{ id: string; facility_ids: string[]; now: Date }>({
+    name: 'exchange-open-connections',
+    text: `
+      select c.id, array_agg(m.facility_id order by m.facility_id) as facility_ids, clock_timestamp() as now
+      from exchange_connection c
+      join facility_module m
+        on m.organisation_id = $1
+        and m.module = 'exchange'
+      where c.organisation_id = $1
+        and c.disabled_at is null
+        and ${covers('m.facility_id')}
+      group by c.id
+      order by c.id`,
+    values: [scope.organisationId],
+  });
+  return rows.map((row) => ({ id: row.id, facilityIds: row.facility_ids, now: row.now }));
+}
+
+/** Facilities at which patients are registered. */
+export async function registrations(
+  db: Queryable,
+  scope: OrganisationScope,
+  patientIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const { rows } = await db.query<{ patient_id: string; facility_ids: string[] }>({
+    name: 'exchange-registrations',
+    text: `
+      select patient_id, array_agg(facility_id order by facility_id) as facility_ids
+      from patient_registration
+      where organisation_id = $1
+        and patient_id = any($2::uuid[])
+      group by patient_id`,
+    values: [scope.organisationId, patientIds],
+  });
+  return new Map(rows.map((row) => [row.patient_id, row.facility_ids]));
+}
+
+export interface Candidate {
+  connectionId: string;
+  facilityId: string;
+  patientId: string;
+  digest: Buffer;
+}
+
+/**
+ * Number the candidates whose content differs from what their lane was last given; the others are left out. Lanes
+ * are locked in one order, so that two changes never wait for each other.
+ */
+export async function nextSequences(
+  db: Queryable,
+  scope: OrganisationScope,
+  candidates: readonly Candidate[],
+): Promise<{ connectionId: string; patientId: string; sequence: number }[]> {
+  const { rows } = await db.query<{ connection_id: string; patient_id: string; last_sequence: number }>({
+    name: 'exchange-next-sequences',
+    text: `
+      insert into exchange_lane as lane (organisation_id, connection_id, patient_id, last_sequence, digest)
+      select $1, c.connection_id, c.patient_id, 1, c.digest
+      from unnest($2::uuid[], $3::uuid[], $4::bytea[]) c (connection_id, patient_id, digest)
+      order by c.connection_id, c.patient_id
+      on conflict (organisation_id, connection_id, patient_id) do update
+      set last_sequence = lane.last_sequence + 1,
+          digest = excluded.digest
+      where lane.digest <> excluded.digest
+      returning connection_id, patient_id, last_sequence`,
+    values: [
+      scope.organisationId,
+      candidates.map((candidate) => candidate.connectionId),
+      candidates.map((candidate) => candidate.patientId),
+      candidates.map((candidate) => candidate.digest),
+    ],
+  });
+  return rows.map((row) => ({
+    connectionId: row.connection_id,
+    patientId: row.patient_id,
+    sequence: row.last_sequence,
+  }));
+}
+
+export interface QueuedDelivery {
+  deliveryId: string;
+  connectionId: string;
+  patientId: string;
+  facilityId: string;
+  sequence: number;
+  event: DeliveryEvent;
+  occurredAt: Date;
+  body: string;
+}
+
+/** Write deliveries, each to the end of its lane. */
+export async function insertDeliveries(
+  db: Queryable,
+  scope: OrganisationScope,
+  deliveries: readonly QueuedDelivery[],
+): Promise<void> {
+  const column = <T>(read: (delivery: QueuedDelivery) => T): T[] => deliveries.map(read);
+  await db.query({
+    name: 'exchange-insert-deliveries',
+    text: `
+      with queued as (
+        insert into exchange_delivery (organisation_id, connection_id, patient_id, sequence, id, facility_id, event,
+          occurred_at, body)
+        select $1, q.*
+        from unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[], $6::uuid[], $7::text[], $8::timestamptz[],
+          $9::text[]) q
+        returning connection_id, patient_id, sequence, occurred_at
+      )
+      insert into exchange_head (organisation_id, connection_id, patient_id, sequence, last_sequence, queued_at, due_at)
+      select $1, connection_id, patient_id, sequence, sequence, occurred_at, clock_timestamp()
+      from queued
+      order by connection_id, patient_id
+      on conflict (organisation_id, connection_id, patient_id) do update
+      set last_sequence = excluded.last_sequence`,
+    values: [
+      scope.organisationId,
+      column((d) => d.connectionId),
+      column((d) => d.patientId),
+      column((d) => d.sequence),
+      column((d) => d.deliveryId),
+      column((d) => d.facilityId),
+      column((d) => d.event),
+      column((d) => d.occurredAt.toISOString()),
+      column((d) => d.body),
+    ],
+  });
+}

@@ -1,0 +1,75 @@
+/** Which deliveries a command is about. */
+import type { Command } from 'commander';
+import { CommandError, type CommandSession, UsageError } from '../../platform/command/command.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { organisationsWithConnections } from '../connections/connection.store.ts';
+import { requireConnection } from '../connections/named-connection.ts';
+import { listDeliveries } from '../queue/delivery.store.ts';
+import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from '../queue/delivery.ts';
+import { parsedTime } from './command-time.ts';
+
+export interface Selection {
+  id?: string[];
+  connection?: string;
+  patient?: string;
+  status?: string;
+  since?: string;
+  until?: string;
+}
+
+/** Add the options of a selection to a command. */
+export function withSelection(
+  command: Command,
+  statuses = `one of ${DELIVERY_STATUSES.join(', ')}`,
+): Command {
+  return command
+    .option('--id <ids>', 'these deliveries, separated by commas', (text: string) =>
+      text.split(',').map((id) => id.trim()),
+    )
+    .option('--connection <id>', 'of this connection')
+    .option('--patient <id>', 'of this patient')
+    .option('--status <status>', statuses)
+    .option('--since <time>', 'queued at or after: a date (UTC) or a date-time with a zone')
+    .option('--until <time>', 'queued before');
+}
+
+/** The filter. Throws UsageError. */
+export function filterOf({ id, connection, patient, since, until }: Selection): DeliveryFilter {
+  if (id?.every(isUuid) === false) throw new UsageError('--id must be UUIDs, separated by commas.');
+  if (patient !== undefined && !isUuid(patient)) throw new UsageError('--patient must be a UUID.');
+  return {
+    ids: id,
+    connectionId: connection,
+    patientId: patient,
+    since: parsedTime('--since', since),
+    until: parsedTime('--until', until),
+  };
+}
+
+/** The status named, if any. Throws UsageError. */
+export function statusOf(text: string | undefined): DeliveryStatus | undefined {
+  const status = DELIVERY_STATUSES.find((one) => one === text);
+  if (text !== undefined && status === undefined)
+    throw new UsageError(`--status must be one of ${DELIVERY_STATUSES.join(', ')}.`);
+  return status;
+}
+
+/** The organisation of the connection or delivery that is named, or all that have connections. */
+export async function organisations(
+  session: CommandSession,
+  { connection, id }: Selection,
+): Promise<string[]> {
+  if (connection !== undefined) return [(await requireConnection(session, connection)).organisationId];
+  const all = await organisationsWithConnections(session.db);
+  if (id === undefined) return all;
+  const holding: string[] = [];
+  for (const organisationId of all) {
+    const found = await listDeliveries(session.db, { organisationId }, { filter: { ids: id }, limit: 1 });
+    if (found.length > 0) holding.push(organisationId);
+  }
+  if (holding.length === 0)
+    throw new CommandError(
+      'There is no such delivery. Find it with: npx interchange delivery list --status held',
+    );
+  return holding;
+}

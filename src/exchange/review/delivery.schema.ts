@@ -1,0 +1,112 @@
+/** How deliveries look over HTTP and with `--json`. */
+
+import Type, { type Static, type TSchema } from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
+import { DELIVERY_STATUSES, type Delivery, type DeliveryDetail } from '../queue/delivery.ts';
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Time = Type.String({ description: 'ISO 8601 UTC.' });
+
+export const DeliverySchema = named(
+  'Delivery',
+  Type.Object({
+    id: Type.String(),
+    organisationId: Type.String(),
+    facilityId: Type.String(),
+    connectionId: Type.String(),
+    patientId: Nullable(Type.String({ description: 'null where the patient refuses the purpose.' })),
+    sequence: Type.Integer(),
+    event: Type.String(),
+    occurredAt: Time,
+    hasPayload: Type.Boolean({ description: 'false: removed, because it is kept for a limited time.' }),
+    status: Type.String({ enum: [...DELIVERY_STATUSES] }),
+    heldAt: Nullable(Time),
+    heldReason: Nullable(Type.String()),
+    nextAttemptAt: Nullable(Time),
+    lastAttempt: Nullable(
+      Type.Object({
+        startedAt: Time,
+        outcome: Type.String(),
+        status: Nullable(Type.Integer()),
+        failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+      }),
+    ),
+    confirmation: Nullable(
+      Type.Object(
+        { status: Type.String(), assignedId: Nullable(Type.String()) },
+        { description: 'null where the patient refuses the purpose.' },
+      ),
+    ),
+  }),
+);
+export type DeliveryView = Static<typeof DeliverySchema>;
+export const DeliveryDetailSchema = Type.Object({
+  ...DeliverySchema.properties,
+  attempts: Type.Array(
+    Type.Object({
+      startedAt: Time,
+      durationMs: Type.Integer(),
+      outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
+      status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
+      failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+      nonce: Type.String({ description: 'Also the correlation id in the access log.' }),
+      responseHash: Nullable(Type.String({ description: 'SHA-256 of the answer, hex.' })),
+      counted: Type.Boolean({ description: 'False when the exchange was taken for down.' }),
+    }),
+  ),
+  reviews: Type.Array(
+    Type.Object({
+      action: Type.String({ enum: ['replay', 'skip'] }),
+      reason: Nullable(Type.String()),
+      accountId: Nullable(Type.String({ description: 'Null: an operator at the command line.' })),
+      decidedAt: Time,
+    }),
+  ),
+});
+export const ReviewOutcomeSchema = Type.Object({
+  dryRun: Type.Boolean(),
+  count: Type.Integer(),
+  deliveryIds: Type.Array(Type.String(), { description: 'The first thousand.' }),
+});
+export const DeliveryParams = Type.Object({
+  deliveryId: Type.String({ description: 'UUID of the delivery.' }),
+});
+
+/** Without what concerns the patient, unless it may be shown. */
+export function deliveryView(delivery: Delivery, mayShow: boolean): Static<typeof DeliverySchema> {
+  const { id, organisationId, facilityId, connectionId, patientId, sequence, event, status } = delivery;
+  const { lastAttempt, confirmation, heldReason } = delivery;
+  return {
+    id,
+    organisationId,
+    facilityId,
+    connectionId,
+    patientId: mayShow ? patientId : null,
+    sequence,
+    event,
+    occurredAt: delivery.occurredAt.toISOString(),
+    hasPayload: delivery.hasPayload,
+    status,
+    heldAt: delivery.heldAt?.toISOString() ?? null,
+    heldReason,
+    nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
+    lastAttempt:
+      lastAttempt === null ? null : { ...lastAttempt, startedAt: lastAttempt.startedAt.toISOString() },
+    confirmation: mayShow ? confirmation : null,
+  };
+}
+
+export function deliveryDetailView(
+  delivery: DeliveryDetail,
+  mayShow: boolean,
+): Static<typeof DeliveryDetailSchema> {
+  return {
+    ...deliveryView(delivery, mayShow),
+    attempts: delivery.attempts.map((attempt) => ({
+      ...attempt,
+      startedAt: attempt.startedAt.toISOString(),
+      responseHash: attempt.responseHash?.toString('hex') ?? null,
+    })),
+    reviews: delivery.reviews.map((review) => ({ ...review, decidedAt: review.decidedAt.toISOString() })),
+  };
+}

@@ -1,0 +1,80 @@
+/** GET /exchange/deliveries: what is queued, held, delivered or skipped at the facility (design 3.6, "Review"). */
+import Type from 'typebox';
+import { parseDateTime } from '../../fhir/date-time.ts';
+import type { Pool } from '../../platform/db/database.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { badRequest } from '../../platform/http/errors.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../queue/delivery.ts';
+import { DeliverySchema, deliveryView } from './delivery.schema.ts';
+import { listDeliveryPage } from './list-deliveries.ts';
+
+const DEFAULT_LIMIT = 20;
+
+export function listDeliveriesRoute(deps: {
+  db: Pool;
+  cursors: CursorCodec;
+  accessLog: AccessLog;
+}): Route<Access> {
+  return facilityRoute(
+    { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'listDeliveries',
+        summary: 'Deliveries of the facility, newest first',
+        description:
+          'Without their payload. `since` and `until` are FHIR dates or date-times. Each patient shown is entered in ' +
+          "that patient's access log; a patient who refuses the purpose is not named.",
+        tag: 'Exchange',
+      },
+      query: Type.Object({
+        connection: Type.Optional(Type.String()),
+        patient: Type.Optional(Type.String()),
+        status: Type.Optional(Type.Unsafe<DeliveryStatus>({ type: 'string', enum: DELIVERY_STATUSES })),
+        since: Type.Optional(Type.String()),
+        until: Type.Optional(Type.String()),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
+        cursor: Type.Optional(Type.String()),
+      }),
+      responses: {
+        200: {
+          description: 'A page. nextCursor is null on the last one.',
+          schema: Type.Object({
+            items: Type.Array(DeliverySchema),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+      handle: async ({ query }, context) => {
+        const { scope } = context;
+        const { connection, patient, status, since, until, limit = DEFAULT_LIMIT, cursor } = query;
+        const filter = {
+          connectionId: uuid('connection', connection),
+          patientId: uuid('patient', patient),
+          since: instant('since', since, scope.timeZone),
+          until: instant('until', until, scope.timeZone),
+        };
+        const request = { filter, status, limit, cursor };
+        const { items, nextCursor, mayShow } = await listDeliveryPage(deps, context, request);
+        return { body: { items: items.map((item) => deliveryView(item, mayShow(item))), nextCursor } };
+      },
+    },
+  );
+}
+
+function uuid(name: string, value: string | undefined): string | undefined {
+  if (value !== undefined && !isUuid(value)) throw badRequest(`${name} must be a UUID.`);
+  return value;
+}
+
+/** The first instant of a FHIR date or date-time. */
+export function instant(name: string, value: string | undefined, timeZone: string): Date | undefined {
+  if (value === undefined) return undefined;
+  const parsed = parseDateTime(value);
+  if (parsed === undefined)
+    throw badRequest(`${name} must be a date or a date-time with a zone, such as 2026-03-01.`);
+  return parsed.span(timeZone).start;
+}

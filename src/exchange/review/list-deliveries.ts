@@ -1,0 +1,46 @@
+/** Deliveries of a facility, page by page. */
+import type { Pool } from '../../platform/db/database.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import type { Reader } from '../../privacy/authorise-access.ts';
+import { listDeliveries } from '../queue/delivery.store.ts';
+import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
+import { pageOf } from './page.ts';
+import { requireShown, traceShown } from './trace-shown.ts';
+
+export interface DeliveryQuery {
+  filter: DeliveryFilter;
+  status?: DeliveryStatus | undefined;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/**
+ * Each patient shown is traced. `mayShow` tells of which deliveries; one patient's list is 403 when that patient
+ * refuses the purpose.
+ */
+export async function listDeliveryPage(
+  { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
+  reader: Reader,
+  { filter, status, limit, cursor }: DeliveryQuery,
+): Promise<{ items: Delivery[]; nextCursor: string | null; mayShow: (item: Delivery) => boolean }> {
+  const { organisationId, facilityId } = reader.scope;
+  const { connectionId, patientId, since, until } = filter;
+  const binding = [
+    'deliveries',
+    organisationId,
+    facilityId,
+    connectionId,
+    patientId,
+    status,
+    since?.toISOString(),
+    until?.toISOString(),
+  ];
+  const page = await pageOf(cursors, { limit, cursor, binding }, (position) =>
+    listDeliveries(db, { organisationId }, { filter: { ...filter, facilityId }, status, ...position }),
+  );
+  const review = { ...reader, accountId: reader.caller.accountId, action: 'delivery.list' as const };
+  const mayShow = await traceShown(accessLog, review, page.items);
+  if (patientId !== undefined) requireShown(page.items.every(mayShow));
+  return { ...page, mayShow };
+}

@@ -1,0 +1,52 @@
+/** GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own. */
+import Type from 'typebox';
+import type { Pool } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { DeliveryDetailSchema, DeliveryParams, deliveryDetailView } from './delivery.schema.ts';
+import { readDeliveryPayload, readFacilityDelivery } from './read-delivery.ts';
+
+export function readDeliveryRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'readDelivery',
+        summary: 'One delivery with every attempt and decision',
+        description: "Written to the patient's access log.",
+        tag: 'Exchange',
+      },
+      params: DeliveryParams,
+      responses: { 200: { description: 'The delivery, without its payload.', schema: DeliveryDetailSchema } },
+      handle: async ({ params: { deliveryId } }, context) => {
+        return { body: deliveryDetailView(await readFacilityDelivery(deps, context, deliveryId), true) };
+      },
+    },
+  );
+}
+
+export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['exchange.deliveries.payload'], module: 'exchange', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'readDeliveryPayload',
+        summary: 'The envelope of a delivery, as it is sent',
+        description: "Written to the patient's access log.",
+        tag: 'Exchange',
+      },
+      params: DeliveryParams,
+      responses: {
+        200: {
+          description: 'The envelope.',
+          schema: Type.Object({ deliveryId: Type.String() }, { additionalProperties: true }),
+        },
+        410: { description: 'Removed: payloads are kept for a limited time after the delivery.' },
+      },
+      handle: async ({ params }, context) => ({
+        body: await readDeliveryPayload(deps, context, params.deliveryId),
+      }),
+    },
+  );
+}

@@ -1,0 +1,53 @@
+/** One delivery of a facility: what became of it, and its payload. */
+import type { Pool } from '../../platform/db/database.ts';
+import { HttpError, notFound } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { authoriseAccess, type Reader } from '../../privacy/authorise-access.ts';
+import { readDelivery, readPayload } from '../queue/delivery.store.ts';
+import type { DeliveryDetail } from '../queue/delivery.ts';
+
+export const PAYLOAD_REMOVED =
+  'The payload of this delivery was removed: it is kept for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).';
+
+/** Its patient's access is traced. Throws 404 when it is not one of the facility, 403 for a refused purpose. */
+export async function readFacilityDelivery(
+  { db, accessLog }: { db: Pool; accessLog: AccessLog },
+  reader: Reader,
+  id: string,
+): Promise<DeliveryDetail> {
+  const found = isUuid(id) ? await readDelivery(db, reader.scope, id) : undefined;
+  if (found === undefined) throw notFound('The delivery');
+  const { patientId, refusedPurposes } = found;
+  await authoriseAccess(accessLog, reader, {
+    patientId,
+    refusedPurposes,
+    action: 'delivery.read',
+    resourceType: 'Patient',
+    resourceId: patientId,
+  });
+  return found;
+}
+
+/**
+ * The envelope, byte for byte as it is sent. Reading it is an access to the patient's record. Throws 410 when retention
+ * has removed it.
+ */
+export async function readDeliveryPayload(
+  { db, accessLog }: { db: Pool; accessLog: AccessLog },
+  reader: Reader,
+  id: string,
+): Promise<string> {
+  const found = isUuid(id) ? await readPayload(db, reader.scope, id) : undefined;
+  if (found === undefined) throw notFound('The delivery');
+  const { patientId, refusedPurposes, body } = found;
+  if (body === null) throw new HttpError(410, 'payload_removed', PAYLOAD_REMOVED);
+  await authoriseAccess(accessLog, reader, {
+    patientId,
+    refusedPurposes,
+    action: 'patient.delivery-payload.read',
+    resourceType: 'Patient',
+    resourceId: patientId,
+  });
+  return body;
+}

@@ -1,0 +1,109 @@
+/** POST /exchange/deliveries/replay and …/skip: decide about held deliveries (design 3.6, "Review"). */
+import Type, { type Static } from 'typebox';
+import type { Pool } from '../../platform/db/database.ts';
+import { badRequest } from '../../platform/http/errors.ts';
+import type { Reply, Route } from '../../platform/http/route.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
+import type { Delivery } from '../queue/delivery.ts';
+import { ReviewOutcomeSchema } from './delivery.schema.ts';
+import { instant } from './list-deliveries.route.ts';
+import { isReason, reviewDeliveries } from './review-deliveries.ts';
+import { traceShown } from './trace-shown.ts';
+
+const selection = {
+  deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 })),
+  connectionId: Type.Optional(Type.String()),
+  patientId: Type.Optional(Type.String()),
+  heldReason: Type.Optional(Type.String({ description: 'such as retries_exhausted or refused_422' })),
+  since: Type.Optional(Type.String()),
+  until: Type.Optional(Type.String()),
+  dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would be done.' })),
+};
+/** A filter that is not known would otherwise be none: everything that is held. */
+const closed = { additionalProperties: false };
+const Selection = Type.Object(selection, closed);
+const SkipBody = Type.Object(
+  { ...selection, reason: Type.String({ minLength: 1, maxLength: 1_000 }) },
+  closed,
+);
+
+interface Dependencies {
+  db: Pool;
+  accessLog: AccessLog;
+}
+
+const ACCESS = {
+  permissions: ['exchange.deliveries.replay'],
+  module: 'exchange',
+  purposeOfUse: 'default',
+} as const;
+const responses = {
+  200: { description: 'What was done, or would be.', schema: ReviewOutcomeSchema },
+  404: { description: 'A delivery named is not one of this facility.' },
+  409: { description: 'A delivery named is not held, or not one that the rest of the filter means.' },
+};
+
+export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'replayDeliveries',
+      summary: 'Try held deliveries again',
+      description:
+        'By ids or by filter; the original envelopes, in their old places. Without either: all that are held.',
+      tag: 'Exchange',
+    },
+    body: Selection,
+    bodyExample: { deliveryIds: ['5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43'], dryRun: true },
+    responses,
+    handle: async ({ body }, context) => review(deps, body, { ...context, action: 'replay', reason: null }),
+  });
+}
+
+export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'skipDeliveries',
+      summary: 'Give up held deliveries',
+      description:
+        'The lanes go on with what is behind them. The delivery stays in the ledger with the reason.',
+      tag: 'Exchange',
+    },
+    body: SkipBody,
+    bodyExample: {
+      deliveryIds: ['5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43'],
+      reason: 'Sent by hand.',
+      dryRun: true,
+    },
+    responses,
+    handle: async ({ body }, context) => {
+      if (!isReason(body.reason)) throw badRequest('reason must be one line of text.', 'bad_reason');
+      return review(deps, body, { ...context, action: 'skip', reason: body.reason });
+    },
+  });
+}
+
+async function review(
+  { db, accessLog }: Dependencies,
+  body: Static<typeof Selection>,
+  context: FacilityContext & { action: 'replay' | 'skip'; reason: string | null },
+): Promise<Reply> {
+  const { scope, caller, action, reason } = context;
+  const { deliveryIds, connectionId, patientId, heldReason, since, until, dryRun = false } = body;
+  if (![connectionId, patientId].every((id) => id === undefined || isUuid(id)))
+    throw badRequest('connectionId and patientId must be UUIDs.');
+  const filter = {
+    ids: deliveryIds,
+    connectionId,
+    patientId,
+    heldReason,
+    facilityId: scope.facilityId,
+    since: instant('since', since, scope.timeZone),
+    until: instant('until', until, scope.timeZone),
+  };
+  const decision = { action, reason, accountId: caller.accountId };
+  const shown = { ...context, accountId: caller.accountId, action: 'delivery.list' as const };
+  const trace = (items: readonly Delivery[]) => traceShown(accessLog, shown, items);
+  return { body: await reviewDeliveries({ db, trace }, scope, { filter, decision, dryRun }) };
+}

@@ -1,0 +1,75 @@
+/** Replaying and skipping held deliveries: one, many, or by filter (design 3.6, "Review"). */
+import type { Pool } from '../../platform/db/database.ts';
+import { conflict, notFound } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { isOneLine } from '../../tenancy/organisations/name.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { listDeliveries } from '../queue/delivery.store.ts';
+import type { Delivery, DeliveryFilter } from '../queue/delivery.ts';
+import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
+import { requireShown } from './trace-shown.ts';
+
+export interface ReviewRequest {
+  filter: DeliveryFilter;
+  decision: Decision;
+  /** Only say what would be done. */
+  dryRun: boolean;
+}
+
+export interface ReviewOutcome {
+  dryRun: boolean;
+  count: number;
+  /** The first thousand. */
+  deliveryIds: string[];
+}
+
+const MAX_LISTED = 1_000;
+
+/** Why something is skipped: it is read on terminals. */
+export function isReason(text: string): boolean {
+  return text.trim() !== '' && isOneLine(text);
+}
+
+export interface ReviewDependencies {
+  db: Pool;
+  /** See {@link traceShown}. */
+  trace: (items: readonly Delivery[]) => Promise<(item: Delivery) => boolean>;
+}
+
+/**
+ * Throws 404 when a delivery named by id is not there, 409 when one is not held or not what the rest of the filter
+ * says, and 403 when the filter names a patient who refuses the purpose; nothing is done then.
+ */
+export async function reviewDeliveries(
+  { db, trace }: ReviewDependencies,
+  scope: OrganisationScope,
+  { filter, decision, dryRun }: ReviewRequest,
+): Promise<ReviewOutcome> {
+  if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
+  // Whether anything of one patient is held says who is a patient here (docs/adr/0053).
+  if (filter.patientId !== undefined) {
+    const ofPatient = await listDeliveries(db, scope, { filter, status: 'held', limit: MAX_LISTED });
+    requireShown(ofPatient.every(await trace(ofPatient)));
+  }
+  const found = dryRun
+    ? await heldDeliveries(db, scope, filter)
+    : await decide(db, scope, { filter, decision });
+  return { dryRun, count: found.length, deliveryIds: found.slice(0, MAX_LISTED) };
+}
+
+async function requireHeld(
+  db: Pool,
+  scope: OrganisationScope,
+  filter: DeliveryFilter & { ids: readonly string[] },
+): Promise<void> {
+  if (!filter.ids.every(isUuid)) throw notFound('A delivery');
+  const ids = filter.ids.map((id) => id.toLowerCase());
+  const known = await knownDeliveries(db, scope, { ids, facilityId: filter.facilityId });
+  if (!ids.every((id) => known.has(id))) throw notFound('A delivery');
+  const held = new Set(await heldDeliveries(db, scope, { ...filter, ids }));
+  if (!ids.every((id) => held.has(id)))
+    throw conflict(
+      'A delivery named is not held, or not one that the rest of the filter means, so nothing was done. Look at it first.',
+      'not_held',
+    );
+}

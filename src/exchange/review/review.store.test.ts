@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import {
+  connect,
+  insertPatients,
+  type Place,
+  queue,
+  rename,
+} from '../../../test-support/exchange-records.ts';
+import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { listDeliveries } from '../queue/delivery.store.ts';
+import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
+import { type ConnectionKey, leaseDue, type Result, settle } from '../queue/lane.store.ts';
+import { type Decision, decide } from './review.store.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+const SKIP: Decision = { action: 'skip', reason: 'wrong', accountId: null };
+const REPLAY: Decision = { action: 'replay', reason: null, accountId: null };
+
+async function setUp(): Promise<{ place: Place; key: ConnectionKey; patientId: string }> {
+  const { pool } = database;
+  const { id: organisationId } = await createOrganisation(pool, { name: 'Test Organisation' });
+  const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Test Facility' });
+  const place = { organisationId, facilityId };
+  const keys = createKeyRing(randomBytes(32));
+  const { id } = await connect({ pool, keys }, place, { address: 'https://hie.example.org' });
+  const [patientId = ''] = await insertPatients(pool, place, 1);
+  await queue(pool, place, [patientId]);
+  return { place, key: { organisationId, connectionId: id }, patientId };
+}
+
+/** Lease the delivery that is next, and settle it. */
+async function end(key: ConnectionKey, next: Result['next'], outcome: 'refused' | 'delivered') {
+  const token = randomUUID();
+  const [leased] = await leaseDue(database.pool, key, { token, durationMs: 60_000, limit: 1 });
+  assert.ok(leased);
+  const { patientId, sequence } = leased;
+  const status = outcome === 'delivered' ? 201 : 422;
+  const rest = { nonce: randomUUID(), durationMs: 1, outcome, status, failure: null, responseHash: null };
+  const attempt = { ...rest, startedAt: new Date() };
+  const result = { patientId, sequence, leaseToken: token, next, attempt, counted: true };
+  const { moved } = await settle(database.pool, key, [result]);
+  assert.equal(moved.size, 1);
+}
+
+const hold = (key: ConnectionKey) => end(key, { kind: 'hold', reason: 'refused_422' }, 'refused');
+
+async function statuses({ organisationId }: Place): Promise<string[]> {
+  const found = await listDeliveries(database.pool, { organisationId }, { filter: {}, limit: 10 });
+  return found.toSorted((a, b) => a.sequence - b.sequence).map(({ status }) => status);
+}
+
+/** Until something waits for a lock. */
+async function waitingForLock(): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const { rows } = await database.pool.query('select from pg_locks where not granted');
+    if (rows.length > 0) return;
+    await sleep(10);
+  }
+}
+
+describe('a decision about a held delivery', () => {
+  it('made while a change of the patient is under way lets the lane go on with that change', async () => {
+    const { place, key, patientId } = await setUp();
+    await hold(key);
+    const change = await database.pool.connect();
+    await change.query('begin');
+    await change.query('update patient_name set given = $2 where patient_id = $1', [patientId, ['Other']]);
+    await enqueuePatientChanges(change, place, [{ patientId, event: 'updated' }]);
+    const deciding = decide(database.pool, place, { filter: {}, decision: SKIP });
+    await waitingForLock();
+    await change.query('commit');
+    change.release();
+    assert.equal((await deciding).length, 1);
+    assert.deepEqual(await statuses(place), ['skipped', 'queued']);
+  });
+
+  it('is recorded only as often as it was done', async () => {
+    const { place, key } = await setUp();
+    await hold(key);
+    const decided = await Promise.all(
+      [1, 2].map(() => decide(database.pool, place, { filter: {}, decision: SKIP })),
+    );
+    assert.deepEqual(decided.map((ids) => ids.length).toSorted(), [0, 1]);
+    const { rows } = await database.pool.query(
+      'select action from exchange_review where organisation_id = $1',
+      [key.organisationId],
+    );
+    assert.equal(rows.length, 1);
+  });
+
+  it('tells a delivery that was delivered after all from one that was skipped', async () => {
+    const { place, key, patientId } = await setUp();
+    await rename(database.pool, place, [patientId], 'second');
+    await hold(key);
+    // As it may stand in a ledger: a skip that came to nothing, before the replay that was delivered.
+    await database.pool.query(
+      `insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, action)
+       values ($1, $2, $3, 1, $4, 'skip')`,
+      [key.organisationId, key.connectionId, patientId, randomUUID()],
+    );
+    await decide(database.pool, place, { filter: {}, decision: REPLAY });
+    await end(key, { kind: 'advance' }, 'delivered');
+    assert.deepEqual(await statuses(place), ['delivered', 'queued']);
+    await hold(key);
+    await decide(database.pool, place, { filter: {}, decision: SKIP });
+    assert.deepEqual(await statuses(place), ['delivered', 'skipped']);
+  });
+});
+
+describe('a settled delivery', () => {
+  it('makes way for one that its statement does not see yet', async () => {
+    const { key, patientId } = await setUp();
+    const token = randomUUID();
+    await leaseDue(database.pool, key, { token, durationMs: 60_000, limit: 1 });
+    // As a change that ends between the statement's start and its lock leaves it to be seen.
+    await database.pool.query('update exchange_head set last_sequence = 2 where patient_id = $1', [
+      patientId,
+    ]);
+    const next = { kind: 'advance' } as const;
+    const result = { patientId, sequence: 1, leaseToken: token, next, attempt: null, counted: true };
+    assert.deepEqual(await settle(database.pool, key, [result]), { moved: new Set([patientId]), more: true });
+  });
+});

@@ -1,0 +1,149 @@
+/** SQL of what people decide about held deliveries. Each decision is recorded in the statement that makes it. */
+import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { FILTER, filterValues } from '../queue/delivery.store.ts';
+import type { DeliveryFilter } from '../queue/delivery.ts';
+
+export interface Decision {
+  action: 'replay' | 'skip';
+  reason: string | null;
+  /** Null: an operator at the command line. */
+  accountId: string | null;
+}
+
+const HELD = `
+  exchange_head h
+  join exchange_delivery d
+    on d.organisation_id = h.organisation_id
+    and d.connection_id = h.connection_id
+    and d.patient_id = h.patient_id
+    and d.sequence = h.sequence
+  where h.organisation_id = $1
+    and h.held_at is not null
+    and ${FILTER}`;
+
+/** Ids of the held deliveries that are meant. */
+export async function heldDeliveries(
+  db: Queryable,
+  scope: OrganisationScope,
+  filter: DeliveryFilter,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `select d.id from ${HELD} order by d.id`,
+    values: filterValues(scope, filter),
+  });
+  return rows.map((row) => row.id);
+}
+
+/** Which of these ids are deliveries, of the facility when one is named. */
+export async function knownDeliveries(
+  db: Queryable,
+  scope: OrganisationScope,
+  { ids, facilityId }: { ids: readonly string[]; facilityId: string | undefined },
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `
+      select id
+      from exchange_delivery
+      where organisation_id = $1
+        and id = any($2::uuid[])
+        and ($3::uuid is null or facility_id = $3)`,
+    values: [scope.organisationId, ids, facilityId],
+  });
+  return new Set(rows.map((row) => row.id));
+}
+
+/**
+ * Replay: the held deliveries are due now, with all their tries before them, each in its old place.
+ * Skip: their lanes go on with what is behind them. Returns the ids.
+ *
+ * The heads are locked by a statement of its own: a change under way may queue behind a head while its lock is
+ * waited for, and only a later statement sees what that change queued.
+ */
+export function decide(
+  db: Pool,
+  scope: OrganisationScope,
+  { filter, decision }: { filter: DeliveryFilter; decision: Decision },
+): Promise<string[]> {
+  return transaction(db, async (client) => {
+    const ids = await lockHeld(client, scope, filter);
+    return ids.length === 0 ? [] : decideLocked(client, scope, { ids, decision });
+  });
+}
+
+/** Lock the heads of the held deliveries that are meant, in the order in which changes lock them. */
+async function lockHeld(db: Queryable, scope: OrganisationScope, filter: DeliveryFilter): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `
+      select d.id
+      from ${HELD}
+      order by h.connection_id, h.patient_id
+      for update of h`,
+    values: filterValues(scope, filter),
+  });
+  return rows.map((row) => row.id);
+}
+
+/** What is recorded and returned is what was moved. */
+async function decideLocked(
+  db: Queryable,
+  scope: OrganisationScope,
+  { ids, decision }: { ids: readonly string[]; decision: Decision },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `
+      with chosen as (
+        select h.connection_id, h.patient_id, h.sequence, h.last_sequence, d.id
+        from ${HELD}
+      ), replayed as (
+        update exchange_head h
+        set held_at = null, held_reason = null, attempts = 0, due_at = now()
+        from chosen c
+        where $9 = 'replay'
+          and h.organisation_id = $1
+          and h.connection_id = c.connection_id
+          and h.patient_id = c.patient_id
+        returning c.*
+      ), advanced as (
+        update exchange_head h
+        set held_at = null, held_reason = null, attempts = 0, due_at = now(),
+            sequence = n.sequence, queued_at = n.occurred_at
+        from chosen c
+        join exchange_delivery n
+          on n.organisation_id = $1
+          and n.connection_id = c.connection_id
+          and n.patient_id = c.patient_id
+          and n.sequence = c.sequence + 1
+        where $9 = 'skip'
+          and c.sequence < c.last_sequence
+          and h.organisation_id = $1
+          and h.connection_id = c.connection_id
+          and h.patient_id = c.patient_id
+        returning c.*
+      ), finished as (
+        delete from exchange_head h
+        using chosen c
+        where $9 = 'skip'
+          and c.sequence = c.last_sequence
+          and h.organisation_id = $1
+          and h.connection_id = c.connection_id
+          and h.patient_id = c.patient_id
+        returning c.*
+      ), moved as (
+        select * from replayed
+        union all
+        select * from advanced
+        union all
+        select * from finished
+      ), recorded as (
+        insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, action, reason, account_id)
+        select $1, connection_id, patient_id, sequence, gen_random_uuid(), $9, $10, $11::uuid
+        from moved
+      )
+      select id
+      from moved
+      order by id`,
+    values: [...filterValues(scope, { ids }), decision.action, decision.reason, decision.accountId],
+  });
+  return rows.map((row) => row.id);
+}

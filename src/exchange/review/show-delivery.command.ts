@@ -1,0 +1,72 @@
+/** `interchange delivery show` */
+import { Command } from 'commander';
+import {
+  type CommandEnvironment,
+  CommandError,
+  type CommandSession,
+  UsageError,
+} from '../../platform/command/command.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { organisationsWithConnections } from '../connections/connection.store.ts';
+import { readDelivery, readPayload } from '../queue/delivery.store.ts';
+import type { DeliveryDetail } from '../queue/delivery.ts';
+import { deliveryDetailView } from './delivery.schema.ts';
+import { deliveryLine } from './list-deliveries.command.ts';
+import { PAYLOAD_REMOVED } from './read-delivery.ts';
+import { traceForOperator } from './trace-for-operator.ts';
+
+export function showDeliveryCommand(environment: CommandEnvironment): Command {
+  return new Command('show')
+    .description('one delivery with every attempt and decision')
+    .requiredOption('--id <id>', 'delivery')
+    .option('--payload', "the envelope as it is sent, instead; entered in the patient's access log")
+    .addHelpText('after', '\nExample:\n  npx interchange delivery show --id 0197a3c2…')
+    .action(async ({ id, payload }: { id: string; payload?: true }) => {
+      if (!isUuid(id))
+        throw new UsageError('--id must be a UUID. Find it with: npx interchange delivery list');
+      await environment.withSession(async (session) => {
+        const found = await findDelivery(session, id);
+        await (payload ? printPayload : printDelivery)(environment, session, found);
+      });
+    });
+}
+
+async function findDelivery({ db }: CommandSession, id: string): Promise<DeliveryDetail> {
+  for (const organisationId of await organisationsWithConnections(db)) {
+    const found = await readDelivery(db, { organisationId }, id);
+    if (found !== undefined) return found;
+  }
+  throw new CommandError(`There is no delivery ${id}. Find it with: npx interchange delivery list`);
+}
+
+async function printDelivery(
+  environment: CommandEnvironment,
+  session: CommandSession,
+  found: DeliveryDetail,
+): Promise<void> {
+  const mayShow = await traceForOperator(environment, session, { action: 'delivery.read', items: [found] });
+  const view = deliveryDetailView(found, mayShow(found));
+  const attempts = view.attempts.map(
+    (attempt) =>
+      `  ${attempt.startedAt}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
+  );
+  const reviews = view.reviews.map(
+    (review) => `  ${review.decidedAt}  ${review.action}  ${review.reason ?? ''}`,
+  );
+  environment.print(view, [deliveryLine(view), ...attempts, ...reviews].join('\n'));
+}
+
+async function printPayload(
+  environment: CommandEnvironment,
+  session: CommandSession,
+  found: DeliveryDetail,
+): Promise<void> {
+  if (!found.hasPayload) throw new CommandError(PAYLOAD_REMOVED);
+  const shown = { action: 'patient.delivery-payload.read' as const, items: [found] };
+  const mayShow = await traceForOperator(environment, session, shown);
+  if (!mayShow(found)) throw new CommandError('The patient refuses the purpose of use OPS.');
+  const payload = await readPayload(session.db, found, found.id);
+  const text = payload?.body;
+  if (typeof text !== 'string') throw new CommandError(PAYLOAD_REMOVED);
+  environment.print(JSON.parse(text), text);
+}

@@ -1,0 +1,29 @@
+/** What a command shows of patients is traced as shown to the operator, whose purpose is OPS (docs/adr/0053). */
+import { randomUUID } from 'node:crypto';
+import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
+import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
+import { OPERATOR_ACCOUNT_ID } from '../../privacy/access-log/access-log.ts';
+import { createAccessLogWriter } from '../../privacy/access-log/access-log.writer.ts';
+import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
+import { type AboutPatient, type Review, traceShown } from './trace-shown.ts';
+
+/** See {@link traceShown}. */
+export async function traceForOperator<Item extends AboutPatient>(
+  { now }: Pick<CommandEnvironment, 'now'>,
+  { db, keys }: CommandSession,
+  { action, items }: { action: Review['action']; items: readonly Item[] },
+): Promise<(item: Item) => boolean> {
+  const accessLog = createAccessLogWriter({
+    pool: db,
+    chainKey: (on) => newestChainKey(keys, on),
+    now,
+    onError: () => undefined,
+  });
+  const purposeOfUse = DEFAULT_PURPOSE_OF_USE;
+  const review = { accountId: OPERATOR_ACCOUNT_ID, purposeOfUse, correlationId: randomUUID(), action };
+  try {
+    return await traceShown(accessLog, review, items);
+  } finally {
+    await accessLog.close();
+  }
+}

@@ -1,0 +1,58 @@
+/** What a review shows of a patient is traced, or left out where the patient refuses the purpose (docs/adr/0053). */
+
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
+import { allowsPurpose, purposeRefused } from '../../privacy/decide.ts';
+
+/** Something about one patient, as the store gives it. */
+export interface AboutPatient {
+  organisationId: string;
+  facilityId: string;
+  patientId: string;
+  refusedPurposes: string[];
+}
+
+export interface Review {
+  accountId: string;
+  purposeOfUse: PurposeOfUse;
+  correlationId: string;
+  /** As the access log names it. */
+  action: 'delivery.list' | 'delivery.read' | 'patient.delivery-payload.read' | 'callback.list';
+}
+
+/**
+ * Tells which of the items may name their patient, once one entry for each patient is durable: allowed, or refused.
+ * All entries are written at once.
+ */
+export async function traceShown<Item extends AboutPatient>(
+  accessLog: AccessLog,
+  review: Review,
+  items: readonly Item[],
+): Promise<(item: Item) => boolean> {
+  const mayShow = (item: Item) => allowsPurpose(item.refusedPurposes, review.purposeOfUse);
+  const entries = new Map<string, AccessEntry>();
+  for (const item of items)
+    entries.set(`${item.facilityId}/${item.patientId}`, entryOf(review, item, mayShow(item)));
+  if (entries.size > 0) await accessLog.record([...entries.values()]);
+  return mayShow;
+}
+
+function entryOf(
+  { accountId, purposeOfUse, correlationId, action }: Review,
+  { organisationId, facilityId, patientId }: AboutPatient,
+  mayShow: boolean,
+): AccessEntry {
+  const by = {
+    accountId,
+    purposeOfUse,
+    correlationId,
+    action,
+    outcome: mayShow ? 'allowed' : 'refused',
+  } as const;
+  return { ...by, organisationId, facilityId, patientId, resourceType: 'Patient', resourceId: patientId };
+}
+
+/** For a list of one patient's: 403 when the patient refuses the purpose. */
+export function requireShown(mayShow: boolean): void {
+  if (!mayShow) throw purposeRefused();
+}

@@ -1,0 +1,75 @@
+/** SQL of the circuit of a connection, shared by all workers (design 3.6). */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
+
+/** Open the circuit; false when another worker had opened it already. */
+export async function openCircuit(db: Queryable, key: ConnectionKey, probeAfterMs: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'exchange-circuit-open',
+    text: `
+      update exchange_circuit
+      set opened_at = now(),
+          probe_at = now() + $3::integer * interval '1 millisecond',
+          failed_probes = 0
+      where organisation_id = $1
+        and connection_id = $2
+        and opened_at is null`,
+    values: [key.organisationId, key.connectionId, probeAfterMs],
+  });
+  return rowCount === 1;
+}
+
+/** Close the circuit: the exchange answers again. */
+export async function closeCircuit(db: Queryable, key: ConnectionKey): Promise<void> {
+  await db.query({
+    name: 'exchange-circuit-close',
+    text: `
+      update exchange_circuit
+      set opened_at = null,
+          probe_at = '-infinity',
+          failed_probes = 0
+      where organisation_id = $1
+        and connection_id = $2
+        and opened_at is not null`,
+    values: [key.organisationId, key.connectionId],
+  });
+}
+
+/**
+ * Note a probe that failed: the next comes after `afterMs`, doubled for each failure before, up to `maxMs`; or after
+ * `restMs`, when that is later.
+ */
+export async function delayProbe(
+  db: Queryable,
+  key: ConnectionKey,
+  delay: { afterMs: number; maxMs: number; restMs: number },
+): Promise<void> {
+  await db.query({
+    name: 'exchange-circuit-delay',
+    text: `
+      update exchange_circuit
+      set failed_probes = failed_probes + 1,
+          probe_at = now()
+            + greatest(least($3::double precision * power(2, least(failed_probes + 1, 20)), $4), $5)
+              * interval '1 millisecond'
+      where organisation_id = $1
+        and connection_id = $2
+        and opened_at is not null`,
+    values: [key.organisationId, key.connectionId, delay.afterMs, delay.maxMs, delay.restMs],
+  });
+}
+
+/** A probe was not sent after all: the next one need not wait for it. */
+export async function probeNow(db: Queryable, key: ConnectionKey): Promise<void> {
+  await db.query({
+    name: 'exchange-circuit-probe-now',
+    text: `
+      update exchange_circuit
+      set probe_at = now()
+      where organisation_id = $1
+        and connection_id = $2
+        and opened_at is not null
+        and probe_at > now()`,
+    values: [key.organisationId, key.connectionId],
+  });
+}

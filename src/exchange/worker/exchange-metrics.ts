@@ -1,0 +1,107 @@
+/** What Prometheus sees of the exchange. Each function may be called again for one registry. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
+import type { Queryable } from '../../platform/db/database.ts';
+import { countedStates, countQueues } from '../queue/queue-count.store.ts';
+import type { QueueState } from '../queue/queue-state.store.ts';
+
+/** Callbacks by the status they were answered with; 401 are the refused ones. */
+export function callbackAnswers(registry: Registry): Counter<'status'> {
+  const name = 'interchange_exchange_callbacks_total';
+  const help = 'Callbacks of exchanges, by the status of the answer: 401 refused, 409 kept for review.';
+  return once(
+    registry,
+    name,
+    () => new Counter({ name, help, labelNames: ['status'], registers: [registry] }),
+  );
+}
+
+/** Seconds of tries by connection and outcome. */
+export function attemptSeconds(registry: Registry): Histogram<'connection' | 'outcome'> {
+  const name = 'interchange_exchange_attempt_duration_seconds';
+  return once(
+    registry,
+    name,
+    () =>
+      new Histogram({
+        name,
+        help: 'Tries of deliveries and how long they took, by connection and outcome.',
+        labelNames: ['connection', 'outcome'],
+        buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+        registers: [registry],
+      }),
+  );
+}
+
+const GAUGES: { name: string; help: string; read: (state: QueueState) => number }[] = [
+  { name: 'interchange_exchange_queued', help: 'Deliveries that wait.', read: (state) => state.queued },
+  { name: 'interchange_exchange_held', help: 'Deliveries held for review.', read: (state) => state.held },
+  {
+    name: 'interchange_exchange_oldest_waiting_seconds',
+    help: 'Age of the oldest delivery that is next in its lane and not held.',
+    read: (state) => state.oldestSeconds,
+  },
+  {
+    name: 'interchange_exchange_circuit_open',
+    help: '1 while the exchange is taken for down.',
+    read: (state) => Number(state.circuitOpen),
+  },
+];
+/** The gauges of one scrape ask the database together. */
+const ASK_EVERY_MS = 1_000;
+/** A scrape waits so long for a new count, and shows the last one after that. */
+const WAIT_FOR_COUNT_MS = 2_000;
+
+/**
+ * Gauges of the queue, by connection. They say the same on every process: what was counted last, by any of them. A
+ * scrape that finds the count old has it made anew, and waits for it unless it takes long.
+ */
+export function registerQueueGauges(registry: Registry, db: Queryable): void {
+  let asked: Promise<QueueState[]> | undefined;
+  let askedMs = 0;
+  const states = (): Promise<QueueState[]> => {
+    if (asked === undefined || performance.now() - askedMs > ASK_EVERY_MS) {
+      askedMs = performance.now();
+      asked = ask().catch((): QueueState[] => []);
+    }
+    return asked;
+  };
+  let counting: Promise<void> | undefined;
+  const count = () => {
+    counting ??= countQueues(db)
+      .catch(() => undefined)
+      .finally(() => {
+        counting = undefined;
+      });
+    return counting;
+  };
+  const ask = async (): Promise<QueueState[]> => {
+    const found = await countedStates(db);
+    if (!found.uncounted && !found.states.some(({ due }) => due)) return found.states;
+    await Promise.race([count(), sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
+    return (await countedStates(db)).states;
+  };
+  for (const { name, help, read } of GAUGES)
+    once(
+      registry,
+      name,
+      () =>
+        new Gauge({
+          name,
+          help,
+          labelNames: ['connection'],
+          registers: [registry],
+          // Processes of one machine say the same.
+          aggregator: 'max',
+          async collect() {
+            const found = await states();
+            this.reset();
+            for (const state of found) this.set({ connection: state.connectionId }, read(state));
+          },
+        }),
+    );
+}
+
+function once<M extends Metric>(registry: Registry, name: string, make: () => M): M {
+  return (registry.getSingleMetric(name) as M | undefined) ?? make();
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { parseRetryAfter } from '../../outbound/retry-after.ts';
+import { CIRCUIT, createFailureCount } from './circuit.ts';
+import { judge } from './judge.ts';
+import { meaningOf, RETRY, retryDelay } from './retry.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe('retry schedule', () => {
+  it('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, each within 20 %, and then held', () => {
+    const schedule = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
+    for (const [index, delay] of schedule.entries()) {
+      const at = (random: number) => retryDelay(RETRY, index + 1, { retryAfterMs: undefined, random });
+      assert.equal(at(0.5), delay);
+      assert.equal(at(0), delay * 0.8);
+      assert.ok((at(0.999_999) ?? 0) <= delay * 1.2 && (at(0.999_999) ?? 0) > delay * 1.19);
+    }
+    assert.equal(retryDelay(RETRY, 9, { retryAfterMs: undefined, random: 0.5 }), undefined);
+    assert.equal(retryDelay(RETRY, 9, { retryAfterMs: 1_000, random: 0.5 }), undefined);
+  });
+
+  it('waits as long as retry-after asks, and never less than the schedule', () => {
+    assert.equal(retryDelay(RETRY, 1, { retryAfterMs: 90_000, random: 0.5 }), 90_000);
+    assert.equal(retryDelay(RETRY, 2, { retryAfterMs: 1_000, random: 0.5 }), 30_000);
+    assert.equal(retryDelay(RETRY, 1, { retryAfterMs: 1e12, random: 0.5 }), 24 * HOUR);
+  });
+
+  it('reads retry-after as seconds and as a date, and ignores nonsense', () => {
+    const now = new Date('2026-03-01T10:00:00Z');
+    assert.equal(parseRetryAfter('120', now), 120_000);
+    assert.equal(parseRetryAfter('Sun, 01 Mar 2026 10:02:00 GMT', now), 120_000);
+    assert.equal(parseRetryAfter('Sun, 01 Mar 2026 09:00:00 GMT', now), 0);
+    for (const bad of [undefined, '', 'soon', '-5', '1.5', '99999999999'])
+      assert.equal(parseRetryAfter(bad, now), undefined, String(bad));
+  });
+});
+
+describe('meaning of a status', () => {
+  it('is final for a 4xx other than 401, 403, 404, 408, 409, 425 and 429', () => {
+    const retried = new Set([401, 403, 404, 408, 409, 425, 429]);
+    for (let status = 100; status < 600; status += 1) {
+      const expected =
+        status >= 200 && status < 300
+          ? 'delivered'
+          : status >= 400 && status < 500 && !retried.has(status)
+            ? 'refused'
+            : 'failed';
+      assert.equal(meaningOf(status), expected, String(status));
+    }
+  });
+
+  it('holds what is refused at once, and what failed after the last retry', () => {
+    const by = { attempts: 0, counted: true, retry: RETRY, random: 0.5 };
+    const answered = (status: number) => ({
+      kind: 'answered' as const,
+      status,
+      retryAfterMs: undefined,
+      responseHash: Buffer.alloc(32),
+    });
+    assert.deepEqual(judge(answered(204), by).next, { kind: 'advance' });
+    assert.deepEqual(judge(answered(422), by).next, { kind: 'hold', reason: 'refused_422' });
+    assert.deepEqual(judge(answered(503), by).next, { kind: 'retry', afterMs: 5_000 });
+    assert.deepEqual(judge(answered(301), by).next, { kind: 'retry', afterMs: 5_000 });
+    assert.deepEqual(judge(answered(503), { ...by, attempts: 7 }).next, {
+      kind: 'retry',
+      afterMs: 36_000_000,
+    });
+    assert.deepEqual(judge(answered(503), { ...by, attempts: 8 }).next, {
+      kind: 'hold',
+      reason: 'retries_exhausted',
+    });
+    assert.deepEqual(judge(answered(503), { ...by, attempts: 8, counted: false }).next, {
+      kind: 'retry',
+      afterMs: 5_000,
+    });
+    const lost = judge({ kind: 'unanswered', code: 'ECONNRESET', reached: true }, by);
+    assert.deepEqual(
+      [lost.outcome, lost.failure, lost.sign, lost.next],
+      ['failed', 'ECONNRESET', 'failing', { kind: 'retry', afterMs: 5_000 }],
+    );
+    assert.equal(judge({ kind: 'unanswered', code: 'ECONNREFUSED', reached: false }, by).sign, 'unreachable');
+    assert.equal(judge(answered(409), by).sign, 'up', 'a conflict says that the exchange is up');
+  });
+});
+
+describe('failure count', () => {
+  it('asks to open after so many lanes failed in a row, or so many tries did not reach it', () => {
+    const lanes = createFailureCount(CIRCUIT);
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd', 'e'].map((lane) => lanes.note('failing', lane)),
+      [false, false, false, false, true],
+    );
+    const same = createFailureCount(CIRCUIT);
+    assert.ok(Array.from({ length: 100 }, () => same.note('failing', 'a')).every((open) => !open));
+    const unreachable = createFailureCount(CIRCUIT);
+    assert.deepEqual(
+      Array.from({ length: 5 }, () => unreachable.note('unreachable', 'a')),
+      [false, false, false, false, true],
+    );
+  });
+
+  it('starts anew with every sign of life', () => {
+    const sign = fc.constantFrom('up' as const, 'failing' as const);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(sign, fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'))), (signs) => {
+        const count = createFailureCount(CIRCUIT);
+        const failing = new Set<string>();
+        for (const [one, lane] of signs) {
+          if (one === 'up') failing.clear();
+          else failing.add(lane);
+          assert.equal(count.note(one, lane), one !== 'up' && failing.size >= CIRCUIT.failures);
+        }
+      }),
+    );
+  });
+});

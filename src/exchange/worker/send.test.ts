@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import dns from 'node:dns';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import { afterEach, describe, it, mock } from 'node:test';
+import { guardedLookup } from '../../outbound/outbound-address.ts';
+import { type Answer, createSender, type Sender } from './send.ts';
+
+const open: (Server | Sender)[] = [];
+afterEach(() => {
+  for (const one of open.splice(0)) {
+    if ('closeAllConnections' in one) one.closeAllConnections();
+    one.close();
+  }
+});
+
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  open.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function post(address: string, body = '{}', timeoutMs = 500): Promise<Answer> {
+  const sender = createSender(address, { maxInFlight: 2, timeoutMs, reach: 'operator' });
+  open.push(sender);
+  return sender.post(body, { 'content-type': 'application/json' });
+}
+
+describe('a sent request', () => {
+  it('carries the bytes, the path and the query as they are, and tells the hash of the answer', async () => {
+    let seen = '';
+    const address = await listen((request, response) => {
+      request.on('data', (chunk) => {
+        seen += chunk;
+      });
+      request.on('end', () => response.writeHead(201, { 'retry-after': '7' }).end(`${request.url} Zoë`));
+    });
+    const answer = await post(`${address}/a%20b?z=1&a=%7e`, '{"name":"Zoë"}');
+    assert.equal(seen, '{"name":"Zoë"}');
+    assert.deepEqual(answer, {
+      kind: 'answered',
+      status: 201,
+      retryAfterMs: 7_000,
+      responseHash: hash('sha256', '/a%20b?z=1&a=%7e Zoë', 'buffer'),
+    });
+  });
+
+  it('is not sent on by a redirect', async () => {
+    let requests = 0;
+    const address = await listen((_request, response) => {
+      requests += 1;
+      response.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    const answer = await post(address);
+    assert.deepEqual(
+      [answer.kind, answer.kind === 'answered' && answer.status, requests],
+      ['answered', 302, 1],
+    );
+  });
+
+  it('ends after its time-out, before the answer and in the middle of it', async () => {
+    const silent = await listen(() => undefined);
+    assert.deepEqual(await post(silent), { kind: 'unanswered', code: 'TIMEOUT', reached: true });
+    const dripping = await listen((_request, response) => void response.writeHead(200).write('{'));
+    assert.deepEqual(await post(dripping), { kind: 'unanswered', code: 'TIMEOUT', reached: true });
+  });
+
+  it('tells an exchange that cannot be reached from one that fails', async () => {
+    const gone = await listen(() => undefined);
+    for (const server of open.splice(0)) server.close();
+    assert.deepEqual(await post(gone), { kind: 'unanswered', code: 'ECONNREFUSED', reached: false });
+    const dropping = await listen((request) => request.socket.destroy());
+    assert.deepEqual(await post(dropping), { kind: 'unanswered', code: 'ECONNRESET', reached: true });
+    const breaking = await listen((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{');
+      setTimeout(() => response.destroy(), 50);
+    });
+    assert.deepEqual(await post(breaking), { kind: 'unanswered', code: 'TRUNCATED', reached: true });
+    const unknown = await post('https://does-not-exist.invalid/');
+    assert.deepEqual([unknown.kind, unknown.kind === 'unanswered' && unknown.reached], ['unanswered', false]);
+  });
+
+  it('reads no more than a megabyte of the answer', async () => {
+    const address = await listen((_request, response) => {
+      response.writeHead(200);
+      const more = () => {
+        while (response.write('x'.repeat(65_536)));
+        response.once('drain', more);
+      };
+      more();
+    });
+    const answer = await post(address, '{}', 5_000);
+    assert.deepEqual([answer.kind, answer.kind === 'answered' && answer.status], ['answered', 200]);
+  });
+
+  it('goes to no address that a name resolves to and that is refused', async () => {
+    const lookup = (plainHttp: boolean, host: string) =>
+      new Promise<string | undefined>((resolve) =>
+        guardedLookup(plainHttp, 'operator')(host, { all: true }, (error) =>
+          resolve((error as { code?: string } | null)?.code),
+        ),
+      );
+    assert.equal(await lookup(false, '169.254.169.254'), 'address_refused');
+    assert.equal(await lookup(false, 'fe80::1'), 'address_refused');
+    assert.equal(await lookup(false, '0.0.0.0'), 'address_refused');
+    assert.equal(await lookup(true, '10.1.2.3'), 'address_refused', 'plain http stays on this machine');
+    assert.equal(await lookup(false, '10.1.2.3'), undefined);
+    assert.equal(await lookup(true, '127.0.0.1'), undefined);
+  });
+
+  it('goes to no name that is moved inside after its address was set over HTTP', async () => {
+    let connections = 0;
+    const server = createNetServer(() => {
+      connections += 1;
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const resolved = mock.method(dns, 'lookup', ((_name, _options, found) =>
+      found(null, [{ address: '127.0.0.1', family: 4 }] as never, 4)) as typeof dns.lookup);
+    syncBuiltinESMExports();
+    try {
+      for (const reach of ['public', 'operator'] as const) {
+        const sender = createSender(`https://hie.example.org:${port}/in`, {
+          maxInFlight: 1,
+          timeoutMs: 300,
+          reach,
+        });
+        open.push(sender);
+        const answer = await sender.post('{}', {});
+        assert.equal(answer.kind === 'unanswered' && answer.code === 'address_refused', reach === 'public');
+        assert.equal(connections, reach === 'public' ? 0 : 1);
+      }
+    } finally {
+      resolved.mock.restore();
+      syncBuiltinESMExports();
+      server.close();
+    }
+  });
+
+  it('is answered after longer than a connection may be idle', async () => {
+    const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 4_500));
+    const answer = await post(address, '{}', 8_000);
+    assert.equal(answer.kind, 'answered');
+  });
+
+  it('keeps requests that are under way when the sender is closed', async () => {
+    const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 100));
+    const sender = createSender(address, { maxInFlight: 2, timeoutMs: 1_000, reach: 'operator' });
+    const answer = sender.post('{}', {});
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    sender.close();
+    assert.equal((await answer).kind, 'answered');
+  });
+});

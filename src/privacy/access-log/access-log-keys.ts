@@ -1,0 +1,73 @@
+/** Keys of the access log, and sealing its heads anew when they are renewed (docs/adr/0008, docs/adr/0085). */
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
+import { type DataKeys, deriveKey } from '../../platform/crypto/key-ring.ts';
+import type { Resealed } from '../../platform/crypto/sealed-table.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { WriterRow } from './access-log.store.ts';
+import {
+  listWriters,
+  readRegistry,
+  replaceHeadSeals,
+  replaceRegistrySeal,
+} from './access-log-chain.store.ts';
+import { headSeal, registrySeal } from './hash-chain.ts';
+
+const PURPOSE = 'access-log';
+/** What is sealed, as an operator calls it. */
+export const CHAINS_NAME = 'chains of the access log';
+
+/** The key that a new chain has. */
+export async function newestChainKey(keys: KeyRing, db: Queryable): Promise<Uint8Array> {
+  const [newest] = await keys.deriveAll(db, PURPOSE);
+  return newest;
+}
+
+/** The keys of all chains, newest first. */
+export function allChainKeys(keys: KeyRing, db: Queryable): Promise<[Uint8Array, ...Uint8Array[]]> {
+  return keys.deriveAll(db, PURPOSE);
+}
+
+/**
+ * Seal the register and the head of every chain with the newest key. Who knows an older one can then not change what
+ * is in a chain. A running writer finds its head changed and begins a new chain. What no key sealed stays as it is,
+ * for verification to find.
+ */
+export async function resealAccessLog(db: Queryable, dataKeys: DataKeys): Promise<Resealed> {
+  const keys = dataKeys.map((dataKey) => deriveKey(dataKey, PURPOSE));
+  const [newest = Buffer.alloc(0)] = keys;
+  const registry = await readRegistry(db);
+  if (
+    registry !== undefined &&
+    keys.some((key) => registrySeal(key, registry.lastNumber).equals(registry.seal))
+  )
+    await replaceRegistrySeal(db, registrySeal(newest, registry.lastNumber));
+  const writers = await listWriters(db, { lock: true });
+  const intact = writers.filter((writer) => keys.some((key) => isSealedBy(key, writer)));
+  await replaceHeadSeals(
+    db,
+    intact.map(({ id, lastSequence, lastHash }) => ({
+      id,
+      seal: headSeal(newest, id, lastSequence, lastHash),
+    })),
+  );
+  return {
+    name: CHAINS_NAME,
+    resealed: intact.length,
+    unreadable: writers.length - intact.length,
+  };
+}
+
+/** How many chains a data key sealed, and how many another did: tells whether it is the one of this log. */
+export async function countSeals(
+  db: Queryable,
+  dataKey: Uint8Array,
+): Promise<{ own: number; others: number }> {
+  const key = deriveKey(dataKey, PURPOSE);
+  const writers = await listWriters(db);
+  const own = writers.filter((writer) => isSealedBy(key, writer)).length;
+  return { own, others: writers.length - own };
+}
+
+function isSealedBy(key: Uint8Array, { id, lastSequence, lastHash, headSeal: seal }: WriterRow): boolean {
+  return headSeal(key, id, lastSequence, lastHash).equals(seal);
+}

@@ -1,0 +1,74 @@
+/** GET /patients/base/<id>/access-log (design section 4): who read what of a patient, and why. */
+import Type from 'typebox';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { type ReadAccessLogDependencies, readAccessLog } from './read-access-log.ts';
+
+const OUTCOMES = ['allowed', 'refused'] as const;
+const Outcome = (description: string) =>
+  Type.Unsafe<(typeof OUTCOMES)[number]>({ type: 'string', enum: OUTCOMES, description });
+
+const EntrySchema = Type.Object({
+  occurredAt: Type.String({ description: 'UTC instant.' }),
+  accountId: Type.String(),
+  accountEmail: Type.Union([Type.String(), Type.Null()]),
+  action: Type.String({ description: 'What was done, e.g. `encounter.read`.' }),
+  resourceType: Type.String(),
+  resourceId: Type.Union([Type.String(), Type.Null()], {
+    description: 'null where many records were concerned.',
+  }),
+  purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
+  outcome: Outcome('Whether the privacy setting let it through.'),
+  correlationId: Type.String({ description: 'That of the call.' }),
+});
+
+const AccessLogQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      description: 'Entries from the start of this date or date-time on, in the time zone of the facility.',
+    }),
+  ),
+  to: Type.Optional(Type.String({ description: 'Entries until the end of this date or date-time.' })),
+  account: Type.Optional(Type.String({ description: 'Only of this account.' })),
+  action: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only this action, e.g. `encounter.search`.' }),
+  ),
+  outcome: Type.Optional(Outcome('Only with this outcome.')),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Entries on a page.' }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'Opaque: nextCursor of the previous page.' })),
+});
+
+export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Access> {
+  return facilityRoute(
+    { permissions: ['patients.access-log.read'], module: 'patients', purposeOfUse: 'default' },
+    {
+      docs: {
+        operationId: 'readAccessLog',
+        summary: "Read a patient's access log",
+        description: 'What was done at this facility, newest first. Reading it is entered in it.',
+        tag: 'Patients',
+      },
+      params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
+      query: AccessLogQuery,
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: Type.Object({
+            items: Type.Array(EntrySchema),
+            nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
+            keptFrom: Type.Union([Type.String(), Type.Null()], {
+              description:
+                'UTC instant: older entries were archived, ask the operator for them. null where none were.',
+            }),
+          }),
+        },
+      },
+      handle: async ({ params, query }, context) => ({
+        body: await readAccessLog(deps, { id: params.patientId, query }, context),
+      }),
+    },
+  );
+}

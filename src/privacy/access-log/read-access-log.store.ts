@@ -1,0 +1,154 @@
+/** SQL of reading a patient's access log. */
+import type { Queryable } from '../../platform/db/database.ts';
+import { instantFromTimestamp, timestampFromDate } from '../../platform/db/timestamp.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { AccessEntry } from './access-log.ts';
+
+/** Where a page ended: the time as PostgreSQL writes it, the writer and its sequence number. */
+export type AccessLogPosition = readonly [occurredAt: string, writerId: string, sequence: number];
+
+export interface AccessLogFilter {
+  readonly from: Date | undefined;
+  /** Exclusive. */
+  readonly before: Date | undefined;
+  readonly accountId: string | undefined;
+  readonly action: string | undefined;
+  readonly outcome: AccessEntry['outcome'] | undefined;
+}
+
+export interface AccessLogPageKey {
+  readonly patientId: string;
+  readonly filter: AccessLogFilter;
+  readonly after: AccessLogPosition | undefined;
+  /** Entries on the page at most. */
+  readonly limit: number;
+}
+
+/** An entry as it is shown. */
+export type ShownEntry = Pick<
+  AccessEntry,
+  'accountId' | 'action' | 'resourceType' | 'resourceId' | 'purposeOfUse' | 'outcome' | 'correlationId'
+> & {
+  /** UTC instant. */
+  occurredAt: string;
+  /** Null when the account is gone from the directory. */
+  accountEmail: string | null;
+};
+
+export interface AccessLogPage {
+  entries: ShownEntry[];
+  next: AccessLogPosition | undefined;
+}
+
+interface EntryRow {
+  occurred_text: string;
+  writer_id: string;
+  sequence: number;
+  account_id: string;
+  account_email: string | null;
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  purpose_of_use: AccessEntry['purposeOfUse'];
+  outcome: AccessEntry['outcome'];
+  correlation_id: string;
+}
+
+const PAGE = `
+  select
+    l.occurred_at::text as occurred_text,
+    l.writer_id,
+    l.sequence,
+    l.account_id,
+    d.email as account_email,
+    l.action,
+    l.resource_type,
+    l.resource_id,
+    l.purpose_of_use,
+    l.outcome,
+    l.correlation_id
+  from access_log l
+  left join account_directory d
+    on d.user_id = l.account_id
+  where l.organisation_id = $1
+    and l.facility_id = $2
+    and l.patient_id = $3
+    and l.occurred_at >= $4::timestamptz
+    and l.occurred_at < $5::timestamptz
+    and ($6::uuid is null or l.account_id = $6)
+    and ($7::text is null or l.action = $7)
+    and ($8::text is null or l.outcome = $8)
+    and (l.occurred_at, l.writer_id, l.sequence) < ($9::timestamptz, $10::uuid, $11::bigint)
+  order by l.occurred_at desc, l.writer_id desc, l.sequence desc
+  limit $12`;
+
+const BEFORE_ALL: AccessLogPosition = [
+  'infinity',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  Number.MAX_SAFE_INTEGER,
+];
+
+/** Purposes that a patient refuses; undefined when no such patient is registered at the facility. */
+export async function loadRefusedPurposes(
+  db: Queryable,
+  scope: FacilityScope,
+  patientId: string,
+): Promise<string[] | undefined> {
+  const { rows } = await db.query<{ refused_purposes: string[] }>({
+    name: 'patient-refused-purposes',
+    text: `
+      select p.refused_purposes
+      from patient_registration r
+      join patient p
+        on p.organisation_id = $1
+        and p.id = r.patient_id
+      where r.organisation_id = $1
+        and r.facility_id = $2
+        and r.patient_id = $3`,
+    values: [scope.organisationId, scope.facilityId, patientId],
+  });
+  return rows[0]?.refused_purposes;
+}
+
+/** What was done at this facility with one patient's data, newest first. */
+export async function loadAccessLogPage(
+  db: Queryable,
+  scope: FacilityScope,
+  { patientId, filter, after = BEFORE_ALL, limit }: AccessLogPageKey,
+): Promise<AccessLogPage> {
+  const { rows } = await db.query<EntryRow>({
+    text: PAGE,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      patientId,
+      filter.from === undefined ? '-infinity' : timestampFromDate(filter.from),
+      filter.before === undefined ? 'infinity' : timestampFromDate(filter.before),
+      filter.accountId ?? null,
+      filter.action ?? null,
+      filter.outcome ?? null,
+      ...after,
+      limit + 1,
+    ],
+  });
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    entries: shown.map(toEntry),
+    next: rows.length > limit && last ? [last.occurred_text, last.writer_id, last.sequence] : undefined,
+  };
+}
+
+function toEntry(row: EntryRow): ShownEntry {
+  return {
+    occurredAt: instantFromTimestamp(row.occurred_text),
+    accountId: row.account_id,
+    accountEmail: row.account_email,
+    action: row.action,
+    resourceType: row.resource_type,
+    resourceId: row.resource_id,
+    purposeOfUse: row.purpose_of_use,
+    outcome: row.outcome,
+    correlationId: row.correlation_id,
+  };
+}

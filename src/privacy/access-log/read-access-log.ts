@@ -1,0 +1,111 @@
+/** Read a patient's access log; the reading is itself entered before it is answered (design section 4). */
+import { parseDateTime } from '../../fhir/date-time.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { badRequest, notFound } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { newestArchivedMonth } from '../archive/archive.store.ts';
+import { authoriseAccess } from '../authorise-access.ts';
+import type { AccessEntry, AccessLog } from './access-log.ts';
+import {
+  type AccessLogFilter,
+  loadAccessLogPage,
+  loadRefusedPurposes,
+  type ShownEntry,
+} from './read-access-log.store.ts';
+
+export interface ReadAccessLogDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+  cursors: CursorCodec;
+}
+
+/** As asked for; dates as text. */
+export interface AccessLogQuery {
+  from?: string;
+  to?: string;
+  account?: string;
+  action?: string;
+  outcome?: AccessEntry['outcome'];
+  limit?: number;
+  cursor?: string;
+}
+
+const DEFAULT_LIMIT = 20;
+
+/** 400 for a filter or cursor that is none; 404 outside the scope; 403 when the purpose is refused. */
+export async function readAccessLog(
+  { db, accessLog, cursors }: ReadAccessLogDependencies,
+  { id, query }: { id: string; query: AccessLogQuery },
+  context: FacilityContext,
+): Promise<{ items: ShownEntry[]; nextCursor: string | null; keptFrom: string | null }> {
+  const { scope } = context;
+  const patientId = id.toLowerCase();
+  const filter = parseFilter(query, scope.timeZone);
+  const binding = [
+    'access-log',
+    scope.organisationId,
+    scope.facilityId,
+    patientId.toLowerCase(),
+    ...filterText(query),
+  ];
+  const position = query.cursor === undefined ? undefined : cursors.decode(binding, query.cursor);
+  const refusedPurposes = isUuid(patientId) ? await loadRefusedPurposes(db, scope, patientId) : undefined;
+  if (refusedPurposes === undefined) throw notFound('The patient');
+  const { entries, next } = await loadAccessLogPage(db, scope, {
+    patientId,
+    filter,
+    after: position && [String(position[0]), String(position[1]), Number(position[2])],
+    limit: query.limit ?? DEFAULT_LIMIT,
+  });
+  await authoriseAccess(accessLog, context, {
+    patientId,
+    action: 'access-log.read',
+    resourceType: 'AccessLog',
+    resourceId: null,
+    refusedPurposes,
+  });
+  return {
+    items: entries,
+    nextCursor: next === undefined ? null : cursors.encode(binding, next),
+    keptFrom: await keptFrom(db),
+  };
+}
+
+/** Older entries are in the files of the operator. Null while none was archived. */
+async function keptFrom(db: Queryable): Promise<string | null> {
+  const archived = await newestArchivedMonth(db);
+  if (archived === undefined) return null;
+  const start = new Date(`${archived}-01T00:00:00Z`);
+  start.setUTCMonth(start.getUTCMonth() + 1);
+  return `${start.toISOString().slice(0, 10)}T00:00:00Z`;
+}
+
+function parseFilter(
+  { from, to, account, action, outcome }: AccessLogQuery,
+  timeZone: string,
+): AccessLogFilter {
+  if (account !== undefined && !isUuid(account)) throw badRequest('account must be one UUID.', 'bad_filter');
+  return {
+    from: from === undefined ? undefined : spanOf('from', from, timeZone).start,
+    before: to === undefined ? undefined : spanOf('to', to, timeZone).end,
+    accountId: account,
+    action,
+    outcome,
+  };
+}
+
+function spanOf(name: string, text: string, timeZone: string): { start: Date; end: Date } {
+  const date = parseDateTime(text);
+  if (date === undefined)
+    throw badRequest(
+      `${name} must be YYYY, YYYY-MM, YYYY-MM-DD or a date-time with a zone (a + in it sent as %2B).`,
+      'bad_filter',
+    );
+  return date.span(timeZone);
+}
+
+function filterText({ from, to, account, action, outcome }: AccessLogQuery): (string | null)[] {
+  return [from, to, account, action, outcome].map((value) => value ?? null);
+}

@@ -1,0 +1,121 @@
+/** `interchange access-log verify` */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { HEAD_EVENT } from './access-log.writer.ts';
+import { allChainKeys } from './access-log-keys.ts';
+import {
+  type NotedHead,
+  REGISTRATION_CHANGED,
+  type VerificationResult,
+  verifyAccessLog,
+} from './verify-access-log.ts';
+
+export function verifyAccessLogCommand(environment: CommandEnvironment): Command {
+  return new Command('verify')
+    .description('prove that no entry of the access log was changed or removed; exits 1 when one was')
+    .option(
+      '--heads <file>',
+      'output of an earlier run with --json: its heads must still be part of the chains',
+    )
+    .option(
+      '--archive <folder>',
+      'folder with the files of every month that was archived: they are read, and must join the chains',
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange access-log verify --json > heads.json\n  npx interchange access-log verify --heads heads.json\n  npx interchange access-log verify --archive /srv/access-log',
+    )
+    .action(async ({ heads, archive }: { heads?: string; archive?: string }) => {
+      const noted = heads === undefined ? [] : await readHeads(heads);
+      const result = await environment.withSession(({ db, keys }) =>
+        verifyAccessLog(db, (on) => allChainKeys(keys, on), {
+          noted,
+          onProgress: progress(environment),
+          ...(archive === undefined ? {} : { archiveFolder: resolve(archive) }),
+        }),
+      );
+      environment.print(result, summary(result));
+      if (!result.ok) process.exitCode = 1;
+    });
+}
+
+function progress({ stderr, json }: CommandEnvironment): (entries: number) => void {
+  if (json || !stderr.isTTY) return () => undefined;
+  return (entries) => void stderr.write(`\r${entries} entries checked`);
+}
+
+function summary(result: VerificationResult): string {
+  const { ok, entries, writers, faults } = result;
+  if (ok)
+    return [
+      `The access log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'} in ${writers} ${writers === 1 ? 'chain' : 'chains'}, none changed or removed.`,
+      ...archiveLines(result),
+    ].join('\n');
+  const lines = faults.map(
+    ({ writerId, sequence, reason, archive }) =>
+      `  ${archive ?? `chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}`}: ${reason}`,
+  );
+  const allRegistrations =
+    faults.length >= writers && faults.every(({ reason }) => reason === REGISTRATION_CHANGED);
+  const hint = allRegistrations
+    ? '\nEvery registration differs. Is the master key the one that the log was written with?'
+    : '';
+  return `The access log is NOT whole:\n${lines.join('\n')}${hint}`;
+}
+
+function archiveLines({ archived, headsInArchives }: VerificationResult): string[] {
+  const { months, entries, filesChecked } = archived;
+  if (months.length === 0) return [];
+  const span = months.length === 1 ? months[0] : `${months[0]} to ${months.at(-1)}`;
+  if (filesChecked) return [`The files of ${span} are whole, too: ${entries} entries that join the chains.`];
+  const heads = headsInArchives === 0 ? '' : ` ${headsInArchives} of the noted heads lie there.`;
+  return [
+    `${entries} more entries are archived (${span}).${heads} Check their files with --archive <folder>.`,
+  ];
+}
+
+async function readHeads(path: string): Promise<NotedHead[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const heads = parseHeads(text);
+  if (heads === undefined)
+    throw new UsageError(
+      '--heads must name a file with the output of: interchange access-log verify --json, or with log lines of the service that hold access-log.head',
+    );
+  return heads;
+}
+
+/** The document of an earlier run, or log lines of the service with its heads among others. */
+function parseHeads(text: string): NotedHead[] | undefined {
+  const document = parseJson(text) as { heads?: unknown } | null | undefined;
+  if (Array.isArray(document?.heads)) return document.heads.every(isHead) ? document.heads : undefined;
+  const heads = text.split('\n').flatMap(headOfLine);
+  return heads.length > 0 && heads.every(isHead) ? heads : undefined;
+}
+
+interface LoggedHead {
+  event?: string;
+  writerId: string;
+  count: number;
+  hash: string;
+}
+
+function headOfLine(line: string): NotedHead[] {
+  const logged = parseJson(line) as LoggedHead | null | undefined;
+  if (logged?.event !== HEAD_EVENT) return [];
+  return [{ writerId: logged.writerId, sequence: logged.count, hash: logged.hash }];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isHead(head: unknown): head is NotedHead {
+  const { writerId, sequence, hash } = (head ?? {}) as Partial<NotedHead>;
+  return typeof writerId === 'string' && Number.isInteger(sequence) && typeof hash === 'string';
+}

@@ -1,0 +1,432 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { runCommand } from '../../../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
+import { createPool, type Pool } from '../../platform/db/database.ts';
+import { createAccessLogWriter } from './access-log.writer.ts';
+import { resealAccessLog } from './access-log-keys.ts';
+import { makePartitions } from './access-log-partition.store.ts';
+import { entryHash, headSeal } from './hash-chain.ts';
+import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
+
+const MASTER_KEY = randomBytes(32);
+const KEY = createKeyRing(MASTER_KEY).derive('access-log');
+const readKeys = async () => [KEY] as const;
+const ENTRIES = 8;
+
+describe('access-log verify', () => {
+  let database: TestDatabase;
+  let owner: Pool;
+  let writers: string[];
+
+  before(async () => {
+    database = await createTestDatabase();
+    // One connection, so that begin and rollback are on the same.
+    owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+    await makePartitions(owner, new Date(), 2);
+    for (let writer = 0; writer < 3; writer += 1) await writeChain(database, ENTRIES);
+    const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
+    writers = rows.map(({ id }) => id);
+  });
+  after(async () => {
+    await owner.end();
+    await database.drop();
+  });
+
+  /** What verification says after `tamper`, which is undone again. `$1` is the id of the middle writer. */
+  async function afterTampering(
+    tamper: string | ((run: (text: string, ...values: unknown[]) => Promise<unknown>) => Promise<unknown>),
+    options?: Parameters<typeof verifyAccessLog>[2],
+  ): Promise<VerificationResult> {
+    await owner.query('begin');
+    try {
+      if (typeof tamper !== 'string') await tamper((text, ...values) => owner.query(text, values));
+      else await owner.query(tamper, tamper.includes('$1') ? [writers[1]] : []);
+      return await verifyAccessLog(owner, readKeys, options);
+    } finally {
+      await owner.query('rollback');
+    }
+  }
+
+  function blames(result: VerificationResult, writerId: string | undefined, sequence?: number | null): void {
+    assert.equal(result.ok, false);
+    assert.equal(result.faults.length, 1, JSON.stringify(result.faults));
+    assert.equal(result.faults[0]?.writerId, writerId);
+    if (sequence !== undefined) assert.equal(result.faults[0]?.sequence, sequence);
+  }
+
+  it('finds nothing where nothing was done', async () => {
+    const result = await verifyAccessLog(database.pool, readKeys);
+    assert.deepEqual(result.faults, []);
+    assert.deepEqual([result.ok, result.writers, result.entries], [true, 3, 3 * ENTRIES]);
+    assert.deepEqual(
+      result.heads.map(({ writerId, number, sequence }) => ({ writerId, number, sequence })),
+      writers.map((writerId, index) => ({ writerId, number: index + 1, sequence: ENTRIES })),
+    );
+  });
+
+  it('finds each field that was changed', async () => {
+    const changes = {
+      organisation_id: `'${randomUUID()}'`,
+      facility_id: `'${randomUUID()}'`,
+      patient_id: `'${randomUUID()}'`,
+      account_id: `'${randomUUID()}'`,
+      action: "'encounter.search'",
+      resource_type: "'Patient'",
+      resource_id: 'null',
+      purpose_of_use: "'PAYMENT'",
+      outcome: "'refused'",
+      correlation_id: "correlation_id || 'x'",
+      previous_hash: "'\\x00'",
+      hash: "'\\x00'",
+    };
+    for (const [column, value] of Object.entries(changes)) {
+      const tampered = `update access_log set ${column} = ${value} where writer_id = $1 and sequence = 4`;
+      blames(await afterTampering(tampered), writers[1], 4);
+    }
+    for (const step of ['1 millisecond', '-1 hour', '1 microsecond'])
+      blames(
+        await afterTampering(
+          `update access_log set occurred_at = occurred_at + interval '${step}' where writer_id = $1 and sequence = 4`,
+        ),
+        writers[1],
+      );
+    blames(
+      await afterTampering(`update access_log set sequence = 400 where writer_id = $1 and sequence = 4`),
+      writers[1],
+    );
+    const moved = `update access_log set writer_id = '${writers[2]}', sequence = 9 where writer_id = $1 and sequence = 8`;
+    assert.equal((await afterTampering(moved)).ok, false);
+  });
+
+  it('finds entries that were exchanged for one another', async () => {
+    const swapped = await afterTampering(async (run) => {
+      await run('update access_log set sequence = 100 where writer_id = $1 and sequence = 3', writers[1]);
+      await run('update access_log set sequence = 3 where writer_id = $1 and sequence = 4', writers[1]);
+      await run('update access_log set sequence = 4 where writer_id = $1 and sequence = 100', writers[1]);
+    });
+    blames(swapped, writers[1], 3);
+  });
+
+  it('finds an entry that was removed: the first, one between, the last, all', async () => {
+    for (const sequence of [1, 4, ENTRIES])
+      blames(
+        await afterTampering(`delete from access_log where writer_id = $1 and sequence = ${sequence}`),
+        writers[1],
+        sequence,
+      );
+    blames(await afterTampering('delete from access_log where writer_id = $1'), writers[1], 1);
+  });
+
+  it('finds the last entry removed although the head was put back too', async () => {
+    const cut = await afterTampering(async (run) => {
+      await run('delete from access_log where writer_id = $1 and sequence = $2', writers[1], ENTRIES);
+      await run(
+        `update access_log_writer w set last_sequence = l.sequence, last_hash = l.hash
+         from access_log l where w.id = $1 and l.writer_id = $1 and l.sequence = $2`,
+        writers[1],
+        ENTRIES - 1,
+      );
+    });
+    blames(cut, writers[1], ENTRIES - 1);
+  });
+
+  it('finds an entry that was inserted: between, behind, before, twice', async () => {
+    const copy = (sequence: string, occurredAt = 'occurred_at') => `
+      insert into access_log
+      select organisation_id, ${occurredAt}, writer_id, ${sequence}, facility_id, patient_id, account_id, action,
+        resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
+      from access_log where writer_id = $1 and sequence = 4`;
+    const later = "occurred_at + interval '1 second'";
+    for (const text of [copy('9'), copy('0'), copy('-1'), copy('400'), copy('4', later)])
+      blames(await afterTampering(text), writers[1]);
+  });
+
+  it('finds a copy that stands where a page of the walk ends', async () => {
+    const own = await createTestDatabase();
+    try {
+      await writeChain(own, 5_001);
+      const client = new pg.Client({ connectionString: own.adminUrl });
+      await client.connect();
+      assert.equal((await verifyAccessLog(own.pool, readKeys)).entries, 5_001);
+      await client.query(`
+        insert into access_log
+        select organisation_id, occurred_at + interval '1 second', writer_id, sequence, facility_id, patient_id,
+          account_id, action, resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
+        from access_log where sequence = 5000`);
+      assert.equal((await verifyAccessLog(own.pool, readKeys)).ok, false);
+      await client.end();
+    } finally {
+      await own.drop();
+    }
+  });
+
+  it('finds a chain that someone without the key went on with', async () => {
+    const forged = await afterTampering(async (run) => {
+      await run(
+        `insert into access_log
+         select organisation_id, occurred_at, writer_id, 9, facility_id, patient_id, account_id, action,
+           resource_type, resource_id, purpose_of_use, outcome, correlation_id, hash, $2
+         from access_log where writer_id = $1 and sequence = 8`,
+        writers[1],
+        randomBytes(32),
+      );
+      await run(
+        `update access_log_writer set last_sequence = 9, last_hash = $2, head_seal = $3 where id = $1`,
+        writers[1],
+        randomBytes(32),
+        randomBytes(32),
+      );
+    });
+    blames(forged, writers[1], 9);
+  });
+
+  it('finds a changed head, seal, beginning or number', async () => {
+    const changes = [
+      "last_hash = '\\x00'",
+      "head_seal = '\\x00'",
+      'last_sequence = 7',
+      'last_sequence = 9',
+      "genesis_hash = '\\x00'",
+      "started_at = started_at - interval '1 day'",
+      "started_at = started_at + interval '1 microsecond'",
+    ];
+    for (const change of changes)
+      blames(await afterTampering(`update access_log_writer set ${change} where id = $1`), writers[1]);
+    const renumbered = await afterTampering('update access_log_writer set number = 40 where id = $1');
+    assert.equal(renumbered.ok, false);
+  });
+
+  it('finds a writer that was removed, with its entries or without', async () => {
+    for (const index of [0, 1, 2]) {
+      const removed = await afterTampering(async (run) => {
+        await run('delete from access_log where writer_id = $1', writers[index]);
+        await run('delete from access_log_writer where id = $1', writers[index]);
+      });
+      blames(removed, writers[index + 1] ?? writers[index - 1], null);
+    }
+    const all = await afterTampering(async (run) => {
+      await run('delete from access_log');
+      await run('delete from access_log_writer');
+    });
+    assert.equal(all.ok, false);
+    assert.equal((await afterTampering('delete from access_log_registry')).ok, false);
+    assert.equal((await afterTampering('update access_log_registry set last_number = 2')).ok, false);
+    for (const id of writers) {
+      const { ok, faults } = await afterTampering((run) =>
+        run('delete from access_log_writer where id = $1', id),
+      );
+      assert.equal(ok, false);
+      assert.ok(faults.some(({ writerId }) => writerId === id));
+    }
+  });
+
+  it('takes seals of the newest key only: who has an older one cannot change a chain', async () => {
+    const newest = randomBytes(32);
+    const own = await createTestDatabase();
+    try {
+      await writeChain(own, 2);
+      const client = createPool({ url: own.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+      const verified = () => verifyAccessLog(client, async () => [deriveKey(newest, 'access-log'), KEY]);
+      assert.equal((await verified()).ok, false, 'not sealed by the newest yet');
+      assert.deepEqual(await resealAccessLog(client, [newest, MASTER_KEY]), {
+        name: 'chains of the access log',
+        resealed: 1,
+        unreadable: 0,
+      });
+      assert.deepEqual((await verified()).faults, []);
+      // All that the older key can do: the last entry anew, with its hash, and the head over it.
+      const { rows } = await client.query('select * from access_log order by sequence desc limit 1');
+      const [row] = rows;
+      const hash = entryHash(KEY, row.previous_hash, {
+        organisationId: row.organisation_id,
+        facilityId: row.facility_id,
+        patientId: row.patient_id,
+        accountId: row.account_id,
+        action: row.action,
+        resourceType: row.resource_type,
+        resourceId: row.resource_id,
+        purposeOfUse: row.purpose_of_use,
+        outcome: 'refused',
+        correlationId: row.correlation_id,
+        occurredAt: row.occurred_at,
+        writerId: row.writer_id,
+        sequence: row.sequence,
+      });
+      await client.query(`update access_log set outcome = 'refused', hash = $1 where sequence = 2`, [hash]);
+      const { rows: heads } = await client.query('select head_seal from access_log_writer');
+      for (const seal of [heads[0].head_seal, headSeal(KEY, row.writer_id, 2, hash)]) {
+        await client.query('update access_log_writer set last_hash = $1, head_seal = $2', [hash, seal]);
+        assert.deepEqual(
+          (await verified()).faults.map(({ reason }) => reason),
+          ['the head of the chain was changed'],
+        );
+      }
+      assert.equal((await resealAccessLog(client, [newest])).unreadable, 1, 'what is broken stays broken');
+      await client.end();
+    } finally {
+      await own.drop();
+    }
+  });
+
+  it('finds everything changed when the key is another', async () => {
+    const { ok, faults } = await verifyAccessLog(database.pool, async () => [randomBytes(32)]);
+    assert.equal(ok, false);
+    assert.deepEqual(
+      faults.map(({ reason }) => reason),
+      Array(4).fill('the registration was changed'),
+      'the register of writers and each writer',
+    );
+  });
+
+  it('finds the writer registered last removed, with its entries or without', async () => {
+    const { heads } = await verifyAccessLog(database.pool, readKeys);
+    const newest = heads.at(-1)?.writerId;
+    for (const tables of [['access_log_writer'], ['access_log', 'access_log_writer']]) {
+      const { ok } = await afterTampering(async (run) => {
+        for (const table of tables)
+          await run(`delete from ${table} where ${table === 'access_log' ? 'writer_id' : 'id'} = $1`, newest);
+      });
+      assert.equal(ok, false, tables.join());
+    }
+    assert.equal((await afterTampering((run) => run('delete from access_log_registry'))).ok, false);
+    const lowered = await afterTampering((run) =>
+      run('update access_log_registry set last_number = last_number - 1'),
+    );
+    assert.equal(lowered.ok, false);
+  });
+
+  it('tells a database that was put back to an older state, by heads noted before', async () => {
+    const older = await verifyAccessLog(database.pool, readKeys);
+    const { rows } = await database.pool.query('select last_number, seal from access_log_registry');
+    await writeChain(database, 2);
+    const noted = (await verifyAccessLog(database.pool, readKeys)).heads;
+    assert.equal((await verifyAccessLog(database.pool, readKeys, { noted })).ok, true);
+    assert.equal((await verifyAccessLog(database.pool, readKeys, { noted: older.heads })).ok, true);
+    const last = noted.at(-1)?.writerId;
+    const putBack = async (run: (text: string, ...values: unknown[]) => Promise<unknown>) => {
+      await run('delete from access_log where writer_id = $1', last);
+      await run('delete from access_log_writer where id = $1', last);
+      await run(
+        'update access_log_registry set last_number = $1, seal = $2',
+        rows[0]?.last_number,
+        rows[0]?.seal,
+      );
+    };
+    assert.equal((await afterTampering(putBack)).ok, true, 'without the heads it cannot be told');
+    blames(await afterTampering(putBack, { noted }), last, 2);
+    const other = [{ writerId: String(writers[0]), sequence: 3, hash: '00'.repeat(32) }];
+    blames(await verifyAccessLog(database.pool, readKeys, { noted: other }), writers[0], 3);
+  });
+
+  it('is not misled by entries that are written while it reads', async () => {
+    let verifying = true;
+    const writing = (async () => {
+      while (verifying) await writeChain(database, 5);
+    })();
+    for (let round = 0; round < 10; round += 1)
+      assert.deepEqual((await verifyAccessLog(database.pool, readKeys)).faults, []);
+    verifying = false;
+    await writing;
+  });
+
+  describe('as a command', () => {
+    let folder: string;
+    let env: Record<string, string>;
+    const verify = (...args: string[]) => runCommand(['access-log', 'verify', ...args], { env });
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'interchange-heads-'));
+      env = { DATABASE_URL: database.url, MASTER_KEY: MASTER_KEY.toString('hex') };
+    });
+    after(() => rm(folder, { recursive: true }));
+
+    it('ends with 0 and says so when the log is whole', async () => {
+      const text = await verify();
+      assert.equal(text.code, 0, text.stderr);
+      assert.match(text.stdout, /whole: \d+ entries in \d+ chains/);
+      const json = await verify('--json');
+      assert.equal(json.code, 0);
+      const document = JSON.parse(json.stdout) as VerificationResult;
+      assert.deepEqual([document.ok, document.faults], [true, []]);
+      assert.equal(document.heads.length, document.writers);
+    });
+
+    it('ends with 1 and names the entry when it is not', async () => {
+      await owner.query("update access_log set outcome = 'refused' where writer_id = $1 and sequence = 2", [
+        writers[0],
+      ]);
+      try {
+        const text = await verify();
+        assert.equal(text.code, 1);
+        assert.match(text.stdout, new RegExp(`NOT whole[^]*${writers[0]}, entry 2: an entry was changed`));
+        const json = await verify('--json');
+        assert.equal(json.code, 1);
+        assert.equal((JSON.parse(json.stdout) as VerificationResult).faults[0]?.sequence, 2);
+      } finally {
+        await owner.query("update access_log set outcome = 'allowed' where writer_id = $1 and sequence = 2", [
+          writers[0],
+        ]);
+      }
+    });
+
+    it('takes its own output as heads, and refuses other files', async () => {
+      const heads = join(folder, 'heads.json');
+      const { stdout } = await verify('--json');
+      await writeFile(heads, stdout);
+      assert.equal((await verify('--heads', heads)).code, 0);
+      const document = JSON.parse(stdout) as VerificationResult;
+      for (const head of document.heads) head.hash = '00'.repeat(32);
+      await writeFile(heads, JSON.stringify(document));
+      const changed = await verify('--heads', heads);
+      assert.equal(changed.code, 1);
+      assert.match(changed.stdout, /noted earlier/);
+      for (const content of ['nonsense', '{"heads":[{}]}']) {
+        await writeFile(heads, content);
+        const refused = await verify('--heads', heads);
+        assert.equal(refused.code, 2, `${content}: ${refused.stdout}${refused.stderr}`);
+        assert.match(refused.stderr, /--heads must name a file/);
+      }
+      assert.equal((await verify('--heads', join(folder, 'missing.json'))).code, 2);
+    });
+
+    it('asks for the right key when nothing fits', async () => {
+      env = { ...env, MASTER_KEY: randomBytes(32).toString('hex') };
+      const result = await verify();
+      assert.equal(result.code, 1);
+      assert.match(result.stdout + result.stderr, /master key/i);
+    });
+  });
+});
+
+/** A writer's chain of `entries` entries. */
+async function writeChain({ pool }: TestDatabase, entries: number): Promise<void> {
+  const writer = createAccessLogWriter({
+    pool,
+    chainKey: async () => KEY,
+    now: () => new Date(),
+    onError: (error) => assert.fail(error),
+  });
+  const [organisationId, facilityId] = [randomUUID(), randomUUID()];
+  await writer.record(
+    Array.from({ length: entries }, () => ({
+      organisationId,
+      facilityId,
+      patientId: randomUUID(),
+      accountId: randomUUID(),
+      action: 'encounter.read',
+      resourceType: 'Encounter',
+      resourceId: randomUUID(),
+      purposeOfUse: 'TREATMENT' as const,
+      outcome: 'allowed' as const,
+      correlationId: randomUUID(),
+    })),
+  );
+  await writer.close();
+}

@@ -1,0 +1,50 @@
+/** The publication history of an order or a vital set (docs/publish.md). */
+
+import type { Queryable } from '../../platform/db/database.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { notFound } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import type { PublishSource } from '../plan/prepare-publish.ts';
+import { type ListedRun, listRuns, type RunPosition } from '../runs/run.store.ts';
+
+export interface ListPublicationsDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+  cursors: CursorCodec;
+}
+
+export interface ListPublicationsRequest {
+  id: string;
+  limit: number;
+  cursor: string | undefined;
+}
+
+/** 404 outside the scope; 403 when the purpose is refused; 400 for a cursor of another list. */
+export async function listPublications(
+  { db, accessLog, cursors }: ListPublicationsDependencies,
+  { source, id: givenId, limit, cursor }: ListPublicationsRequest & { source: PublishSource },
+  context: FacilityContext,
+): Promise<{ items: ListedRun[]; nextCursor: string | null }> {
+  const { scope } = context;
+  const id = givenId.toLowerCase();
+  const binding = ['publications', source.kind, scope.organisationId, scope.facilityId, id];
+  const after = cursor === undefined ? undefined : toPosition(cursors.decode(binding, cursor));
+  if (!isUuid(id)) throw notFound(source.name);
+  const { patientId, refusedPurposes } = await source.load(scope, id);
+  await authoriseAccess(accessLog, context, {
+    patientId,
+    action: `${source.kind}.publications.read`,
+    resourceType: source.resourceType,
+    resourceId: id,
+    refusedPurposes,
+  });
+  const { runs, next } = await listRuns(db, scope, { subject: { kind: source.kind, id }, limit, after });
+  return { items: runs, nextCursor: next === undefined ? null : cursors.encode(binding, [next.at, next.id]) };
+}
+
+function toPosition([at, id]: (string | number)[]): RunPosition {
+  return { at: String(at), id: String(id) };
+}

@@ -1,0 +1,102 @@
+/** What Prometheus sees of publishing, by target. May be made again for one registry. */
+import { Gauge, Histogram, type Metric, type Registry } from 'prom-client';
+import { HttpError } from '../../platform/http/errors.ts';
+import type { FhirAnswer } from '../send/fhir-server.ts';
+import type { Target } from '../servers/target.ts';
+
+type TargetLabel = 'organisation' | 'target';
+type Named = Pick<Target, 'organisationId' | 'name'>;
+
+export interface PublishMetrics {
+  /** One request to a target, retries and searches among them. */
+  request(target: Named, answer: FhirAnswer, durationMs: number): void;
+  /** One publish, from the time that its target was known; `failure` undefined: everything is stored. */
+  publish(target: Named, failure: unknown, durationMs: number): void;
+  /** Whether the circuit of each target in use is open; asked at each scrape. */
+  circuits(read: () => { target: Named; open: boolean }[]): void;
+}
+
+export function createPublishMetrics(registry: Registry): PublishMetrics {
+  const requests = seconds(
+    registry,
+    'interchange_publish_request_duration_seconds',
+    'Requests to FHIR servers and how long they took, by target and outcome: the status, other, timeout or unanswered.',
+  );
+  const publishes = seconds(
+    registry,
+    'interchange_publish_duration_seconds',
+    'Publishes and how long they took, by target and outcome.',
+  );
+  return {
+    request: (target, answer, durationMs) =>
+      requests.observe({ ...labelsOf(target), outcome: outcomeOf(answer) }, durationMs / 1_000),
+    publish: (target, failure, durationMs) =>
+      publishes.observe({ ...labelsOf(target), outcome: publishOutcome(failure) }, durationMs / 1_000),
+    circuits(read) {
+      const name = 'interchange_publish_circuit_open';
+      // The targets of the publisher that was made last.
+      registry.removeSingleMetric(name);
+      new Gauge<TargetLabel>({
+        name,
+        help: '1 while this process leaves the target alone.',
+        labelNames: ['organisation', 'target'],
+        registers: [registry],
+        // Of several processes of one machine: whether any of them does.
+        aggregator: 'max',
+        collect() {
+          this.reset();
+          for (const { target, open } of read()) this.set(labelsOf(target), Number(open));
+        },
+      });
+    },
+  };
+}
+
+function labelsOf({ organisationId, name }: Named): Record<TargetLabel, string> {
+  return { organisation: organisationId ?? 'all', target: name };
+}
+
+/** Every label value is a line at each scrape: a server that makes statuses up makes no lines. */
+const KNOWN_STATUSES: ReadonlySet<number> = new Set([
+  200, 201, 204, 301, 302, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 415, 422,
+  429, 500, 501, 502, 503, 504,
+]);
+
+function outcomeOf(answer: FhirAnswer): string {
+  if (answer.kind === 'answered') return KNOWN_STATUSES.has(answer.status) ? String(answer.status) : 'other';
+  return answer.code === 'TIMEOUT' ? 'timeout' : 'unanswered';
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  target_refused: 'refused',
+  target_unavailable: 'unavailable',
+  circuit_open: 'circuit_open',
+  publish_busy: 'busy',
+  too_many_waiting: 'busy',
+  publish_overtaken: 'overtaken',
+  unmapped_codes: 'unmapped',
+};
+
+function publishOutcome(failure: unknown): string {
+  if (failure === undefined) return 'done';
+  return (failure instanceof HttpError ? OUTCOMES[failure.code] : undefined) ?? 'failed';
+}
+
+function seconds(registry: Registry, name: string, help: string): Histogram<TargetLabel | 'outcome'> {
+  return once(
+    registry,
+    name,
+    () =>
+      new Histogram({
+        name,
+        help,
+        labelNames: ['organisation', 'target', 'outcome'],
+        buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+        registers: [registry],
+      }),
+  );
+}
+
+function once<M extends Metric>(registry: Registry, name: string, make: () => M): M {
+  return (registry.getSingleMetric(name) as M | undefined) ?? make();
+}

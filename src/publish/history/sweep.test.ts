@@ -1,0 +1,110 @@
+/** Retention of the publish history (docs/adr/0057). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createPublishSweep, SWEEP } from './sweep.ts';
+
+const NOW = new Date('2026-11-21T12:00:00Z');
+
+describe('the sweep of publishes', () => {
+  let database: TestDatabase;
+  const [organisationId, facilityId] = [randomUUID(), randomUUID()];
+  const [target, otherTarget] = [randomUUID(), randomUUID()];
+  before(async () => {
+    database = await createTestDatabase();
+    const { pool } = database;
+    await pool.query('insert into organisation (id, name) values ($1, $2)', [organisationId, 'O']);
+    await pool.query('insert into facility (organisation_id, id, name) values ($1, $2, $3)', [
+      organisationId,
+      facilityId,
+      'F',
+    ]);
+    for (const id of [target, otherTarget])
+      await pool.query(
+        "insert into publish_target (id, name, base, auth) values ($1, $2, 'https://fhir.example.org', 'none')",
+        [id, id],
+      );
+  });
+  after(() => database.drop());
+  beforeEach(() => database.pool.query('delete from publish_run'));
+
+  /** A publish that began so many days ago; its id. */
+  async function ran(
+    daysAgo: number,
+    { subject, outcome = 'done', to = target }: { subject: string; outcome?: string; to?: string },
+  ): Promise<string> {
+    const id = randomUUID();
+    const at = new Date(NOW.getTime() - daysAgo * 86_400_000);
+    await database.pool.query(
+      `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
+         account_id, purpose_of_use, correlation_id, started_at, begun_at, outcome)
+       values ($1, $2, $3, 'lab-order', $4, $5, $3, $3, 'OPS', 'c', $6, $6, $7)`,
+      [organisationId, facilityId, id, subject, to, at, outcome],
+    );
+    return id;
+  }
+  const left = async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      'select id from publish_run order by begun_at',
+    );
+    return rows.map(({ id }) => id);
+  };
+  const sweep = (settings = {}) =>
+    createPublishSweep(database.pool, { ...SWEEP, historyDays: 400, ...settings });
+
+  test('an old publish goes once a later complete one has replaced it', async () => {
+    const subject = randomUUID();
+    await ran(500, { subject });
+    await ran(450, { subject, outcome: 'failed' });
+    const kept = await ran(401, { subject });
+    assert.equal(await sweep()(NOW), 2);
+    assert.deepEqual(await left(), [kept]);
+  });
+
+  test('what is at a target now stays, however old, and what came after it', async () => {
+    const subject = randomUUID();
+    const done = await ran(900, { subject });
+    const failed = await ran(800, { subject, outcome: 'failed' });
+    const elsewhere = await ran(1_000, { subject, to: otherTarget });
+    const ofAnother = await ran(850, { subject: randomUUID() });
+    assert.equal(await sweep()(NOW), 0);
+    assert.deepEqual(await left(), [elsewhere, done, ofAnother, failed]);
+  });
+
+  test('nothing of the last 400 days goes', async () => {
+    const subject = randomUUID();
+    const all = [await ran(399.9, { subject }), await ran(10, { subject }), await ran(1, { subject })];
+    assert.equal(await sweep()(NOW), 0);
+    assert.deepEqual(await left(), all);
+  });
+
+  test('in bounded steps: a call goes on where the one before stopped, and a day later from the start', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    await ran(700, { subject: first });
+    await ran(600, { subject: first });
+    await ran(500, { subject: second });
+    await ran(450, { subject: second });
+    const step = sweep({ batchRows: 1, batchesAtMost: 2 });
+    assert.equal(await step(NOW), 1);
+    assert.equal(await step(NOW), 1);
+    assert.equal((await left()).length, 2);
+    await ran(1, { subject: first });
+    assert.equal(await step(NOW), 0, 'it is past that one');
+    assert.equal(await step(new Date(NOW.getTime() + 86_400_000)), 1);
+  });
+
+  test('leases that ran out long ago go; those of today stay', async () => {
+    const lease = (hoursAgo: number) =>
+      database.pool.query(
+        `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
+         values ($1, $2, 'Patient', $3, $3, $4)`,
+        [organisationId, target, randomUUID(), new Date(NOW.getTime() - hoursAgo * 3_600_000)],
+      );
+    await lease(25);
+    await lease(1);
+    await sweep()(NOW);
+    const { rowCount } = await database.pool.query('select 1 from publish_lease');
+    assert.equal(rowCount, 1);
+  });
+});

@@ -1,0 +1,192 @@
+/** What comes before anything is sent: the record in scope, the privacy decision and its trace, the target. */
+import type { Registry } from 'prom-client';
+import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import { badRequest, conflict, type HttpError, notFound, unavailable } from '../../platform/http/errors.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
+import { accessEntry, authoriseAccess } from '../../privacy/authorise-access.ts';
+import { allowsPurpose } from '../../privacy/decide.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
+import type { Subject, SubjectKind } from '../runs/run.store.ts';
+import type { LiveTarget, LiveTargets } from '../servers/live-targets.ts';
+import type { PublishSettings } from '../servers/publish-settings.ts';
+import { findTarget } from '../servers/target.store.ts';
+import type { ResourceKey } from './content.fhir.ts';
+import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
+
+/** What a feature gives of an order or a vital set. */
+export interface PublishableRecord {
+  patientId: string;
+  refusedPurposes: readonly string[];
+  /** Grows with every change. */
+  version: number;
+  resources: readonly FhirResource[];
+  unmapped: readonly UnmappedCode[];
+}
+
+/** One kind of thing that can be published. */
+export interface PublishSource {
+  kind: SubjectKind;
+  /** As it is called in a 404: `The laboratory order`. */
+  name: string;
+  /** For the access log. */
+  resourceType: string;
+  /** In scope; 404 outside. */
+  load: (scope: FacilityScope, id: string) => Promise<PublishableRecord>;
+  /** Whether it is no longer the version that was loaded. */
+  changedSince: (scope: FacilityScope, id: string, version: number) => Promise<boolean>;
+  placeOf: (resourceType: string) => UnmappedPlace;
+}
+
+export interface PublishRequest {
+  id: string;
+  /** Name of a target; undefined: the default one. */
+  target: string | undefined;
+}
+
+export interface PublisherDependencies {
+  db: Queryable;
+  accessLog: AccessLog;
+  keys: KeyRing;
+  log: Log;
+  unmapped: Pick<UnmappedRecorder, 'met'>;
+  now: () => Date;
+  loadReferenced: LoadReferenced;
+  metrics: { registry: Registry };
+  settings?: Partial<PublishSettings>;
+}
+
+/** What was allowed to be sent, and where to. */
+export interface Prepared extends PublishableRecord {
+  subject: Subject;
+  target: LiveTarget;
+  context: FacilityContext;
+}
+
+/** Everything that is to be sent. */
+export interface ReadyToSend extends Prepared {
+  referenced: Referenced;
+}
+
+export type PrepareDependencies = Pick<
+  PublisherDependencies,
+  'db' | 'accessLog' | 'unmapped' | 'loadReferenced'
+> & { targets: LiveTargets };
+
+/** Who publishes what, and how the access log calls it. */
+export interface PublishAct {
+  source: PublishSource;
+  context: FacilityContext;
+  action: string;
+}
+
+/** 404 outside the scope; 403 when the purpose is refused; 503 without a target, 400 for one that is not there. */
+export async function preparePublish(
+  deps: PrepareDependencies,
+  { id: givenId, target: name }: PublishRequest,
+  act: PublishAct,
+): Promise<Prepared> {
+  const { source, context } = act;
+  if (!isUuid(givenId)) throw notFound(source.name);
+  const { scope, purposeOfUse } = context;
+  const id = givenId.toLowerCase();
+  const [record, found] = await Promise.all([
+    source.load(scope, id),
+    findTarget(deps.db, scope, name ?? null),
+  ]);
+  const usable = found?.enabled === true ? found : undefined;
+  // A refusal of the patient is logged and answered before it is said whether there is a target that can be used.
+  if (usable === undefined && allowsPurpose(record.refusedPurposes, purposeOfUse))
+    throw noTarget(name, found?.name);
+  await authorise(deps, act, { id, record });
+  if (usable === undefined) throw noTarget(name, found?.name);
+  const target = await deps.targets.of(usable);
+  countUnmapped(deps, act, record);
+  return { ...record, subject: { kind: source.kind, id }, target, context };
+}
+
+/** The record as it is now, still to be sent by the same act. 403 when the patient refuses the purpose by now. */
+export async function prepareAgain(
+  deps: PrepareDependencies,
+  prepared: Prepared,
+  act: PublishAct,
+): Promise<Prepared> {
+  const { scope, purposeOfUse } = act.context;
+  const { id } = prepared.subject;
+  const record = await act.source.load(scope, id);
+  if (!allowsPurpose(record.refusedPurposes, purposeOfUse) || record.patientId !== prepared.patientId)
+    await authorise(deps, act, { id, record });
+  if (record.patientId !== prepared.patientId)
+    throw conflict('The record was given to another patient meanwhile. Publish again.', 'patient_changed');
+  return { ...prepared, ...record };
+}
+
+/** With what the record refers to (`named`), as that is now. */
+export async function withReferenced(
+  { loadReferenced: load }: Pick<PrepareDependencies, 'loadReferenced'>,
+  prepared: Prepared,
+  named: readonly ResourceKey[],
+): Promise<ReadyToSend> {
+  const { target, context, patientId, resources } = prepared;
+  const { referencePolicy } = target;
+  const record = { patientId, resources, named, referencePolicy, purposeOfUse: context.purposeOfUse };
+  return { ...prepared, referenced: await loadReferenced(load, context.scope, record) };
+}
+
+/** For the access log of each patient whose data goes, or would have gone, beside that of the record's own. */
+export function otherPatientEntries(
+  { referenced }: ReadyToSend,
+  { context, action }: PublishAct,
+): AccessEntry[] {
+  return [...referenced.otherPatients].map(([patientId, outcome]) =>
+    accessEntry(context, { patientId, action, resourceType: 'Patient', resourceId: patientId }, outcome),
+  );
+}
+
+function authorise(
+  { accessLog }: PrepareDependencies,
+  { source, context, action }: PublishAct,
+  { id, record }: { id: string; record: PublishableRecord },
+): Promise<void> {
+  const { patientId, refusedPurposes } = record;
+  return authoriseAccess(accessLog, context, {
+    patientId,
+    action,
+    resourceType: source.resourceType,
+    resourceId: id,
+    refusedPurposes,
+  });
+}
+
+function countUnmapped(
+  deps: PrepareDependencies,
+  { source, context: { scope } }: PublishAct,
+  { unmapped }: PublishableRecord,
+): void {
+  for (const { resourceType, system, code, display } of unmapped) {
+    const coding = { code, ...(system === undefined ? {} : { system }) };
+    const shown = display === undefined ? coding : { ...coding, display };
+    deps.unmapped.met(scope, source.placeOf(resourceType), [shown]);
+  }
+}
+
+function noTarget(asked: string | undefined, found: string | undefined): HttpError {
+  if (found !== undefined)
+    return unavailable(`The target ${found} is disabled. Ask the operator.`, 60, 'target_disabled');
+  if (asked !== undefined)
+    return badRequest(
+      'There is no target of that name. Leave target out for the default one.',
+      'no_such_target',
+    );
+  return unavailable(
+    'No FHIR server is configured as the default one. Name one with ?target=. The operator adds one with interchange target create, or makes one the default with interchange target update --default.',
+    60,
+    'no_target',
+  );
+}

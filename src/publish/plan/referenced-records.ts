@@ -1,0 +1,132 @@
+/** The records that published resources refer to and that are sent with them, or named by their identifier. */
+
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import type { Reference } from '../../fhir/coded.ts';
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { allowsPurpose } from '../../privacy/decide.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { ReferencePolicy } from '../servers/target.ts';
+import { keyOf, type ResourceKey, referencedKeys, splitKey } from './content.fhir.ts';
+import { isShared, SENT_AHEAD } from './resource-types.ts';
+
+/** A record as it is loaded, and whose data it is. */
+export interface ReferencedRecord {
+  /** Of a result only its type and id: it is never sent for being named. */
+  resource: FhirResource;
+  /** Undefined for what patients share. */
+  patient?: { id: string; refusedPurposes: readonly string[] };
+}
+
+/** Loads records of these types in scope, as FHIR; those that are not there are missing from the answer. */
+export type LoadReferenced = (
+  scope: FacilityScope,
+  keys: readonly ResourceKey[],
+) => Promise<ReferencedRecord[]>;
+
+/** Why a record is not sent. `unavailable`: it is of another facility, or is not there; which of both is not told. */
+export type WithheldReason = 'refused' | 'unavailable';
+
+export interface Referenced {
+  /** What may be sent, or named by the identifier that others know it by. */
+  records: readonly FhirResource[];
+  /** What may not: it is named by our identifier alone. */
+  withheld: ReadonlyMap<ResourceKey, WithheldReason>;
+  /** Whether each patient whose data this is, beside that of the published record, lets the purpose through. */
+  otherPatients: ReadonlyMap<string, 'allowed' | 'refused'>;
+}
+
+export const NOTHING_REFERENCED: Referenced = {
+  records: [],
+  withheld: new Map(),
+  otherPatients: new Map(),
+};
+
+/** The record that is published. */
+export interface Referring {
+  patientId: string;
+  purposeOfUse: PurposeOfUse;
+  referencePolicy: ReferencePolicy;
+  resources: readonly FhirResource[];
+  /** Everything that they refer to. */
+  named: readonly ResourceKey[];
+}
+
+/**
+ * What the record refers to, and what that refers to in turn; with the policy `literal` only what may be of another
+ * patient. Each load answers the privacy setting with the record, so that asking costs no further query.
+ */
+export async function loadReferenced(
+  load: LoadReferenced,
+  scope: FacilityScope,
+  record: Referring,
+): Promise<Referenced> {
+  const isWanted = wantedOf(record);
+  const seen = new Set<ResourceKey>();
+  const decided: Decided = { withheld: new Map(), otherPatients: new Map() };
+  const found: ReferencedRecord[] = [];
+  let named: Iterable<ResourceKey> = record.named;
+  for (;;) {
+    const keys = [...named].filter((key) => !seen.has(key) && isWanted(key));
+    if (keys.length === 0) break;
+    for (const key of keys) seen.add(key);
+    const loaded = await load(scope, keys);
+    decide(decided, record, { keys, loaded });
+    const kept = loaded.filter(({ resource }) => !decided.withheld.has(keyOf(resource)));
+    found.push(...kept);
+    named = new Set(kept.flatMap(({ resource }) => [...referencedKeys(JSON.stringify(resource))]));
+  }
+  withholdUnregistered(decided, found);
+  const records = found.map(({ resource }) => resource).filter((one) => SENT_AHEAD.has(one.resourceType));
+  return { ...decided, records: records.filter((one) => !decided.withheld.has(keyOf(one))) };
+}
+
+/** Which records are looked at. */
+function wantedOf({ referencePolicy, patientId, resources }: Referring): (key: ResourceKey) => boolean {
+  const own = new Set<string | undefined>(resources.map(keyOf));
+  // `Observation.focus` may name a result of somebody else. An import refuses every other way to a record of theirs.
+  const isWanted = (key: ResourceKey) => {
+    const { type } = splitKey(key);
+    return (SENT_AHEAD.has(type) || type === 'Observation') && !own.has(key);
+  };
+  if (referencePolicy !== 'literal') return isWanted;
+  // The encounter of a record is of its patient.
+  own.add(`Patient/${patientId}`);
+  for (const { encounter } of resources) own.add((encounter as Reference | undefined)?.reference);
+  return (key) => isWanted(key) && isOfPatient(key);
+}
+
+function isOfPatient(key: ResourceKey): boolean {
+  return !isShared(splitKey(key).type);
+}
+
+interface Decided {
+  withheld: Map<ResourceKey, WithheldReason>;
+  otherPatients: Map<string, 'allowed' | 'refused'>;
+}
+
+/** Whether what was asked for (`keys`) may be sent: not what is of a patient who refuses, or is not in scope. */
+function decide(
+  { withheld, otherPatients }: Decided,
+  { patientId, purposeOfUse }: Referring,
+  { keys, loaded }: { keys: readonly ResourceKey[]; loaded: readonly ReferencedRecord[] },
+): void {
+  const missing = new Set(keys.filter((key) => isOfPatient(key) && key !== `Patient/${patientId}`));
+  for (const { resource, patient } of loaded) {
+    missing.delete(keyOf(resource));
+    if (patient === undefined || patient.id === patientId) continue;
+    const allowed = allowsPurpose(patient.refusedPurposes, purposeOfUse);
+    otherPatients.set(patient.id, allowed ? 'allowed' : 'refused');
+    if (!allowed) withheld.set(keyOf(resource), 'refused');
+  }
+  for (const key of missing) withheld.set(key, 'unavailable');
+}
+
+/** An encounter can be here whose patient is not registered here, or has refused since it was loaded. */
+function withholdUnregistered({ withheld, otherPatients }: Decided, found: readonly ReferencedRecord[]) {
+  for (const { resource, patient } of found) {
+    const reason = patient === undefined ? undefined : withheld.get(`Patient/${patient.id}`);
+    if (patient === undefined || reason === undefined) continue;
+    withheld.set(keyOf(resource), reason);
+    otherPatients.set(patient.id, 'refused');
+  }
+}

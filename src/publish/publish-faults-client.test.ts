@@ -1,3 +1,0 @@
-import { describeFaults } from '../../test-support/publish-faults.ts';
-
-describeFaults('client');

@@ -1,0 +1,132 @@
+/** Facilities of one organisation that publish what they share to a server without conditional create. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import {
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+} from '../../../test-support/publish-records.ts';
+import { PUBLISH } from '../servers/publish-settings.ts';
+
+const SHARED_TYPES = ['Organization', 'Practitioner'];
+/** Patient, Encounter, ServiceRequest, Observation and DiagnosticReport of each clinic. */
+const OWN = 5;
+
+describe('two facilities that share a practitioner and an organisation', () => {
+  let database: TestDatabase;
+  let server: TestFhirServer;
+  before(async () => {
+    database = await createTestDatabase();
+    server = await startFhirServer('--no-client-ids', '--no-conditional-create');
+  });
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+  beforeEach(() => server.reset());
+
+  async function createClinics(): Promise<[PublishClinic, PublishClinic]> {
+    const first = await createClinic(database.pool, { results: 1 });
+    const { organisationId } = first.scope;
+    const facilityId = randomUUID();
+    await database.pool.query('insert into facility (organisation_id, id, name) values ($1, $2, $3)', [
+      organisationId,
+      facilityId,
+      'Second Facility',
+    ]);
+    const second = await createClinic(database.pool, {
+      results: 1,
+      scope: { organisationId, facilityId, timeZone: 'UTC' },
+      practitioner: first.practitioner,
+      hospital: first.hospital,
+    });
+    return [first, second];
+  }
+
+  async function startNode(clinic: PublishClinic) {
+    const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    const target = await node.addTarget(clinic, {
+      base: server.base,
+      idPolicy: 'server',
+      referencePolicy: 'send',
+    });
+    return { publish: node.publish, target };
+  }
+
+  async function requireOneOfEach(clinics: PublishClinic[], targetId: string): Promise<void> {
+    const { resources } = await server.state();
+    for (const type of SHARED_TYPES)
+      assert.equal(resources.filter(({ resourceType }) => resourceType === type).length, 1, type);
+    const { rows } = await database.pool.query(
+      'select resource_type, server_id from publish_resource where target_id = $1',
+      [targetId],
+    );
+    const recorded = rows.filter(({ resource_type }) => SHARED_TYPES.includes(resource_type));
+    assert.deepEqual(
+      recorded.map(({ resource_type, server_id }) => `${resource_type}/${server_id}`).sort(),
+      resources
+        .filter(({ resourceType }) => SHARED_TYPES.includes(resourceType))
+        .map(({ resourceType, id }) => `${resourceType}/${id}`)
+        .sort(),
+    );
+    assert.equal(resources.length, OWN * clinics.length + SHARED_TYPES.length, 'everything once');
+  }
+
+  test('one after the other: what the first made is updated by the second', async () => {
+    const clinics = await createClinics();
+    const { publish, target } = await startNode(clinics[0]);
+    const first = await publish(clinics[0]);
+    const second = await publish(clinics[1], { target: target.name });
+    const shared = (published: typeof first) =>
+      published.filter(({ resourceType }) => SHARED_TYPES.includes(resourceType));
+    assert.deepEqual(
+      shared(second)
+        .map(({ id, method, status }) => [id, method, status])
+        .sort(),
+      shared(first)
+        .map(({ id }) => [id, 'PUT', 200])
+        .sort(),
+    );
+    await requireOneOfEach(clinics, target.id);
+  });
+
+  test('at once, from two processes: the second waits for the first', async () => {
+    const clinics = await createClinics();
+    const { publish, target } = await startNode(clinics[0]);
+    const other = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    await server.script(
+      { kind: 'slow', type: 'Practitioner', delayMs: 100 },
+      { kind: 'slow', type: 'Organization', delayMs: 100 },
+    );
+    await Promise.all([publish(clinics[0]), other.publish(clinics[1], { target: target.name })]);
+    await requireOneOfEach(clinics, target.id);
+  });
+
+  test('lost by the server and missed by both at once: made anew once', async () => {
+    const clinics = await createClinics();
+    const { publish, target } = await startNode(clinics[0]);
+    const first = await publish(clinics[0]);
+    await publish(clinics[1]);
+    const doctor = first.find(({ resourceType }) => resourceType === 'Practitioner');
+    await server.remove(`Practitioner/${doctor?.id}`);
+    const gone = {
+      kind: 'status',
+      type: 'Practitioner',
+      key: `Practitioner/${doctor?.id}`,
+      status: 404,
+    } as const;
+    await server.script(
+      { ...gone, method: 'PUT', times: 2 },
+      { kind: 'slow', type: 'Practitioner', delayMs: 100 },
+    );
+    await Promise.all([publish(clinics[0]), publish(clinics[1])]);
+    await requireOneOfEach(clinics, target.id);
+    assert.notEqual(
+      (await publish(clinics[0])).find(({ resourceType }) => resourceType === 'Practitioner')?.id,
+      doctor?.id,
+    );
+  });
+});

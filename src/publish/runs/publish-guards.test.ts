@@ -1,0 +1,389 @@
+/** Time, order and what happens around a publish: retries, the circuit, leases, records that change meanwhile. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import {
+  createClinic,
+  createTestClock,
+  createTestPublisher,
+  type PublishClinic,
+  withStatement,
+} from '../../../test-support/publish-records.ts';
+import { requireWhole } from '../../../test-support/published.ts';
+import { recordStored } from '../send/resource.store.ts';
+import { RETRY } from '../send/retry.ts';
+import { PUBLISH } from '../servers/publish-settings.ts';
+import { giveLeaseBack, takeLease } from './lease.store.ts';
+import { type Lease, type WantedLease, withLease } from './lease.ts';
+import { beginRun } from './run.store.ts';
+import { createWaiting } from './waiting.ts';
+
+describe('around a publish', () => {
+  let database: TestDatabase;
+  let server: TestFhirServer;
+  let clinic: PublishClinic;
+  before(async () => {
+    database = await createTestDatabase();
+    server = await startFhirServer('--no-integrity');
+    clinic = await createClinic(database.pool, { results: 2 });
+  });
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+  beforeEach(() => server.reset());
+
+  const take = (wanted: WantedLease) => takeLease(database.pool, wanted);
+  const leaseKey = (targetId: string) => ({
+    organisationId: clinic.scope.organisationId,
+    targetId,
+    record: `Patient/${clinic.patientId}` as const,
+  });
+
+  test('a server that is down is tried for 30 seconds, with growing waits, and no longer', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock,
+      retry: { ...RETRY, random: () => 0 },
+    });
+    const target = await addTarget(clinic, { base: 'http://127.0.0.1:9/fhir' });
+    await assert.rejects(
+      publish(clinic, { target: target.name }),
+      (error: { statusCode: number; message: string }) => {
+        assert.equal(error.statusCode, 502);
+        assert.match(error.message, /ServiceRequest .* PUT was not answered \(ECONNREFUSED\)\. 0 of 4/);
+        return true;
+      },
+    );
+    assert.deepEqual(clock.sleptMs.slice(0, 7), [125, 250, 500, 1_000, 2_000, 4_000, 4_000]);
+    assert.ok(clock.nowMs() <= 30_000 && clock.nowMs() > 25_000, `${clock.nowMs()} ms`);
+  });
+
+  test('a publish that takes long still tries again what fails late', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script(
+      { kind: 'status', type: 'ServiceRequest', status: 503, headers: { 'retry-after': '14' } },
+      { kind: 'status', type: 'DiagnosticReport', status: 503, headers: { 'retry-after': '14' } },
+    );
+    assert.equal((await publish(clinic, { target: target.name })).length, 4);
+    assert.deepEqual(clock.sleptMs, [14_000, 14_000]);
+  });
+
+  test('all resources of a publish have 30 seconds together to be tried again', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script(
+      { kind: 'status', type: 'ServiceRequest', status: 503, headers: { 'retry-after': '20' } },
+      { kind: 'status', type: 'DiagnosticReport', status: 503, headers: { 'retry-after': '20' } },
+    );
+    await assert.rejects(publish(clinic, { target: target.name }), /DiagnosticReport .* 503.* 3 of 4/);
+    assert.deepEqual(clock.sleptMs, [20_000]);
+  });
+
+  test('a target that hangs: the time of the request under way counts, and shortens the next one', async () => {
+    const [timeoutMs, budgetMs] = [200, 350];
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock: PUBLISH.clock,
+      retry: { ...RETRY, budgetMs, firstDelayMs: 10, random: () => 0 },
+    });
+    const target = await addTarget(clinic, { base: server.base, timeoutMs });
+    await server.script({ kind: 'hold', type: 'ServiceRequest', times: 100 });
+    await assert.rejects(publish(clinic, { target: target.name }), /not answered \(TIMEOUT\)\. 0 of 4/);
+    const { seen } = await server.state();
+    // 200 ms, a pause, and the rest: there is no time for a third.
+    assert.ok(seen.length <= 2, `${seen.length} requests`);
+  });
+
+  test('retry-after is waited for', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script({
+      kind: 'status',
+      type: 'ServiceRequest',
+      status: 429,
+      headers: { 'retry-after': '7' },
+    });
+    await publish(clinic, { target: target.name });
+    assert.deepEqual(clock.sleptMs, [7_000]);
+  });
+
+  test('a target that never answers is left alone after three publishes, then tried by one', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    const down = { kind: 'drop', times: 10_000 } as const;
+    await server.script(down);
+    for (let n = 0; n < 3; n += 1)
+      await assert.rejects(publish(clinic, { target: target.name }), /not answered/);
+    await server.script(down);
+    await assert.rejects(
+      publish(clinic, { target: target.name }),
+      (error: { statusCode: number; headers: object }) => {
+        assert.equal(error.statusCode, 502);
+        assert.deepEqual(error.headers, { 'retry-after': '15' });
+        return true;
+      },
+    );
+    assert.equal((await server.state()).seen.length, 0);
+    await server.script();
+    await clock.sleep(15_000);
+    assert.equal((await publish(clinic, { target: target.name })).length, 4);
+  });
+
+  test('one order that the target fails on does not close it to the others', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    const other = await createClinic(database.pool, { results: 1, scope: clinic.scope });
+    const key = `Observation/${clinic.observationIds[0]}`;
+    for (const status of [500, 503]) {
+      await server.script({ kind: 'status', key, status, times: 10_000 });
+      for (let n = 0; n < 4; n += 1)
+        await assert.rejects(publish(clinic, { target: target.name }), new RegExp(`PUT answered ${status}`));
+      assert.equal((await publish(other, { target: target.name })).length, 3);
+    }
+  });
+
+  test('who waits for another publish sends what the record is by then', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    const target = await addTarget(clinic, { base: server.base });
+    const [key, token] = [leaseKey(target.id), randomUUID()];
+    await takeLease(database.pool, { key, token, durationMs: 20_000 });
+    const publishing = publish(clinic, { target: target.name });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await clinic.change({ report: { status: 'amended' } });
+    assert.equal((await server.state()).seen.length, 0);
+    await giveLeaseBack(database.pool, key, token);
+    await publishing;
+    const { resources } = await server.state();
+    assert.equal(
+      resources.find(({ resourceType }) => resourceType === 'DiagnosticReport')?.status,
+      'amended',
+    );
+    await clinic.change({});
+  });
+
+  test('who takes a lease sees what was recorded in the transaction that gave it back', async () => {
+    const { pool } = database;
+    const node = createTestPublisher(pool);
+    const { id: targetId } = await node.addTarget(clinic, { base: server.base });
+    const [key, token] = [leaseKey(targetId), randomUUID()];
+    const resource = `ServiceRequest/${clinic.orderId}` as const;
+    await takeLease(pool, { key, token, durationMs: 20_000 });
+    const before = await pool.connect();
+    await before.query('begin');
+    const stored = {
+      key: resource,
+      serverId: 'given',
+      versionId: '1',
+      contentHash: 'ab',
+      method: 'POST' as const,
+      status: 201,
+      publishedAt: new Date(),
+      chainId: randomUUID(),
+    };
+    await recordStored(before, clinic.scope, { targetId, stored: [stored] });
+    await giveLeaseBack(before, key, token);
+    const beginning = beginRun(pool, clinic.scope, {
+      subject: { kind: 'lab-order', id: clinic.orderId },
+      since: new Date(0),
+      keys: [resource],
+      lease: { key, token: randomUUID(), durationMs: 20_000 },
+      run: {
+        id: randomUUID(),
+        targetId,
+        accountId: randomUUID(),
+        purposeOfUse: 'OPS',
+        correlationId: 'c',
+        startedAt: new Date(),
+      },
+    });
+    const endMs = performance.now() + 5_000;
+    for (let waiting = 0; waiting === 0 && performance.now() < endMs; ) {
+      const { rows } = await pool.query('select count(*)::int as n from pg_locks where not granted');
+      waiting = rows[0].n;
+    }
+    await before.query('commit');
+    before.release();
+    assert.deepEqual(
+      (await beginning)?.recorded.map(({ serverId, contentHash }) => [serverId, contentHash]),
+      [['given', 'ab']],
+    );
+  });
+
+  test('a lease that is never given back is waited for as long as it lasts, then for 503', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await takeLease(database.pool, {
+      key: leaseKey(target.id),
+      token: randomUUID(),
+      durationMs: 60_000,
+    });
+    await assert.rejects(publish(clinic, { target: target.name }), (error: { statusCode: number }) => {
+      assert.equal(error.statusCode, 503);
+      return true;
+    });
+    assert.ok(clock.nowMs() >= 60_000);
+    assert.equal((await server.state()).seen.length, 0);
+  });
+
+  test('who waits for a record that patients share is told so', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, {
+      base: server.base,
+      idPolicy: 'server',
+      referencePolicy: 'send',
+    });
+    const record = `Practitioner/${clinic.practitionerId}` as const;
+    const key = { ...leaseKey(target.id), record };
+    await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
+    await assert.rejects(
+      publish(clinic, { target: target.name }),
+      /Another publish of the Practitioner that this record shares with others is under way/,
+    );
+  });
+
+  test('nobody waits on for a shared record once the publish has failed', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, {
+      base: server.base,
+      idPolicy: 'server',
+      referencePolicy: 'send',
+    });
+    const record = `Practitioner/${clinic.practitionerId}` as const;
+    const key = { ...leaseKey(target.id), record };
+    await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
+    await server.script({ kind: 'status', type: 'Organization', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }), /Organization .* 422/);
+    assert.ok(clock.nowMs() < 50_000, `${clock.nowMs()} ms`);
+  });
+
+  test('an end that cannot be written down is logged, and the answer stays what it was', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const line = (fields: object) => void lines.push({ ...fields });
+    const log = { debug: line, info: line, warn: line, error: line };
+    const failing = withStatement(database.pool, 'publish-run-end', () =>
+      Promise.reject(Object.assign(new Error('gone'), { code: '57P01' })),
+    );
+    const { addTarget, publish } = createTestPublisher(failing, {}, { log });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script({ kind: 'status', type: 'Observation', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }), /422/);
+    const [{ event, targetId, errorCode } = {}] = lines.filter(({ event }) => event === 'publish.unrecorded');
+    assert.deepEqual([event, targetId, errorCode], ['publish.unrecorded', target.id, '57P01']);
+  });
+
+  test('a publish that lost its lease sends nothing more', async () => {
+    const key = leaseKey(randomUUID());
+    const options = {
+      db: database.pool,
+      clock: PUBLISH.clock,
+      settings: { marginMs: 100, waitMs: 1_000 },
+      timeoutMs: 100,
+      waiting: createWaiting(1),
+    };
+    const held = async (lease: Lease) => {
+      lease.requireHeld();
+      await database.pool.query('update publish_lease set token = $1 where target_id = $2', [
+        randomUUID(),
+        key.targetId,
+      ]);
+      await new Promise((resolve) => setTimeout(resolve, 80));
+      assert.throws(() => lease.requireHeld(), /overtaken/);
+    };
+    await withLease(options, key, { take, work: held });
+    const { rowCount } = await database.pool.query('select 1 from publish_lease where target_id = $1', [
+      key.targetId,
+    ]);
+    assert.equal(rowCount, 1, 'the lease of the other is left alone');
+  });
+
+  test('a write that waited for its turn does not begin once the lease is lost', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock: PUBLISH.clock,
+      lease: { marginMs: 100, waitMs: 1_000 },
+    });
+    const target = await addTarget(clinic, { base: server.base, maxInFlight: 1, timeoutMs: 2_000 });
+    await server.script({ kind: 'slow-after', type: 'Observation', delayMs: 500 });
+    const publishing = publish(clinic, { target: target.name });
+    const observations = async () =>
+      (await server.state()).seen.filter(({ path }) => path.startsWith('Observation/')).length;
+    while ((await observations()) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await database.pool.query('update publish_lease set token = $1 where target_id = $2', [
+      randomUUID(),
+      target.id,
+    ]);
+    await assert.rejects(publishing, /overtaken/);
+    assert.equal(await observations(), 1, 'the second was not sent');
+  });
+
+  test('a write that waited for its turn does not begin once another has failed', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base, maxInFlight: 1 });
+    await server.script({ kind: 'status', type: 'Observation', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }), /1 of 4 resources/);
+    assert.equal((await server.state()).seen.length, 2, 'the order and one result');
+  });
+
+  test('a lease is renewed for as long as the work goes on', async () => {
+    const key = leaseKey(randomUUID());
+    const settings = { marginMs: 120, waitMs: 1_000 };
+    const waiting = createWaiting(1);
+    const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50, waiting };
+    const held = async (lease: Lease) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      lease.requireHeld();
+      const taken = await takeLease(database.pool, { key, token: randomUUID(), durationMs: 1_000 });
+      assert.equal(taken, false);
+    };
+    await withLease(options, key, { take, work: held });
+    assert.equal(await takeLease(database.pool, { key, token: randomUUID(), durationMs: 1_000 }), true);
+  });
+
+  test('a try that goes on and stores nothing is not gone on with: the next sends everything', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    const refuse = { kind: 'status', type: 'DiagnosticReport', status: 422 } as const;
+    await server.script(refuse);
+    await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
+    // The target loses what it had: going on meets a refusal for ever.
+    await server.reset();
+    await server.script(refuse);
+    await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
+    assert.equal((await server.state()).seen.length, 1, 'it went on');
+    await server.script();
+    await publish(clinic, { target: target.name });
+    await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+  });
+
+  test('after an hour everything is sent again', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script({ kind: 'status', type: 'DiagnosticReport', status: 422 });
+    await assert.rejects(publish(clinic, { target: target.name }));
+    await database.pool.query(
+      "update publish_run set started_at = started_at - interval '61 minutes' where target_id = $1",
+      [target.id],
+    );
+    await server.script();
+    await publish(clinic, { target: target.name });
+    assert.equal((await server.state()).seen.length, 4);
+  });
+
+  test('redirects are not followed', async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: server.base });
+    const location = `${server.base}/elsewhere`;
+    await server.script({ kind: 'status', status: 308, headers: { location } });
+    await assert.rejects(publish(clinic, { target: target.name }), /308 .*redirects are not followed/);
+    assert.equal((await server.state()).seen.length, 1);
+  });
+});

@@ -1,0 +1,80 @@
+/** `kill -9` of the publishing process between a write and the recording of its id. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import {
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+} from '../../../test-support/publish-records.ts';
+import { requireWhole } from '../../../test-support/published.ts';
+import { PUBLISH } from '../servers/publish-settings.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../../test-support/publish-program.ts', import.meta.url));
+const LEASE = { marginMs: 400, waitMs: 20_000 };
+
+describe('a publishing process that is killed', () => {
+  let database: TestDatabase;
+  let clinic: PublishClinic;
+  const servers: TestFhirServer[] = [];
+  before(async () => {
+    database = await createTestDatabase();
+    clinic = await createClinic(database.pool);
+  });
+  after(async () => {
+    for (const server of servers) await server.stop();
+    await database.drop();
+  });
+
+  for (const [idPolicy, options, steps] of [
+    ['client', [], [1, 9, 22]],
+    ['server', ['--no-client-ids'], [1, 9, 22]],
+    ['server', ['--no-client-ids', '--no-conditional-create'], [9]],
+    ['server', ['--no-client-ids', '--no-search'], [9]],
+  ] as const)
+    test(`ids by ${idPolicy} ${options.join(' ')}: the next publish settles what was in doubt`, async () => {
+      const server = await startFhirServer('--no-integrity', ...options);
+      servers.push(server);
+      for (const step of steps) {
+        await server.reset();
+        const node = createTestPublisher(database.pool, { clock: PUBLISH.clock, lease: LEASE });
+        const settings = { base: server.base, idPolicy, timeoutMs: 600 };
+        const target = await node.addTarget(clinic, settings);
+        await server.script({ kind: 'hold', nth: step });
+        const child = startProgram({ url: database.url, target: target.name });
+        await until(async () => (await server.state()).held === 1);
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+        await server.script();
+        const published = await node.publish(clinic, { target: target.name });
+        assert.equal(published.length, 22);
+        await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+        const { rows } = await database.pool.query(
+          'select outcome from publish_run where target_id = $1 order by begun_at',
+          [target.id],
+        );
+        assert.deepEqual(
+          rows.map(({ outcome }) => outcome),
+          ['interrupted', 'done'],
+        );
+      }
+    });
+
+  function startProgram({ url, target }: { url: string; target: string }): ChildProcess {
+    const { organisationId, facilityId } = clinic.scope;
+    const given = { url, target, organisationId, facilityId, orderId: clinic.orderId, lease: LEASE };
+    return fork(PROGRAM, [JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  }
+});
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 15_000;
+  while (!(await condition())) {
+    assert.ok(performance.now() < endMs, 'it did not come about');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

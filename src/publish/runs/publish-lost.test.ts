@@ -1,0 +1,224 @@
+/** Targets that say that something is gone, that have lost it, or that were reset (docs/adr/0050). */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import {
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+} from '../../../test-support/publish-records.ts';
+import { requireWhole } from '../../../test-support/published.ts';
+import type { NewTarget } from '../servers/manage-targets.ts';
+
+/** With 2 results: ServiceRequest, two Observations, DiagnosticReport. */
+const STEPS = 4;
+/** With what they refer to: Organization, Practitioner, Patient, Encounter. */
+const STEPS_OF_SEND = STEPS + 4;
+
+/** A record with an identifier of its own does not carry ours under our id. */
+const IDENTIFIER = [{ system: 'urn:oid:1.2.3.4', value: 'R-1' }];
+
+describe('what a target does not have', () => {
+  let database: TestDatabase;
+  let clinic: PublishClinic;
+  const servers: TestFhirServer[] = [];
+  before(async () => {
+    database = await createTestDatabase();
+    clinic = await createClinic(database.pool, { results: 2 });
+    await clinic.change({ report: { identifier: IDENTIFIER } });
+  });
+  after(async () => {
+    for (const server of servers) await server.stop();
+    await database.drop();
+  });
+
+  async function start(...options: string[]): Promise<TestFhirServer> {
+    const server = await startFhirServer(...options);
+    servers.push(server);
+    return server;
+  }
+
+  async function fresh(server: TestFhirServer, settings: Partial<NewTarget>) {
+    await server.reset();
+    const node = createTestPublisher(database.pool);
+    const { id, name } = await node.addTarget(clinic, { base: server.base, ...settings });
+    const publish = (of: PublishClinic = clinic) => node.publish(of, { target: name });
+    const whole = () => requireWhole({ db: database.pool, server, clinic, targetId: id });
+    return { publish, whole, targetId: id };
+  }
+
+  const ofServer = { idPolicy: 'server', referencePolicy: 'send' } as const;
+
+  async function strayOnce(
+    server: TestFhirServer,
+    settings: Partial<NewTarget>,
+    { status, step, refused }: { status: number; step: number; refused: boolean },
+  ): Promise<void> {
+    const { publish, whole } = await fresh(server, settings);
+    const first = await publish();
+    await server.script({ kind: 'status', status, nth: step });
+    if (refused) await assert.rejects(publish(), new RegExp(`${status}`));
+    else
+      assert.deepEqual(
+        (await publish()).map(({ id }) => id),
+        first.map(({ id }) => id),
+      );
+    await server.script();
+    await clinic.change({ report: { identifier: IDENTIFIER, status: step % 2 === 0 ? 'amended' : 'final' } });
+    await publish();
+    await whole();
+  }
+
+  for (const [name, settings, options] of [
+    ['ids by client', {}, ['--no-integrity']],
+    ['ids by client, without versions', {}, ['--no-integrity', '--no-versions']],
+    ['ids by server', ofServer, ['--no-client-ids']],
+    ['ids by server, without versions', ofServer, ['--no-client-ids', '--no-versions']],
+    ['ids by server, without conditional create', ofServer, ['--no-client-ids', '--no-conditional-create']],
+    ['ids by server, without search', ofServer, ['--no-client-ids', '--no-search']],
+  ] as const)
+    test(`one stray 404, 409, 410 or 412 on an update makes no double: ${name}`, async () => {
+      const server = await start(...options);
+      const steps = name.startsWith('ids by server') ? STEPS_OF_SEND : STEPS;
+      for (const status of [404, 409, 410, 412])
+        for (let step = 1; step <= steps; step += 1)
+          // Without versions there was no condition that could have failed.
+          await strayOnce(server, settings, {
+            status,
+            step,
+            refused: name.includes('without versions') && (status === 409 || status === 412),
+          });
+    });
+
+  test('one stray 404 on a first publish: our ids all the same', async () => {
+    const server = await start('--no-integrity');
+    for (let step = 1; step <= STEPS; step += 1) {
+      const { publish, whole } = await fresh(server, {});
+      await server.script({ kind: 'status', status: 404, nth: step });
+      const published = await publish();
+      for (const { id, localId } of published) assert.equal(id, localId);
+      await whole();
+    }
+  });
+
+  for (const kind of ['Practitioner', 'Patient', 'ServiceRequest', 'Observation', 'DiagnosticReport'])
+    for (const deleted of [false, true])
+      test(`a ${kind} that a server with ids of its own ${deleted ? 'deleted' : 'lost'} is made again`, async () => {
+        const server = await start('--no-client-ids', '--no-integrity');
+        const { publish, whole } = await fresh(server, ofServer);
+        const first = await publish();
+        const gone = first.find(({ resourceType }) => resourceType === kind);
+        await server.remove(`${kind}/${gone?.id}`, { deleted });
+        await publish();
+        await whole();
+        assert.equal((await server.state()).resources.length, first.length);
+      });
+
+  test('what the target deleted under our id and does not take again is made under an id of its own', async () => {
+    const server = await start('--no-integrity');
+    const { publish, whole } = await fresh(server, {});
+    await publish();
+    const key = `DiagnosticReport/${clinic.reportId}`;
+    await server.remove(key, { deleted: true });
+    await server.script({ kind: 'status', status: 410, key, times: 1_000 });
+    await publish();
+    await whole();
+    await publish();
+    await whole();
+  });
+
+  for (const versions of [true, false])
+    test(`a server that was reset and counts from 1 again: nobody is written over (${versions ? 'with' : 'without'} versions)`, async () => {
+      const server = await start(
+        '--no-client-ids',
+        '--sequential-ids',
+        '--no-integrity',
+        ...(versions ? [] : ['--no-versions']),
+      );
+      const other = await createClinic(database.pool, { results: 2, scope: clinic.scope });
+      const { publish, targetId } = await fresh(server, { idPolicy: 'server' });
+      await publish();
+      await publish(other);
+      await server.reset();
+      await publish(other);
+      for (const next of [clinic, other]) {
+        await publish(next);
+        const { resources } = await server.state();
+        assert.equal(resources.length, 2 * STEPS, 'nothing was written over');
+      }
+      const { resources } = await server.state();
+      for (const [of, count] of [
+        [clinic, STEPS],
+        [other, STEPS],
+      ] as const)
+        assert.equal(
+          resources.filter(
+            ({ subject }) => (subject as { reference: string }).reference === `Patient/${of.patientId}`,
+          ).length,
+          count,
+        );
+      const { rows } = await database.pool.query(
+        'select count(*)::int as rows, count(distinct (resource_type, server_id))::int as ids from publish_resource where target_id = $1',
+        [targetId],
+      );
+      assert.deepEqual(rows, [{ rows: 2 * STEPS, ids: 2 * STEPS }]);
+    });
+
+  test("a stranger's resource of that id is left alone", async () => {
+    const server = await start('--no-client-ids', '--no-integrity');
+    const { publish } = await fresh(server, { idPolicy: 'server' });
+    const first = await publish();
+    const report = first.find(({ resourceType }) => resourceType === 'DiagnosticReport');
+    const stranger = { resourceType: 'DiagnosticReport', id: report?.id ?? '', status: 'final' };
+    await server.put(stranger);
+    const second = await publish();
+    const { resources } = await server.state();
+    const reports = resources.filter(({ resourceType }) => resourceType === 'DiagnosticReport');
+    assert.equal(reports.length, 2);
+    assert.equal(reports.find(({ id }) => id === report?.id)?.identifier, undefined);
+    assert.notEqual(second.at(-1)?.id, report?.id);
+  });
+
+  test('an update goes with the version that is on record; a first write with none', async () => {
+    const server = await start('--no-integrity');
+    const { publish } = await fresh(server, {});
+    await publish();
+    assert.ok((await server.state()).seen.every(({ headers }) => headers['if-match'] === undefined));
+    await server.script();
+    await publish();
+    const { seen } = await server.state();
+    assert.deepEqual(
+      seen.map(({ method, headers }) => [method, headers['if-match']]),
+      Array.from({ length: STEPS }, () => ['PUT', 'W/"1"']),
+    );
+  });
+
+  test('a write that the target carries out after a newer one does not replace it', async () => {
+    const server = await start('--no-integrity');
+    const { publish, whole } = await fresh(server, { timeoutMs: 400 });
+    await publish();
+    const key = `DiagnosticReport/${clinic.reportId}`;
+    await clinic.change({ report: { status: 'final' } });
+    await server.script({ kind: 'slow', key, delayMs: 1_200 });
+    await publish();
+    await clinic.change({ report: { status: 'entered-in-error' } });
+    await publish();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const resources = await whole();
+    assert.equal(
+      resources.find(({ resourceType }) => resourceType === 'DiagnosticReport')?.status,
+      'entered-in-error',
+    );
+  });
+
+  test('another id in the answer to a PUT than the one that was written to is a failure', async () => {
+    const server = await start('--no-integrity');
+    const { publish, whole } = await fresh(server, {});
+    await server.script({ kind: 'other-id', type: 'DiagnosticReport' });
+    await assert.rejects(publish(), /PUT answered 201 and another id than the one that was written to/);
+    await server.script();
+    await publish();
+    await whole();
+  });
+});

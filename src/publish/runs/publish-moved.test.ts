@@ -1,0 +1,119 @@
+/** Records that change while they are published: what is sent, and by whom (docs/adr/0070). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { createClinic, createTestPublisher, withStatement } from '../../../test-support/publish-records.ts';
+import { PUBLISH } from '../servers/publish-settings.ts';
+
+describe('records that change meanwhile', () => {
+  let database: TestDatabase;
+  let server: TestFhirServer;
+  before(async () => {
+    database = await createTestDatabase();
+    server = await startFhirServer('--no-integrity');
+  });
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+
+  const seen = async (type: string) =>
+    (await server.state()).seen.filter(({ path }) => path.startsWith(type)).length;
+  const until = async (done: () => Promise<boolean>) => {
+    const endMs = performance.now() + 5_000;
+    while (!(await done()) && performance.now() < endMs)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const outcomes = async (targetId: string) => {
+    const { rows } = await database.pool.query<{ outcome: string }>(
+      'select outcome from publish_run where target_id = $1 order by begun_at',
+      [targetId],
+    );
+    return rows.map(({ outcome }) => outcome);
+  };
+
+  for (const idPolicy of ['client', 'server'] as const)
+    test(`a second publish waits for the first, whose patient it no longer is (${idPolicy} ids)`, async () => {
+      await server.reset();
+      const { pool } = database;
+      const clinic = await createClinic(pool, { results: 2 });
+      const { addTarget, publish } = createTestPublisher(pool, { clock: PUBLISH.clock });
+      const target = await addTarget(clinic, { base: server.base, idPolicy });
+      await server.script({ kind: 'slow', type: 'Observation', delayMs: 600 });
+      const first = publish(clinic, { target: target.name });
+      await until(async () => (await seen('Observation')) > 0);
+      const patientId = randomUUID();
+      await clinic.change({ patientId });
+      const second = publish(clinic, { target: target.name });
+      await until(async () => (await outcomes(target.id)).length > 1);
+      assert.equal((await outcomes(target.id))[0], 'done', 'the second began when the first had ended');
+      await first;
+      await second;
+      const { resources } = await server.state();
+      assert.deepEqual(
+        resources.map(({ resourceType, subject }) => [
+          resourceType,
+          (subject as { reference: string }).reference,
+        ]),
+        ['ServiceRequest', 'Observation', 'Observation', 'DiagnosticReport'].map((type) => [
+          type,
+          `Patient/${patientId}`,
+        ]),
+      );
+      assert.deepEqual(await outcomes(target.id), ['done', 'done']);
+    });
+
+  test('many publishes of a few orders that move between patients all end', async () => {
+    await server.reset();
+    const { pool } = database;
+    const clinic = await createClinic(pool, { results: 1 });
+    const { addTarget, publish } = createTestPublisher(pool, { clock: PUBLISH.clock });
+    const target = await addTarget(clinic, { base: server.base });
+    const other = await createClinic(pool, { results: 1, scope: clinic.scope });
+    const patients = [clinic.patientId, other.patientId];
+    const work = patients.map(async (_, n) => {
+      for (let round = 0; round < 4; round += 1) {
+        await publish(n === 0 ? clinic : other, { target: target.name }).catch(
+          ({ code }: { code?: string }) => assert.equal(code, 'patient_changed'),
+        );
+      }
+    });
+    const moving = (async () => {
+      for (let round = 0; round < 4; round += 1)
+        await clinic.change({ patientId: patients[round % 2] ?? clinic.patientId });
+    })();
+    await Promise.all([...work, moving]);
+    assert.equal((await outcomes(target.id)).includes('running'), false);
+    const { rowCount } = await pool.query('select 1 from publish_lease where target_id = $1', [target.id]);
+    assert.equal(rowCount, 0, 'every lease was given back');
+  });
+
+  for (const references of ['send', 'logical'] as const)
+    test(`what is referred to is as it was under the lease, not before it (${references})`, async () => {
+      await server.reset();
+      const { pool } = database;
+      const clinic = await createClinic(pool, { results: 1 });
+      const fast = createTestPublisher(pool);
+      const target = await fast.addTarget(clinic, { base: server.base, referencePolicy: references });
+      const number = 'changed-number';
+      const { publish } = createTestPublisher(
+        withStatement(pool, 'publish-run-begin', async () => {
+          await clinic.change({
+            patient: {
+              gender: 'other',
+              identifier: [{ use: 'official', system: 'urn:oid:1.2.3', value: number }],
+            },
+          });
+          await fast.publish(clinic, { target: target.name });
+        }),
+      );
+      await publish(clinic, { target: target.name });
+      const { resources } = await server.state();
+      const sent = resources.find(({ resourceType }) => resourceType === 'Patient');
+      const order = resources.find(({ resourceType }) => resourceType === 'ServiceRequest');
+      if (references === 'send') assert.equal(sent?.gender, 'other');
+      else assert.match(JSON.stringify(order?.subject), new RegExp(number));
+    });
+});

@@ -1,0 +1,121 @@
+/** What a publish writes down of what it stored, when the database fails or others write at once. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import {
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+} from '../../../test-support/publish-records.ts';
+import { requireWhole } from '../../../test-support/published.ts';
+import type { Pool } from '../../platform/db/database.ts';
+import { findRecorded, recordStored, type StoredResource } from '../send/resource.store.ts';
+
+describe('the record of what a target holds', () => {
+  let database: TestDatabase;
+  let server: TestFhirServer;
+  let clinic: PublishClinic;
+  before(async () => {
+    database = await createTestDatabase();
+    server = await startFhirServer('--no-integrity', '--no-client-ids');
+    clinic = await createClinic(database.pool, { results: 2 });
+  });
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+  beforeEach(() => server.reset());
+
+  test('what was stored before the database failed is on record once the lease is given back, and stays', async () => {
+    const { addTarget, publish } = createTestPublisher(
+      failing(database.pool, { name: 'publish-resource-note-creates', nth: 2 }),
+    );
+    const target = await addTarget(clinic, { base: server.base, idPolicy: 'server' });
+    await assert.rejects(publish(clinic, { target: target.name }), /scripted/);
+    const order = async () => {
+      const key = `ServiceRequest/${clinic.orderId}` as const;
+      const [row] = await findRecorded(database.pool, clinic.scope, { targetId: target.id, keys: [key] });
+      return [row?.serverId === null, row?.versionId];
+    };
+    assert.deepEqual(await order(), [false, '1']);
+    await publish(clinic, { target: target.name });
+    await publish(clinic, { target: target.name });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    assert.deepEqual(await order(), [false, '2'], 'nothing came after');
+    await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+  });
+
+  const stored = (id: string, serverId: string): StoredResource => ({
+    key: `Practitioner/${id}`,
+    serverId,
+    versionId: '1',
+    contentHash: 'ab',
+    method: 'POST',
+    status: 201,
+    publishedAt: new Date(),
+    chainId: randomUUID(),
+  });
+
+  test('publishes that record what they share at the same time do not wait for each other in a circle', async () => {
+    const targetId = randomUUID();
+    const shared = Array.from({ length: 400 }, () => stored(randomUUID(), randomUUID()));
+    const rounds = Array.from({ length: 30 }, async (_, n) => {
+      const inOrder = n % 2 === 0 ? shared : shared.toReversed();
+      await recordStored(database.pool, clinic.scope, { targetId, stored: inOrder });
+    });
+    await Promise.all(rounds);
+    const { rows } = await database.pool.query(
+      'select deadlocks::int from pg_stat_database where datname = current_database()',
+    );
+    assert.equal(rows[0].deadlocks, 0);
+  });
+
+  test('a statement that was given up for another is done again', async () => {
+    const pool = failing(database.pool, { name: 'publish-resource-record', nth: 1, code: '40P01' });
+    const [targetId, id] = [randomUUID(), randomUUID()];
+    await recordStored(pool, clinic.scope, { targetId, stored: [stored(id, 'given')] });
+    const [row] = await findRecorded(database.pool, clinic.scope, { targetId, keys: [`Practitioner/${id}`] });
+    assert.equal(row?.serverId, 'given');
+  });
+
+  test('an id that the target gives anew is taken from whoever had it, and from nobody else', async () => {
+    const [targetId, elsewhere] = [randomUUID(), randomUUID()];
+    const [first, second, other] = [randomUUID(), randomUUID(), randomUUID()];
+    const record = (target: string, ...given: StoredResource[]) =>
+      recordStored(database.pool, clinic.scope, { targetId: target, stored: given });
+    await record(elsewhere, stored(first, '1'));
+    await record(targetId, stored(first, '1'), stored(other, '2'));
+    await record(targetId, stored(second, '1'));
+    const ids = async (target: string) => {
+      const keys = [first, second, other].map((id) => `Practitioner/${id}` as const);
+      const found = await findRecorded(database.pool, clinic.scope, { targetId: target, keys });
+      return found.map(({ key, serverId }) => [key, serverId]);
+    };
+    assert.deepEqual(await ids(targetId), [
+      [`Practitioner/${first}`, null],
+      [`Practitioner/${second}`, '1'],
+      [`Practitioner/${other}`, '2'],
+    ]);
+    assert.deepEqual(await ids(elsewhere), [[`Practitioner/${first}`, '1']]);
+  });
+});
+
+/** The database, whose n-th statement of that name fails. */
+function failing(pool: Pool, { name, nth, code }: { name: string; nth: number; code?: string }): Pool {
+  let met = 0;
+  return new Proxy(pool, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        const [statement] = given as { name?: string }[];
+        if (member === 'query' && statement?.name === name) met += 1;
+        if (member === 'query' && statement?.name === name && met === nth)
+          return Promise.reject(Object.assign(new Error('scripted'), { code }));
+        return value.apply(target, given);
+      };
+    },
+  });
+}

@@ -1,0 +1,174 @@
+/** Publishes that wait for one another: what that costs, who is woken, and how many may. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import {
+  contextOf,
+  createClinic,
+  createTestPublisher,
+  labOrderSource,
+  type PublishClinic,
+} from '../../../test-support/publish-records.ts';
+import type { Pool } from '../../platform/db/database.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { giveLeaseBack, takeLease } from './lease.store.ts';
+
+/** Time that passes only when the test says so. */
+function createHeldClock() {
+  let nowMs = 0;
+  const sleeping = new Set<{ untilMs: number; wake: () => void }>();
+  return {
+    nowMs: () => nowMs,
+    sleep: (ms: number) => new Promise<void>((wake) => void sleeping.add({ untilMs: nowMs + ms, wake })),
+    sleepers: () => sleeping.size,
+    pass(ms: number) {
+      nowMs += ms;
+      for (const one of sleeping)
+        if (one.untilMs <= nowMs) {
+          sleeping.delete(one);
+          one.wake();
+        }
+    },
+  };
+}
+
+/** The pool, and the names of the statements that it is given. */
+function watched(pool: Pool): { db: Pool; statements: string[] } {
+  const statements: string[] = [];
+  const db = new Proxy(pool, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        const [statement] = given as { name?: string }[];
+        if (member === 'query') statements.push(statement?.name ?? 'unnamed');
+        return value.apply(target, given);
+      };
+    },
+  });
+  return { db, statements };
+}
+
+/** Longer than any wait between two looks. */
+const A_WHILE_MS = 2_000;
+
+describe('publishes that wait', () => {
+  let database: TestDatabase;
+  let server: TestFhirServer;
+  let clinic: PublishClinic;
+  before(async () => {
+    database = await createTestDatabase();
+    server = await startFhirServer('--no-integrity');
+    clinic = await createClinic(database.pool, { results: 1 });
+  });
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+  beforeEach(() => server.reset());
+
+  async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  /** A target whose lease somebody else has, another process say, until it is given back. */
+  async function targetInUse(addTarget: ReturnType<typeof createTestPublisher>['addTarget']) {
+    const target = await addTarget(clinic, { base: server.base });
+    const { organisationId } = clinic.scope;
+    const record = `Patient/${clinic.patientId}` as const;
+    const [key, token] = [{ organisationId, targetId: target.id, record }, randomUUID()];
+    await takeLease(database.pool, { key, token, durationMs: 600_000 });
+    return { target: target.name, giveBack: () => giveLeaseBack(database.pool, key, token) };
+  }
+
+  test('however many wait in a process, one of them asks the database, about once a second', async () => {
+    const waiting = 30;
+    const clock = createHeldClock();
+    const { db, statements } = watched(database.pool);
+    const node = createTestPublisher(db, { clock, waitingPerAccount: waiting });
+    const { target, giveBack } = await targetInUse(node.addTarget);
+    const publishes = Array.from({ length: waiting }, () => node.publish(clinic, { target }));
+    await until(() => clock.sleepers() === waiting);
+    for (let round = 0; round < 10; round += 1) {
+      const before = statements.length;
+      clock.pass(A_WHILE_MS);
+      await until(() => clock.sleepers() === waiting);
+      assert.deepEqual(statements.slice(before), ['publish-run-begin']);
+    }
+    const before = statements.length;
+    await giveBack();
+    clock.pass(A_WHILE_MS);
+    for (const published of await Promise.all(publishes)) assert.equal(published.length, 3);
+    const begun = statements.slice(before).filter((name) => name === 'publish-run-begin');
+    assert.equal(begun.length, waiting, 'each asked once, when its turn had come');
+  });
+
+  test('who waits is woken when the publish before it ends, not by a clock', async () => {
+    const node = createTestPublisher(database.pool, { clock: createHeldClock() });
+    const { name: target } = await node.addTarget(clinic, { base: server.base });
+    await server.script({ kind: 'slow', type: 'ServiceRequest', delayMs: 200 });
+    const first = node.publish(clinic, { target });
+    await until(async () => (await server.state()).seen.length > 0);
+    const others = [node.publish(clinic, { target }), node.publish(clinic, { target })];
+    for (const published of await Promise.all([first, ...others])) assert.equal(published.length, 3);
+    const versions = (await server.state()).resources.map(({ meta }) => meta?.versionId);
+    assert.deepEqual(versions, ['3', '3', '3']);
+  });
+
+  test('a publish that fails wakes the next one too', async () => {
+    const node = createTestPublisher(database.pool, { clock: createHeldClock() });
+    const { name: target } = await node.addTarget(clinic, { base: server.base });
+    await server.script(
+      { kind: 'slow', type: 'ServiceRequest', delayMs: 200 },
+      { kind: 'status', type: 'Observation', status: 422 },
+    );
+    const first = node.publish(clinic, { target });
+    await until(async () => (await server.state()).seen.length > 0);
+    const second = node.publish(clinic, { target });
+    await assert.rejects(first, /422/);
+    assert.equal((await second).length, 3);
+  });
+
+  test('each waits a minute at most, whoever is before it', async () => {
+    const clock = createHeldClock();
+    const node = createTestPublisher(database.pool, { clock });
+    const { target } = await targetInUse(node.addTarget);
+    const waiting = [node.publish(clinic, { target }), node.publish(clinic, { target })];
+    const ended = Promise.allSettled(waiting);
+    await until(() => clock.sleepers() === 2);
+    clock.pass(60_000);
+    for (const one of await ended) {
+      assert.equal(one.status, 'rejected');
+      assert.equal(one.reason.code, 'publish_busy');
+    }
+  });
+
+  test('an account may let so many publishes wait; one more is 503, and others are not kept out', async () => {
+    const clock = createHeldClock();
+    const node = createTestPublisher(database.pool, { clock, waitingPerAccount: 2 });
+    const { target, giveBack } = await targetInUse(node.addTarget);
+    const publish = (accountId: string) => {
+      const context = contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: randomUUID() });
+      const caller = { ...context.caller, accountId } as FacilityContext['caller'];
+      const source = labOrderSource(database.pool);
+      return node.publisher.publish(source, { id: clinic.orderId, target }, { ...context, caller });
+    };
+    const [busy, quiet] = [randomUUID(), randomUUID()];
+    const waiting = [publish(busy), publish(busy)];
+    await until(() => clock.sleepers() === 2);
+    await assert.rejects(publish(busy), (error: { statusCode: number; message: string; headers: object }) => {
+      assert.equal(error.statusCode, 503);
+      assert.match(error.message, /^2 publishes of this account wait .* Wait for their answers/);
+      assert.deepEqual(error.headers, { 'retry-after': '10' });
+      return true;
+    });
+    waiting.push(publish(quiet));
+    await until(() => clock.sleepers() === 3);
+    await giveBack();
+    clock.pass(A_WHILE_MS);
+    await Promise.all(waiting);
+    const later = await publish(busy);
+    assert.equal(later.published.length, 3, 'nobody is counted who does not wait any more');
+  });
+});

@@ -1,0 +1,242 @@
+/** What the three publish routes and their histories share: parameters, answers, access. */
+
+import Type, { type Static } from 'typebox';
+import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { decodeText } from '../../platform/http/body.ts';
+import { badRequest } from '../../platform/http/errors.ts';
+import { named } from '../../platform/http/named-schema.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import type { Module } from '../../tenancy/organisations/modules.ts';
+import type { Permission } from '../../tenancy/roles/permissions.ts';
+import { type ListPublicationsDependencies, listPublications } from '../history/list-publications.ts';
+import type { PublishSource } from '../plan/prepare-publish.ts';
+import type { WithheldReason } from '../plan/referenced-records.ts';
+import type { Publisher } from './publish.ts';
+
+export interface PublishRouteOptions {
+  /** Of the path, and of the answer: `orderId` or `vitalSetId`. */
+  idName: 'orderId' | 'vitalSetId';
+  /** As it is called in the documentation: `a laboratory order`. */
+  what: string;
+  /** `LabOrder`, for the operation ids. */
+  operation: string;
+  tag: string;
+  permission: Permission;
+  module: Module;
+  source: PublishSource;
+}
+
+const METHODS = ['PUT', 'POST'] as const;
+const OUTCOMES = ['running', 'done', 'failed', 'interrupted'] as const;
+const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const PublishedSchema = named(
+  'PublishedResource',
+  Type.Object({
+    resourceType: Type.String(),
+    localId: Type.String({ description: 'Its id here.' }),
+    id: Type.String({ minLength: 1, description: 'Its id at the target.' }),
+    versionId: nullable('Its version at the target; null where the target does not say.'),
+    method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
+    status: Type.Integer({ description: 'What the target answered.' }),
+    publishedAt: Type.String({ format: 'date-time' }),
+  }),
+);
+
+const NotSentSchema = named(
+  'NotSent',
+  Type.Object({
+    element: Type.String({ description: 'Where it is named, such as Observation.focus.' }),
+    resourceType: Type.String(),
+    localId: Type.String({ description: 'Its id here.' }),
+    reason: Type.Unsafe<WithheldReason>({
+      type: 'string',
+      enum: ['refused', 'unavailable'],
+      description:
+        'refused: its patient refuses this purpose of use. unavailable: it is of another facility, or is not there.',
+    }),
+  }),
+);
+const notSent = Type.Optional(
+  Type.Array(NotSentSchema, {
+    description:
+      'Records of other patients that are named and not sent: by identifier instead, the organisation and localId. Left out where there are none.',
+  }),
+);
+
+const PlannedSchema = named(
+  'PlannedRequest',
+  Type.Object({
+    resourceType: Type.String(),
+    localId: Type.String(),
+    id: nullable('Its id at the target; null where the target has yet to give one.'),
+    method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
+    url: Type.String(),
+    step: Type.Integer({ description: 'Requests of one step are sent at once.' }),
+    resource: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description: 'The body; left out where the caller may not read that record by another call.',
+        },
+      ),
+    ),
+  }),
+);
+
+const DryRunMembers = {
+  dryRun: Type.Literal(true),
+  requests: Type.Array(PlannedSchema),
+  unmapped: Type.Array(
+    Type.Object({
+      resourceType: Type.String(),
+      localId: Type.String(),
+      system: nullable('System of the local code.'),
+      code: Type.String(),
+    }),
+  ),
+  faults: Type.Array(
+    Type.Object({ resourceType: Type.String(), localId: Type.String(), fault: Type.String() }),
+  ),
+  notSent,
+};
+
+const RunSchema = named(
+  'PublishRun',
+  Type.Object({
+    id: Type.String(),
+    target: Type.String(),
+    startedAt: Type.String({ format: 'date-time' }),
+    finishedAt: nullable('null while it runs.'),
+    outcome: Type.Unsafe<(typeof OUTCOMES)[number]>({
+      type: 'string',
+      enum: OUTCOMES,
+      description: 'interrupted: its process ended before it did; the next publish goes on.',
+    }),
+    failure: nullable('What was answered, when it failed.'),
+    accountId: Type.String(),
+    purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
+    correlationId: Type.String(),
+    published: Type.Array(PublishedSchema),
+  }),
+);
+
+const PublishQuery = Type.Object({
+  target: Type.Optional(
+    Type.String({ maxLength: 63, description: 'Name of a target; without it, the default one.' }),
+  ),
+  dryRun: Type.Optional(
+    Type.Boolean({ default: false, description: 'Answer what would be sent, and send nothing.' }),
+  ),
+});
+
+const HistoryQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Publishes on a page.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 1000, description: 'Opaque: nextCursor of the previous page.' }),
+  ),
+});
+
+/** POST: publish it. */
+export function publishRoute(
+  { publisher }: { publisher: Publisher },
+  options: PublishRouteOptions,
+): Route<Access> {
+  const { idName, source, what } = options;
+  return facilityRoute(access(options), {
+    docs: {
+      operationId: `publish${options.operation}`,
+      summary: `Publish ${what} to an external FHIR server`,
+      description:
+        'No body. The order first, then its results, then its reports. Publishing again updates the same resources; after a failure it goes on from where it stopped.',
+      tag: options.tag,
+    },
+    params: pathParams(options),
+    query: PublishQuery,
+    bodyMode: 'raw',
+    responses: {
+      200: {
+        description: 'What the target now holds; with dryRun, what would be sent.',
+        schema: Type.Union([
+          Type.Object({
+            [idName]: Type.String(),
+            target: Type.String(),
+            published: Type.Array(PublishedSchema),
+            notSent,
+          }),
+          Type.Object({ [idName]: Type.String(), target: Type.String(), ...DryRunMembers }),
+        ]),
+      },
+      409: { description: 'The record was given to another patient meanwhile. Nothing was sent.' },
+      422: { description: 'Local codes without a standard code, each one named.' },
+      502: { description: 'The target did not take everything; publishing again goes on from there.' },
+      503: { description: 'No target is configured, or a publish of the same records is under way.' },
+    },
+    async handle({ params, query: { target, dryRun }, body }, context) {
+      requireNoBody(body as unknown as Uint8Array);
+      const id = idOf(params);
+      const answer = await publisher[dryRun === true ? 'plan' : 'publish'](source, { id, target }, context);
+      return { body: { [idName]: id.toLowerCase(), ...answer } };
+    },
+  });
+}
+
+/** GET on the same path: every publish of it, newest first. */
+export function publicationsRoute(
+  deps: ListPublicationsDependencies,
+  options: PublishRouteOptions,
+): Route<Access> {
+  const { idName, source, what } = options;
+  return facilityRoute(access(options), {
+    docs: {
+      operationId: `list${options.operation}Publications`,
+      summary: `List the publishes of ${what}`,
+      description: 'Newest first, each with what it stored and why it stopped.',
+      tag: options.tag,
+    },
+    params: pathParams(options),
+    query: HistoryQuery,
+    responses: {
+      200: {
+        description: 'One page.',
+        schema: Type.Object({
+          [idName]: Type.String(),
+          items: Type.Array(RunSchema),
+          nextCursor: nullable('null on the last page.'),
+        }),
+      },
+    },
+    async handle({ params, query: { limit = 20, cursor } }, context) {
+      const id = idOf(params);
+      const page = await listPublications(deps, { source, id, limit, cursor }, context);
+      return { body: { [idName]: id.toLowerCase(), ...page } };
+    },
+  });
+}
+
+function access({ permission, module }: PublishRouteOptions) {
+  return {
+    permissions: [permission],
+    module,
+    alsoModules: ['publish'] as const,
+    purposeOfUse: 'default' as const,
+  };
+}
+
+/** Nothing is read of a body, so nobody may think that it is. `{}` is what some clients send for nothing. */
+function requireNoBody(bytes: Uint8Array): void {
+  if (!/^(?:\{\s*\})?$/.test(decodeText(bytes).trim()))
+    throw badRequest('This call takes no body; name the target with ?target=.', 'body_given');
+}
+
+function pathParams({ idName }: PublishRouteOptions) {
+  return Type.Object({ [idName]: Type.String({ description: 'UUID.' }) });
+}
+
+function idOf(params: Static<ReturnType<typeof pathParams>>): string {
+  return String(Object.values(params)[0]);
+}

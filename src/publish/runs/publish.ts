@@ -1,0 +1,177 @@
+/**
+ * Publish an order or a vital set to an external FHIR server (specification, "Publish to an external FHIR
+ * server").
+ *
+ * The records of one patient are published to one target by one publish at a time, and so is one order whoever its
+ * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.
+ */
+
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { HttpError } from '../../platform/http/errors.ts';
+import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
+import { accessEntry } from '../../privacy/authorise-access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { createPublishMetrics } from '../history/publish-metrics.ts';
+import type { SaysNotSent } from '../plan/not-sent.ts';
+import { type PublishPlan, planPublish } from '../plan/plan-publish.ts';
+import {
+  otherPatientEntries,
+  type Prepared,
+  type PublishAct,
+  type PublisherDependencies,
+  type PublishRequest,
+  type PublishSource,
+  prepareAgain,
+  preparePublish,
+  type ReadyToSend,
+  withReferenced,
+} from '../plan/prepare-publish.ts';
+import { readableContents } from '../plan/readable-contents.ts';
+import { createLiveTargets } from '../servers/live-targets.ts';
+import { PUBLISH } from '../servers/publish-settings.ts';
+import type { LeaseKey } from './lease.store.ts';
+import { type Lease, withLease } from './lease.ts';
+import type { PublishedResource } from './run.store.ts';
+import { beginPublish, type NewPublish, newPublish, runPublish } from './run-publish.ts';
+import { createWaiting } from './waiting.ts';
+
+export interface Publisher {
+  /** 404, 403, 503 without a target, 422 for unmapped local codes, 502 when the target does not take it. */
+  publish(
+    source: PublishSource,
+    request: PublishRequest,
+    context: FacilityContext,
+  ): Promise<{ target: string; published: PublishedResource[] } & SaysNotSent>;
+  /** What a publish would send; sends nothing. */
+  plan(source: PublishSource, request: PublishRequest, context: FacilityContext): Promise<PublishPlan>;
+  close(): void;
+}
+
+export function createPublisher(deps: PublisherDependencies): Publisher {
+  const settings = { ...PUBLISH, ...deps.settings };
+  const { clock } = settings;
+  const metrics = createPublishMetrics(deps.metrics.registry);
+  const targets = createLiveTargets(deps.keys, {
+    circuit: settings.circuit,
+    nowMs: () => clock.nowMs(),
+    metrics,
+  });
+  const waiting = createWaiting(settings.waitingPerAccount);
+  const using = { ...deps, settings, targets, waiting };
+
+  /**
+   * What was loaded before the lease may be older than what someone else has published since: the record is checked
+   * again, and what it refers to is loaded now.
+   */
+  async function loadCurrent(
+    { prepared, rendering }: NewPublish,
+    act: PublishAct,
+    lease: Lease,
+  ): Promise<ReadyToSend> {
+    const { subject, version } = prepared;
+    const [stale, ready] = await Promise.all([
+      lease.waited || act.source.changedSince(act.context.scope, subject.id, version),
+      withReferenced(using, prepared, rendering.keys),
+    ]);
+    if (!stale) return ready;
+    const current = await prepareAgain(using, prepared, act);
+    requireMapped(current);
+    return withReferenced(using, current, newPublish(current).rendering.keys);
+  }
+
+  /** What is to be sent, once the access log has it of every patient whose data that is. */
+  async function underLease(begun: NewPublish, act: PublishAct, lease: Lease): Promise<ReadyToSend> {
+    const ready = await loadCurrent(begun, act, lease);
+    const entries = otherPatientEntries(ready, act);
+    if (entries.length > 0) await deps.accessLog.record(entries);
+    return ready;
+  }
+
+  async function publishPrepared(
+    prepared: Prepared,
+    act: PublishAct,
+  ): Promise<{ published: PublishedResource[] } & SaysNotSent> {
+    const { target, patientId, subject, context } = prepared;
+    requireMapped(prepared);
+    const waitMs = target.circuit.waitMs();
+    if (waitMs > 0) throw circuitOpen(target.name, waitMs);
+    const { timeoutMs } = target;
+    const options = { db: deps.db, clock, settings: settings.lease, timeoutMs, waiting };
+    const { organisationId } = context.scope;
+    const key: LeaseKey = {
+      organisationId,
+      targetId: target.id,
+      record: `Patient/${patientId}`,
+      subject: `${subject.kind}/${subject.id}`,
+    };
+    const begun = newPublish(prepared);
+    return withLease(options, key, {
+      accountId: context.caller.accountId,
+      take: (wanted) => beginPublish(using, begun, wanted),
+      work: (lease, found) =>
+        runPublish(using, begun, { ...found, lease, ready: () => underLease(begun, act, lease) }),
+    });
+  }
+
+  return {
+    async publish(source, request, context) {
+      const act = { source, context, action: `${source.kind}.publish` };
+      const prepared = await preparePublish(using, request, act);
+      const { target } = prepared;
+      const startedMs = performance.now();
+      const note = (failure?: unknown) => metrics.publish(target, failure, performance.now() - startedMs);
+      try {
+        const answer = await publishPrepared(prepared, act);
+        note();
+        return { target: target.name, ...answer };
+      } catch (error) {
+        note(error);
+        throw error;
+      }
+    },
+    async plan(source, request, context) {
+      const act = { source, context, action: `${source.kind}.publish-dry-run` };
+      const prepared = await preparePublish(using, request, act);
+      const ready = await withReferenced(using, prepared, newPublish(prepared).rendering.keys);
+      const { own, referred } = readableContents(ready);
+      const shown = referred.map((resource) => shownEntry(ready, act, resource));
+      await deps.accessLog.record([...otherPatientEntries(ready, act), ...shown]);
+      return planPublish(deps.db, ready, [...own, ...referred]);
+    },
+    close: () => targets.close(),
+  };
+}
+
+/** The order or set has its entry already; this is of what a dry run shows beside it. */
+function shownEntry(
+  { patientId, context }: Prepared,
+  { action }: PublishAct,
+  { resourceType, id }: FhirResource,
+): AccessEntry {
+  return accessEntry(context, { patientId, action, resourceType, resourceId: id }, 'allowed');
+}
+
+const MAX_LISTED = 50;
+
+/** 422 for local codes without a standard one, unless the target takes them. */
+function requireMapped({ unmapped, target }: Prepared): void {
+  if (unmapped.length === 0 || target.allowLocalCodes) return;
+  const codes = [...new Set(unmapped.map(({ system, code }) => `${system ?? ''}|${code}`))];
+  const listed = codes.slice(0, MAX_LISTED).join(', ');
+  const more = codes.length > MAX_LISTED ? ` and ${codes.length - MAX_LISTED} more` : '';
+  throw new HttpError(
+    422,
+    'unmapped_codes',
+    `These local codes have no standard code: ${listed}${more}. Map them in the terminology maps, or let the operator allow local codes at the target. Nothing was sent.`,
+  );
+}
+
+function circuitOpen(target: string, waitMs: number): HttpError {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return new HttpError(
+    502,
+    'circuit_open',
+    `The target ${target} did not answer lately and is left alone for ${seconds} seconds. Nothing was sent.`,
+    { headers: { 'retry-after': String(seconds) } },
+  );
+}

@@ -1,0 +1,239 @@
+/** One publish from its entry in the history to its end (docs/publish.md). */
+import { randomUUID } from 'node:crypto';
+import { HttpError } from '../../platform/http/errors.ts';
+import { errorFields } from '../../platform/log/log.ts';
+import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
+import { type SaysNotSent, saysNotSent } from '../plan/not-sent.ts';
+import type { Prepared, PublisherDependencies, ReadyToSend } from '../plan/prepare-publish.ts';
+import { NOTHING_REFERENCED } from '../plan/referenced-records.ts';
+import { createRendering, type Rendering } from '../plan/rendering.ts';
+import { type Sent, sendLevels } from '../plan/send-levels.ts';
+import { findRecorded, type RecordedResource, type StoredResource } from '../send/resource.store.ts';
+import { WriteFailure } from '../send/write-failure.ts';
+import type { PublishSettings } from '../servers/publish-settings.ts';
+import type { Lease, WantedLease } from './lease.ts';
+import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
+import type { Waiting } from './waiting.ts';
+
+export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> & {
+  settings: PublishSettings;
+  waiting: Waiting;
+};
+
+/** A publish that is about to begin. */
+export interface NewPublish {
+  id: string;
+  prepared: Prepared;
+  /** Of what was prepared; what that refers to is not in it yet. */
+  rendering: Rendering;
+}
+
+export function newPublish(prepared: Prepared): NewPublish {
+  return {
+    id: randomUUID(),
+    prepared,
+    rendering: renderingOf({ ...prepared, referenced: NOTHING_REFERENCED }),
+  };
+}
+
+/** Write down that it begins, and take its lease. Undefined: someone else has that. */
+export function beginPublish(
+  { db, now, settings }: RunDependencies,
+  { id, prepared, rendering }: NewPublish,
+  lease: WantedLease,
+): Promise<Begun | undefined> {
+  const { subject, target, context } = prepared;
+  const startedAt = now();
+  return beginRun(db, context.scope, {
+    subject,
+    lease,
+    keys: rendering.keys,
+    since: new Date(startedAt.getTime() - settings.resumeMs),
+    run: {
+      id,
+      targetId: target.id,
+      accountId: context.caller.accountId,
+      purposeOfUse: context.purposeOfUse,
+      correlationId: context.correlationId,
+      startedAt,
+    },
+  });
+}
+
+export interface PublishAlone extends Begun {
+  lease: Lease;
+  /** What is to be sent, as it is now that the lease is held. */
+  ready: () => Promise<ReadyToSend>;
+}
+
+/** Resources as they stand at the target, in the order in which they were sent; what was not sent. Throws 502. */
+export async function runPublish(
+  deps: RunDependencies,
+  begun: NewPublish,
+  { lease, ready, chainId, recorded }: PublishAlone,
+): Promise<{ published: PublishedResource[] } & SaysNotSent> {
+  const { id } = begun;
+  const { scope } = begun.prepared.context;
+  const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
+    endRun(deps.db, scope, { id, end: { finishedAt: deps.now(), ...ended }, stored, lease });
+  try {
+    const current = await ready();
+    const looked = await lookUp(deps, current, { ...begun, recorded });
+    const published = await send(deps, current, { ...looked, lease, chainId, id, end });
+    return { published, ...saysNotSent(looked.rendering.levels.flat(), current.referenced) };
+  } catch (error) {
+    if (error instanceof Ended) throw error.answer;
+    const failure = error instanceof HttpError ? error.message : 'The service failed.';
+    await end({ outcome: 'failed', resumable: true, failure, published: [] }, []).catch((lost: unknown) =>
+      noteUnrecorded(deps, begun.prepared, lost),
+    );
+    throw error;
+  }
+}
+
+interface Looked {
+  rendering: Rendering;
+  recorded: ReadonlyMap<ResourceKey, RecordedResource>;
+}
+
+function renderingOf(ready: ReadyToSend): Rendering {
+  return createRendering({ ...ready, organisationId: ready.context.scope.organisationId });
+}
+
+/** What is to be sent, and what the target is known to hold of it; `recorded` is of what the publish began with. */
+async function lookUp(
+  { db }: RunDependencies,
+  ready: ReadyToSend,
+  { prepared, rendering: first, recorded }: NewPublish & Pick<Begun, 'recorded'>,
+): Promise<Looked> {
+  const { records, withheld } = ready.referenced;
+  if (ready.resources === prepared.resources && records.length === 0 && withheld.size === 0)
+    return lookedUp(first, recorded);
+  const rendering = renderingOf(ready);
+  const asked = new Set(first.keys);
+  const keys = rendering.keys.filter((key) => !asked.has(key));
+  if (keys.length === 0) return lookedUp(rendering, recorded);
+  const more = await findRecorded(db, ready.context.scope, { targetId: ready.target.id, keys });
+  return lookedUp(rendering, [...recorded, ...more]);
+}
+
+function lookedUp(rendering: Rendering, found: readonly RecordedResource[]): Looked {
+  for (const { key, serverId } of found) if (serverId !== null) rendering.known.set(key, serverId);
+  return { rendering, recorded: new Map(found.map((item) => [item.key, item])) };
+}
+
+interface SendRun extends Looked {
+  id: string;
+  lease: Lease;
+  chainId: string;
+  end: (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) => Promise<void>;
+}
+
+async function send(
+  deps: RunDependencies,
+  prepared: Prepared,
+  { id, end, ...run }: SendRun,
+): Promise<PublishedResource[]> {
+  const { target, context } = prepared;
+  const { scope, correlationId } = context;
+  const sent = await sendLevels({ ...deps, ...run, scope, target, correlationId });
+  const all = run.rendering.levels.flat();
+  const published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
+  if (sent.failure === undefined) {
+    target.circuit.note(true);
+    await end({ outcome: 'done', resumable: false, failure: null, published }, sent.unrecorded);
+    run.lease.noteGivenBack();
+    return published;
+  }
+  const answer = answerOf(sent, { target: target.name, all: all.length });
+  noteFailure(deps, prepared, { sent, answer });
+  // A try that went on from an earlier one and stored nothing has met something that sending all anew may heal.
+  const resumable = sent.fresh > 0 || run.chainId === id;
+  const failure = answer instanceof HttpError ? answer.message : 'The service failed.';
+  await end({ outcome: 'failed', resumable, failure, published }, sent.unrecorded).catch((lost: unknown) =>
+    noteUnrecorded(deps, prepared, lost),
+  );
+  throw new Ended(answer);
+}
+
+/** The publish failed, and that is written down. */
+class Ended extends Error {
+  override name = 'Ended';
+  readonly answer: unknown;
+
+  constructor(answer: unknown) {
+    super();
+    this.answer = answer;
+  }
+}
+
+function noteFailure(
+  { log }: RunDependencies,
+  { target, context }: Prepared,
+  { sent, answer }: { sent: Sent; answer: unknown },
+): void {
+  const { failure } = sent;
+  if (failure instanceof WriteFailure) target.circuit.note(!countsAgainst(failure, sent));
+  const fields = {
+    event: 'publish.failed',
+    correlationId: context.correlationId,
+    organisationId: context.scope.organisationId,
+    facilityId: context.scope.facilityId,
+    targetId: target.id,
+    count: sent.done.size,
+    code: answer instanceof HttpError ? answer.code : undefined,
+    status: failure instanceof WriteFailure ? failure.status : undefined,
+  };
+  if (answer instanceof HttpError) log.warn(fields, 'publish stopped');
+  else log.error({ ...fields, ...errorFields(failure) }, 'publish stopped');
+}
+
+/** The caller is told of the failure itself; the next publish finds this one as interrupted, and goes on. */
+function noteUnrecorded({ log }: RunDependencies, { target, context }: Prepared, error: unknown): void {
+  const fields = {
+    event: 'publish.unrecorded',
+    correlationId: context.correlationId,
+    organisationId: context.scope.organisationId,
+    facilityId: context.scope.facilityId,
+    targetId: target.id,
+    ...errorFields(error),
+  };
+  log.error(fields, 'the end of a publish could not be written down');
+}
+
+/**
+ * Whether a publish counts against its target (docs/adr/0072): that, or what stands before it, does not work at all
+ * (RFC 9110, sections 15.6.3 to 15.6.5). A target that took something works, and one that fails on a resource (500) may
+ * take every other.
+ */
+function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
+  return fresh === 0 && (status === undefined || [502, 503, 504].includes(status));
+}
+
+/** What the caller is told: 502 for what the target did; failures of ours stay what they are. */
+function answerOf({ failure, done }: Sent, { target, all }: { target: string; all: number }): unknown {
+  if (!(failure instanceof WriteFailure)) return failure;
+  const { type, id } = splitKey(failure.key);
+  return new HttpError(
+    502,
+    failure.unavailable ? 'target_unavailable' : 'target_refused',
+    `Publishing to ${target} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to go on.`,
+    { cause: failure },
+  );
+}
+
+function toPublished(stored: StoredResource | undefined): PublishedResource[] {
+  if (stored === undefined) return [];
+  const { type, id: localId } = splitKey(stored.key);
+  return [
+    {
+      resourceType: type,
+      localId,
+      id: stored.serverId,
+      versionId: stored.versionId,
+      method: stored.method,
+      status: stored.status,
+      publishedAt: stored.publishedAt.toISOString(),
+    },
+  ];
+}

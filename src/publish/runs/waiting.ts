@@ -1,0 +1,59 @@
+/** Who waits for a lease in this process: in turns, so that one of them asks the database and not all. */
+import { unavailable } from '../../platform/http/errors.ts';
+
+/** A place among those who want one lease. Whoever has the turn asks for the lease, and keeps the turn while it holds it. */
+export interface Turn {
+  isNow(): boolean;
+  /** Resolves when the turn has come. */
+  comes: Promise<void>;
+  /** Let the next one have its turn. */
+  end(): void;
+}
+
+export interface Waiting {
+  /** `lease`: a name for what is leased. */
+  join(lease: string): Turn;
+  /** One more publish of the account waits, until what this returns is called. 503 when too many do. */
+  count(accountId: string): () => void;
+}
+
+export function createWaiting(mostOfAccount: number): Waiting {
+  const lines = new Map<string, (() => void)[]>();
+  const counts = new Map<string, number>();
+  return {
+    join(lease) {
+      const { promise: comes, resolve: call } = Promise.withResolvers<void>();
+      const line = lines.get(lease) ?? [];
+      lines.set(lease, line);
+      line.push(call);
+      if (line[0] === call) call();
+      return {
+        isNow: () => line[0] === call,
+        comes,
+        end() {
+          line.splice(line.indexOf(call), 1);
+          line[0]?.();
+          if (line.length === 0) lines.delete(lease);
+        },
+      };
+    },
+    count(accountId) {
+      const before = counts.get(accountId) ?? 0;
+      if (before >= mostOfAccount) throw tooMany(before);
+      counts.set(accountId, before + 1);
+      return () => {
+        const now = counts.get(accountId) ?? 0;
+        if (now > 1) counts.set(accountId, now - 1);
+        else counts.delete(accountId);
+      };
+    },
+  };
+}
+
+function tooMany(count: number) {
+  return unavailable(
+    `${count} publishes of this account wait for others to end, and no more may. Nothing was sent. Wait for their answers, then publish again.`,
+    10,
+    'too_many_waiting',
+  );
+}

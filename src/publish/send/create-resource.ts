@@ -1,0 +1,110 @@
+/**
+ * Creates a resource at a target that gives it its id: POST with `If-None-Exist` on our identifier (docs/publish.md).
+ * In doubt, a search by that identifier comes first, and another one after a POST that made something: a target
+ * that does not honour `If-None-Exist` may have done an earlier POST meanwhile.
+ */
+
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { ownIdentifier } from '../../fhir/coded.ts';
+import { bodyOf, keyOf, withOwnIdentifier } from '../plan/content.fhir.ts';
+import type { FhirAnswer } from './fhir-server.ts';
+import { type Found, foundIds, storedAs } from './read-answer.ts';
+import { isTransient } from './retry.ts';
+import { failure, isSuccess, WriteFailure } from './write-failure.ts';
+import {
+  contentDigest,
+  identifierQuery,
+  type ResourceToWrite,
+  type Step,
+  sendRead,
+  sendWrite,
+  type WriteContext,
+} from './write-request.ts';
+
+export async function createResource(
+  context: WriteContext,
+  { resource: given, inDoubt, ownId }: Pick<ResourceToWrite, 'resource' | 'inDoubt' | 'ownId'>,
+): Promise<Step> {
+  const resource = withOwnIdentifier(given, context.organisationId);
+  const found = inDoubt ? await search(context, resource) : undefined;
+  if (found !== undefined) return found;
+  if (ownId !== undefined) return { kind: 'held', held: { id: ownId, versionId: null } };
+  const step = await post(context, resource);
+  return inDoubt && step.kind === 'stored' ? settled(context, resource, step) : step;
+}
+
+async function post(context: WriteContext, resource: FhirResource): Promise<Step> {
+  const method = 'POST';
+  const body = bodyOf(resource, undefined);
+  const headers = { 'if-none-exist': identifierQuery(context, resource) };
+  const digest = contentDigest(context.targetId, resource, body);
+  const answer = await sendWrite(context, { method, path: resource.resourceType, body, headers }, digest);
+  if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: answer.reached };
+  const { status } = answer;
+  if (isSuccess(status)) {
+    const stored = storedAs(answer, { type: resource.resourceType, putId: undefined });
+    if (stored === undefined) return { kind: 'again', method, answer, inDoubt: true };
+    // It was there already: what is there may be older than what we have.
+    if (status !== 201) return { kind: 'held', held: stored };
+    const contentHash = contentDigest(context.targetId, resource, bodyOf(resource, stored.id));
+    return { kind: 'stored', written: { ...stored, method, status, contentHash } };
+  }
+  if (status === 412) {
+    const found = await search(context, resource);
+    if (found !== undefined) return found;
+  }
+  if (!isTransient(status)) throw failure(resource, method, answer);
+  return { kind: 'again', method, answer, inDoubt: status !== 429 };
+}
+
+/** Look for it by our identifier. Undefined: it is not there, or the target does not search that way. */
+async function search(context: WriteContext, resource: FhirResource): Promise<Step | undefined> {
+  const method = 'GET';
+  const answer = await searchAnswer(context, resource);
+  if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: true };
+  if (!isSuccess(answer.status)) {
+    if (isTransient(answer.status)) return { kind: 'again', method, answer, inDoubt: true };
+    return undefined;
+  }
+  const found = foundOf(context, resource, answer);
+  if (found === undefined) return { kind: 'again', method, answer, inDoubt: true };
+  if (found.length > 1)
+    throw new WriteFailure(
+      `the target holds ${found.length} of it under our identifier; remove all but one`,
+      keyOf(resource),
+      { method, answer },
+    );
+  const [held] = found;
+  return held === undefined ? undefined : { kind: 'held', held };
+}
+
+/** After a create that was in doubt: where the target made two of it, the older one is ours from now on. */
+async function settled(
+  context: WriteContext,
+  resource: FhirResource,
+  made: Extract<Step, { kind: 'stored' }>,
+): Promise<Step> {
+  const answer = await searchAnswer(context, resource);
+  const found = answer.kind === 'answered' ? foundOf(context, resource, answer) : undefined;
+  const [oldest] = (found ?? []).sort((a, b) => compare(a.lastUpdated, b.lastUpdated) || compare(a.id, b.id));
+  if (oldest === undefined || oldest.id === made.written.id) return made;
+  return { kind: 'held', held: oldest };
+}
+
+function searchAnswer(context: WriteContext, resource: FhirResource): Promise<FhirAnswer> {
+  return sendRead(context, `${resource.resourceType}?${identifierQuery(context, resource)}`);
+}
+
+function foundOf(
+  { organisationId }: WriteContext,
+  { resourceType: type, id }: FhirResource,
+  answer: Extract<FhirAnswer, { kind: 'answered' }>,
+): Found[] | undefined {
+  const { system = '', value = '' } = ownIdentifier(organisationId, id);
+  return foundIds(answer, { type, system, value });
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

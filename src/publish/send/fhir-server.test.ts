@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { DEFAULT_SETTINGS } from '../servers/target.ts';
+import { createFhirServer } from './fhir-server.ts';
+
+const MIB = 1024 * 1024;
+
+test('of a long answer no more than 4 MiB is kept; what is kept is joined once', async (t) => {
+  const server = createServer((request, response) => {
+    const size = Number(request.url?.split('/').at(-1));
+    response.writeHead(201, { location: '/Binary/7/_history/2', etag: 'W/"2"' });
+    response.end(Buffer.alloc(size, 'x'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const fhir = createFhirServer({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
+  t.after(() => fhir.close());
+  const long = await fhir.send({ method: 'POST', path: String(5 * MIB), body: '{}' });
+  assert.ok(long.kind === 'answered');
+  assert.ok(long.body === undefined, 'an answer is not told by part of it');
+  assert.deepEqual([long.status, long.location, long.etag], [201, '/Binary/7/_history/2', 'W/"2"']);
+  const short = await fhir.send({ method: 'POST', path: String(3 * MIB), body: '{}' });
+  assert.ok(short.kind === 'answered');
+  const joined = t.mock.method(Buffer, 'concat');
+  assert.equal(short.body?.length, 3 * MIB);
+  assert.equal(short.body.length, 3 * MIB);
+  assert.equal(joined.mock.callCount(), 1);
+});

@@ -1,0 +1,105 @@
+/** Sends requests to one target (docs/adr/0050). */
+import {
+  createOutboundClient,
+  type OutboundAnswer,
+  type Unanswered,
+} from '../../outbound/outbound-client.ts';
+import type { TargetSettings } from '../servers/target.ts';
+
+export interface FhirRequest {
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Below the base address: `Observation/8a…`. */
+  path: string;
+  headers?: Record<string, string>;
+  /** JSON. */
+  body?: string;
+}
+
+/** What came of a request. */
+export type FhirAnswer =
+  | {
+      kind: 'answered';
+      status: number;
+      retryAfterMs: number | undefined;
+      etag: string | undefined;
+      location: string | undefined;
+      /** Undefined when it was longer than this service reads. */
+      body: string | undefined;
+    }
+  | Unanswered;
+
+export interface FhirServer {
+  /** `timeoutMs`: instead of that of the target. */
+  send(request: FhirRequest, timeoutMs?: number): Promise<FhirAnswer>;
+  /** Let go of the kept connections; requests under way are not touched. */
+  close(): void;
+}
+
+/** Of an answer at most so much is read: `Location` and `ETag` say what is needed of a longer one. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+
+/** Throws AddressRefusedError for an address that must not be used. */
+export function createFhirServer(target: TargetSettings, secret: string | undefined): FhirServer {
+  const { maxInFlight, timeoutMs } = target;
+  const client = createOutboundClient(target.base, {
+    reach: 'operator',
+    maxInFlight,
+    timeoutMs,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+  });
+  const basePath = client.url.pathname.replace(/\/+$/, '');
+  const always = {
+    accept: 'application/fhir+json, application/json;q=0.9',
+    ...authHeaders(target, secret),
+  };
+  return {
+    async send({ method, path, headers, body }, requestMs) {
+      const content =
+        body === undefined
+          ? {}
+          : { 'content-type': target.contentType, 'content-length': Buffer.byteLength(body) };
+      const answer = await client.send({
+        method,
+        path: `${basePath}/${path}`,
+        headers: { ...always, ...content, ...headers },
+        body,
+        timeoutMs: requestMs,
+      });
+      return answer.kind === 'unanswered' ? answer : fhirAnswer(answer);
+    },
+    close: client.close,
+  };
+}
+
+function authHeaders(target: TargetSettings, secret = ''): Record<string, string> {
+  switch (target.auth) {
+    case 'bearer':
+      return { authorization: `Bearer ${secret}` };
+    case 'basic':
+      return { authorization: `Basic ${Buffer.from(`${target.authUser}:${secret}`).toString('base64')}` };
+    case 'api-key':
+      return target.authHeader === null ? {} : { [target.authHeader]: secret };
+    case 'none':
+      return {};
+  }
+}
+
+function fhirAnswer({ kind, status, headers, retryAfterMs, chunks, complete }: OutboundAnswer): FhirAnswer {
+  let body: string | undefined;
+  return {
+    kind,
+    status,
+    retryAfterMs,
+    etag: headers.etag,
+    location: headers.location ?? headerText(headers['content-location']),
+    // Most answers say all that is needed in their headers, and are never joined.
+    get body() {
+      body ??= complete ? Buffer.concat(chunks).toString() : undefined;
+      return body;
+    },
+  };
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,3 @@
+import { describeFaults } from '../../../test-support/publish-faults.ts';
+
+describeFaults('client');

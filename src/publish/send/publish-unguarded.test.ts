@@ -1,0 +1,71 @@
+/** Servers that lack one of the two guards against doubles (docs/adr/0050). */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
+import {
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+} from '../../../test-support/publish-records.ts';
+import { requireWhole } from '../../../test-support/published.ts';
+
+const STEPS = 22;
+const TIMEOUT_MS = 150;
+
+describe('servers that lack what guards against doubles', () => {
+  let database: TestDatabase;
+  let clinic: PublishClinic;
+  before(async () => {
+    database = await createTestDatabase();
+    clinic = await createClinic(database.pool);
+  });
+  after(() => database.drop());
+
+  for (const [option, name] of [
+    ['--no-conditional-create', 'without conditional create, the search settles it'],
+    ['--no-search', 'without search, conditional create settles it'],
+  ] as const)
+    test(name, async () => {
+      const server = await startFhirServer('--no-integrity', '--no-client-ids', option);
+      try {
+        for (const kind of ['drop-after', 'reset', 'wrong-json', 'slow-after'] as const)
+          for (const step of [1, 7, STEPS]) {
+            await server.reset();
+            const { addTarget, publish } = createTestPublisher(database.pool);
+            const target = await addTarget(clinic, {
+              base: server.base,
+              idPolicy: 'server',
+              timeoutMs: TIMEOUT_MS,
+            });
+            await server.script({ kind, nth: step });
+            await publish(clinic, { target: target.name });
+            await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+          }
+      } finally {
+        await server.stop();
+      }
+    });
+
+  test('without conditional create, a create that is done late makes two: the older is written to from then on', async () => {
+    const server = await startFhirServer('--no-integrity', '--no-client-ids', '--no-conditional-create');
+    try {
+      const node = createTestPublisher(database.pool);
+      const timeoutMs = 1_000;
+      const { name } = await node.addTarget(clinic, { base: server.base, idPolicy: 'server', timeoutMs });
+      await server.script(
+        // Done 400 ms after it was given up, while the second is under way.
+        { kind: 'slow', type: 'ServiceRequest', delayMs: timeoutMs + 400 },
+        { kind: 'slow', type: 'ServiceRequest', delayMs: 800 },
+      );
+      const published = await node.publish(clinic, { target: name });
+      const { resources } = await server.state();
+      const orders = resources.filter(({ resourceType }) => resourceType === 'ServiceRequest');
+      assert.equal(orders.length, 2);
+      const [first] = orders.filter(({ meta }) => meta?.versionId === '2');
+      assert.deepEqual([published[0]?.id, published[0]?.method], [first?.id, 'PUT']);
+    } finally {
+      await server.stop();
+    }
+  });
+});

@@ -1,0 +1,214 @@
+/**
+ * SQL of what a target holds of ours: recorded ids, versions, and creates that were begun. One row for an
+ * organisation, whatever facility published it (docs/adr/0056).
+ */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { type ResourceKey, splitKey } from '../plan/content.fhir.ts';
+import { againAfterDeadlock } from '../runs/again-after-deadlock.ts';
+
+export interface RecordedResource {
+  key: ResourceKey;
+  /** Null: a create was begun, and whether it was done is not known. */
+  serverId: string | null;
+  versionId: string | null;
+  /** In hex. */
+  contentHash: string | null;
+  method: 'PUT' | 'POST' | null;
+  status: number | null;
+  publishedAt: Date | null;
+  chainId: string | null;
+}
+
+/** A resource that was just stored. */
+export interface StoredResource {
+  key: ResourceKey;
+  serverId: string;
+  versionId: string | null;
+  contentHash: string;
+  method: 'PUT' | 'POST';
+  status: number;
+  publishedAt: Date;
+  chainId: string;
+}
+
+export interface ResourceRow {
+  resource_type: string;
+  local_id: string;
+  server_id: string | null;
+  version_id: string | null;
+  content_hash: Buffer | null;
+  method: 'PUT' | 'POST' | null;
+  status: number | null;
+  published_at: Date | null;
+  chain_id: string | null;
+}
+
+/** Columns of a {@link ResourceRow}. */
+export const RECORDED_NAMES =
+  'resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id';
+
+export async function findRecorded(
+  db: Queryable,
+  scope: OrganisationScope,
+  { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
+): Promise<RecordedResource[]> {
+  const { rows } = await db.query<ResourceRow>({
+    name: 'publish-resource-find',
+    text: `
+      select asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
+        r.published_at, r.chain_id
+      from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
+      -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
+      cross join lateral (
+        select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
+        from publish_resource p
+        where p.organisation_id = $1
+          and p.target_id = $2
+          and p.resource_type = asked.resource_type
+          and p.local_id = asked.local_id
+        limit 1
+      ) r`,
+    values: [scope.organisationId, targetId, ...keyColumns(keys)],
+  });
+  return rows.map(toRecorded);
+}
+
+/** Note, before the first create of each, that it is about to be sent; also forgets an id that was lost. */
+export async function noteCreates(
+  db: Queryable,
+  scope: OrganisationScope,
+  { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
+): Promise<void> {
+  const statement = {
+    name: 'publish-resource-note-creates',
+    text: `
+      insert into publish_resource (organisation_id, target_id, resource_type, local_id)
+      select $1, $2, asked.resource_type, asked.local_id
+      from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
+      on conflict (organisation_id, target_id, resource_type, local_id) do update
+      set server_id = null,
+          version_id = null,
+          content_hash = null,
+          chain_id = null`,
+    values: [scope.organisationId, targetId, ...keyColumns([...keys].sort())],
+  };
+  await againAfterDeadlock(() => db.query(statement));
+}
+
+/**
+ * Steps of a `with` that record what was stored: `$1` and `$2` are organisation and target, then one list per column.
+ * An id that the target has given anew is taken from whoever had it before: a target that was reset (docs/adr/0050).
+ */
+export const RECORD_STORED = `
+  taken_over as (
+    update publish_resource
+    set server_id = null,
+        version_id = null,
+        content_hash = null,
+        chain_id = null
+    where organisation_id = $1
+      and ctid = any (array(
+        select other.ctid
+        from unnest($3::text[], $4::uuid[], $5::text[]) as s (resource_type, local_id, server_id)
+        -- limit: one look-up by key for each, as above.
+        cross join lateral (
+          select p.ctid
+          from publish_resource p
+          where p.organisation_id = $1
+            and p.target_id = $2
+            and p.resource_type = s.resource_type
+            and p.server_id = s.server_id
+            and p.server_id <> p.local_id::text
+            and p.local_id <> s.local_id
+          limit 1
+        ) other
+        where s.server_id <> s.local_id::text
+      ))
+    returning 1
+  ),
+  recorded as (
+    insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
+      version_id, content_hash, method, status, published_at, chain_id)
+    select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, decode(s.content_hash, 'hex'), s.method,
+      s.status, s.published_at, s.chain_id
+    from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::smallint[],
+        $10::timestamptz[], $11::uuid[])
+      as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
+    -- The ids are given up first.
+    where (select count(*) from taken_over) >= 0
+    on conflict (organisation_id, target_id, resource_type, local_id) do update
+    set server_id = excluded.server_id,
+        version_id = excluded.version_id,
+        content_hash = excluded.content_hash,
+        method = excluded.method,
+        status = excluded.status,
+        published_at = excluded.published_at,
+        chain_id = excluded.chain_id
+  )`;
+
+export async function recordStored(
+  db: Queryable,
+  scope: OrganisationScope,
+  { targetId, stored }: { targetId: string; stored: readonly StoredResource[] },
+): Promise<void> {
+  const values = storedValues(scope, targetId, stored);
+  const statement = { name: 'publish-resource-record', text: `with ${RECORD_STORED} select 1`, values };
+  await againAfterDeadlock(() => db.query(statement));
+}
+
+type StoredValues = [
+  organisationId: string,
+  targetId: string,
+  types: string[],
+  localIds: string[],
+  serverIds: string[],
+  versionIds: (string | null)[],
+  contentHashes: string[],
+  methods: string[],
+  statuses: number[],
+  publishedAt: Date[],
+  chainIds: string[],
+];
+
+/** The last parameter of {@link RECORD_STORED}: those of the statement that it is part of come after it. */
+export const LAST_STORED_PARAMETER: StoredValues['length'] = 11;
+
+/** In one order for all, so that publishes that share records do not wait for each other in a circle. */
+export function storedValues(
+  scope: OrganisationScope,
+  targetId: string,
+  given: readonly StoredResource[],
+): StoredValues {
+  const stored = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  return [
+    scope.organisationId,
+    targetId,
+    ...keyColumns(stored.map(({ key }) => key)),
+    stored.map(({ serverId }) => serverId),
+    stored.map(({ versionId }) => versionId),
+    stored.map(({ contentHash }) => contentHash),
+    stored.map(({ method }) => method),
+    stored.map(({ status }) => status),
+    stored.map(({ publishedAt }) => publishedAt),
+    stored.map(({ chainId }) => chainId),
+  ];
+}
+
+export function toRecorded(row: ResourceRow): RecordedResource {
+  return {
+    key: `${row.resource_type}/${row.local_id}` as const,
+    serverId: row.server_id,
+    versionId: row.version_id,
+    contentHash: row.content_hash?.toString('hex') ?? null,
+    method: row.method,
+    status: row.status,
+    publishedAt: row.published_at,
+    chainId: row.chain_id,
+  };
+}
+
+export function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {
+  const parts = keys.map(splitKey);
+  return [parts.map(({ type }) => type), parts.map(({ id }) => id)];
+}

@@ -1,0 +1,103 @@
+/**
+ * Writes a resource where the target has it: PUT, with `If-Match` on the version that is on record (FHIR R4,
+ * "Managing Resource Contention"). Where the target says that there is another version, or nothing, it is read:
+ * what is there may be someone else's, after a target was reset (docs/adr/0050).
+ */
+
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { ownIdentifier } from '../../fhir/coded.ts';
+import { bodyOf, keyOf, withOwnIdentifier } from '../plan/content.fhir.ts';
+import type { FhirAnswer } from './fhir-server.ts';
+import { type Found, foundAt, type StoredAs, storedAs } from './read-answer.ts';
+import { isTransient } from './retry.ts';
+import { failure, isSuccess, WriteFailure } from './write-failure.ts';
+import {
+  contentDigest,
+  type ResourceToWrite,
+  type Step,
+  sendRead,
+  sendWrite,
+  type WriteContext,
+} from './write-request.ts';
+
+const METHOD = 'PUT';
+
+export async function updateResource(
+  context: WriteContext,
+  { resource: given, json, ownId }: Pick<ResourceToWrite, 'resource' | 'json' | 'ownId'>,
+  held: StoredAs,
+): Promise<Step> {
+  const { id, versionId } = held;
+  const resource = id === given.id ? given : withOwnIdentifier(given, context.organisationId);
+  const body = bodyOf(resource, id, json);
+  const contentHash = contentDigest(context.targetId, resource, body);
+  const path = `${resource.resourceType}/${id}`;
+  const headers = versionId === null ? {} : { 'if-match': `W/"${versionId}"` };
+  const answer = await sendWrite(context, { method: METHOD, path, body, headers }, contentHash);
+  if (answer.kind === 'unanswered') return { kind: 'again', method: METHOD, answer, inDoubt: false };
+  const { status } = answer;
+  if (isSuccess(status)) return storedStep(resource, { id, contentHash, answer });
+  if (isMissing(status, { isOwn: id === ownId }) || isOtherVersion(status, held))
+    return look(context, resource, { held, answer });
+  if (!isTransient(status)) throw failure(resource, METHOD, answer);
+  return { kind: 'again', method: METHOD, answer, inDoubt: false };
+}
+
+type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
+
+function storedStep(
+  resource: FhirResource,
+  { id, contentHash, answer }: { id: string; contentHash: string; answer: Answered },
+): Step {
+  const stored = storedAs(answer, { type: resource.resourceType, putId: id });
+  if (stored === undefined) return { kind: 'again', method: METHOD, answer, inDoubt: false };
+  if (stored.id !== id)
+    throw new WriteFailure(
+      `${METHOD} answered ${answer.status} and another id than the one that was written to`,
+      keyOf(resource),
+      { method: METHOD, answer },
+    );
+  const { status } = answer;
+  return { kind: 'stored', written: { ...stored, method: METHOD, status, contentHash } };
+}
+
+/** 405: nothing is there, and the target does not let others choose an id (FHIR R4, "Rejecting updates"). */
+function isMissing(status: number, { isOwn }: { isOwn: boolean }): boolean {
+  return status === 404 || status === 410 || (status === 405 && !isOwn);
+}
+
+/** Servers answer 412, some 409, when `If-Match` does not. */
+function isOtherVersion(status: number, { versionId }: StoredAs): boolean {
+  return versionId !== null && (status === 412 || status === 409);
+}
+
+/** What is there? Ours: to be written again, over the version that is there. Nothing, or someone else's: lost. */
+async function look(
+  context: WriteContext,
+  resource: FhirResource,
+  { held, answer: refused }: { held: StoredAs; answer: Answered },
+): Promise<Step> {
+  const lost: Step = { kind: 'lost', method: METHOD, answer: refused };
+  const method = 'GET';
+  const answer = await sendRead(context, `${resource.resourceType}/${held.id}`);
+  if (answer.kind === 'unanswered' || isTransient(answer.status))
+    return { kind: 'again', method, answer, inDoubt: false };
+  if (answer.status === 404 || answer.status === 410) return lost;
+  const found = isSuccess(answer.status) ? foundAt(answer, resource.resourceType, held.id) : undefined;
+  if (found !== undefined) {
+    if (!isOurs(context, resource, found)) return lost;
+    // It has the version that was asked for: the target does not read `If-Match` as we write it.
+    const versionId = found.versionId === held.versionId ? null : found.versionId;
+    return { kind: 'held', held: { id: held.id, versionId } };
+  }
+  // It cannot be read: what the PUT said must do.
+  if (isOtherVersion(refused.status, held)) throw failure(resource, METHOD, refused);
+  return lost;
+}
+
+/** By our identifier, or by our own id, which nobody else gives. */
+function isOurs({ organisationId }: WriteContext, { id }: FhirResource, found: Found): boolean {
+  if (found.id === id) return true;
+  const own = ownIdentifier(organisationId, id);
+  return found.identifiers.some(({ system, value }) => system === own.system && value === own.value);
+}

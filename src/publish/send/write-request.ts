@@ -1,0 +1,81 @@
+/** What the steps of writing one resource share: requests, and how each came out. */
+import { hash } from 'node:crypto';
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { ownIdentifier } from '../../fhir/coded.ts';
+import type { ResourceKey } from '../plan/content.fhir.ts';
+import type { FhirAnswer, FhirRequest } from './fhir-server.ts';
+import type { StoredAs } from './read-answer.ts';
+import type { Clock, Tries } from './retry.ts';
+
+export interface WriteContext {
+  organisationId: string;
+  targetId: string;
+  correlationId: string;
+  /** Throws when nothing more may be sent: the lease is lost, or another resource has failed. */
+  send(request: FhirRequest): Promise<FhirAnswer>;
+  clock: Clock;
+  /** `send` says to it when a request begins. */
+  tries: Tries;
+  /**
+   * The target does not have it under this id (any more). Make durable that its id is not known and a create is
+   * about to be sent; throws where that must happen in another way.
+   */
+  noteLost(key: ResourceKey, lostId: string): Promise<void>;
+}
+
+export interface ResourceToWrite {
+  /** With its references as the target shall see them; `id` is ours. */
+  resource: FhirResource;
+  /** The resource as JSON, where that is known. */
+  json: string | undefined;
+  /** Where the target has it, and in which version; undefined when it has yet to give an id. */
+  held: StoredAs | undefined;
+  /** A create was begun before, and whether it was done is not known. */
+  inDoubt: boolean;
+  /** Our id, where the target shall use it. */
+  ownId: string | undefined;
+}
+
+export interface Written extends StoredAs {
+  method: 'PUT' | 'POST';
+  status: number;
+  /** SHA-256, in hex. */
+  contentHash: string;
+}
+
+/** How one request came out. */
+export type Step =
+  | { kind: 'stored'; written: Written }
+  /** The target has it there: write it there. */
+  | { kind: 'held'; held: StoredAs }
+  /** The target does not have it (any more). */
+  | { kind: 'lost'; method: string; answer: FhirAnswer }
+  | { kind: 'again'; method: string; answer: FhirAnswer; inDoubt: boolean };
+
+export function sendWrite(context: WriteContext, request: FhirRequest, digest: string): Promise<FhirAnswer> {
+  return context.send({
+    ...request,
+    headers: {
+      prefer: 'return=representation',
+      'x-correlation-id': context.correlationId,
+      'x-idempotency-key': digest,
+      ...request.headers,
+    },
+  });
+}
+
+export function sendRead(context: WriteContext, path: string): Promise<FhirAnswer> {
+  const headers = { 'x-correlation-id': context.correlationId, 'cache-control': 'no-cache' };
+  return context.send({ method: 'GET', path, headers });
+}
+
+/** SHA-256 over target, type, local id and content (docs/publish.md), in hex. */
+export function contentDigest(targetId: string, { resourceType, id }: FhirResource, body: string): string {
+  return hash('sha256', `${targetId}\n${resourceType}\n${id}\n${body}`, 'hex');
+}
+
+/** What a conditional create and a search go by. */
+export function identifierQuery({ organisationId }: WriteContext, { id }: FhirResource): string {
+  const { system = '', value = '' } = ownIdentifier(organisationId, id);
+  return `identifier=${encodeURIComponent(`${system}|${value}`)}`;
+}

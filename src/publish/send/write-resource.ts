@@ -1,0 +1,98 @@
+/**
+ * Writes one resource to a target until it is stored there, once (docs/adr/0050).
+ *
+ * A resource whose id at the target is known goes as PUT, which may be repeated. One without goes as POST with
+ * `If-None-Exist` on our identifier. When it is not known whether a POST was done (the answer was lost, or the
+ * process ended), a search by that identifier comes before the next POST.
+ */
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { isUntrusted } from '../../outbound/outbound-client.ts';
+import { keyOf } from '../plan/content.fhir.ts';
+import { createResource } from './create-resource.ts';
+import type { FhirAnswer } from './fhir-server.ts';
+import { updateResource } from './update-resource.ts';
+import { failure, WriteFailure } from './write-failure.ts';
+import type { ResourceToWrite, Step, WriteContext, Written } from './write-request.ts';
+
+/** So often a resource may turn out to be elsewhere, or in another version, than was thought. */
+const MAX_TURNS = 6;
+
+/** Where a resource is thought to be. */
+interface Place extends Pick<ResourceToWrite, 'held' | 'inDoubt' | 'ownId'> {
+  /** It was not there under our id, and is to be made under that. */
+  madeAnew: boolean;
+}
+
+/** Throws WriteFailure when it is refused, or still not stored when no time is left to try again. */
+export async function writeResource(context: WriteContext, item: ResourceToWrite): Promise<Written> {
+  try {
+    return await writeUntilStored(context, item);
+  } finally {
+    context.tries.end();
+  }
+}
+
+async function writeUntilStored(context: WriteContext, item: ResourceToWrite): Promise<Written> {
+  const { resource } = item;
+  let place: Place = { held: item.held, inDoubt: item.inDoubt, ownId: item.ownId, madeAnew: false };
+  for (let turns = 0; turns < MAX_TURNS; ) {
+    const { held } = place;
+    const asked = { ...item, ...place };
+    const step =
+      held === undefined ? await createResource(context, asked) : await updateResource(context, asked, held);
+    if (step.kind === 'stored') return step.written;
+    if (step.kind === 'again') {
+      await pause(context, resource, step);
+      place = { ...place, inDoubt: place.inDoubt || step.inDoubt };
+      continue;
+    }
+    turns += 1;
+    place =
+      step.kind === 'held'
+        ? { ...place, held: step.held }
+        : await afterLoss(context, resource, { place, step });
+  }
+  throw new WriteFailure('the target says something else each time it is asked', keyOf(resource), {
+    method: 'PUT',
+  });
+}
+
+/**
+ * Where it goes when the target does not have it: under our id again where the target takes that, else it is created
+ * anew, after a search. So is what the target deleted under our id and does not take again (410).
+ */
+async function afterLoss(
+  context: WriteContext,
+  resource: FhirResource,
+  { place, step }: { place: Place; step: Extract<Step, { kind: 'lost' }> },
+): Promise<Place> {
+  const { held, ownId, madeAnew } = place;
+  const { method, answer } = step;
+  const isOwn = held?.id === ownId;
+  if (held === undefined || (isOwn && madeAnew && !isDeleted(answer)))
+    throw failure(resource, method, answer);
+  if (isOwn && !madeAnew) return { ...place, held: { id: held.id, versionId: null }, madeAnew: true };
+  await context.noteLost(keyOf(resource), held.id);
+  return { ...place, held: undefined, inDoubt: true, ownId: isOwn ? undefined : ownId };
+}
+
+function isDeleted(answer: FhirAnswer): boolean {
+  return answer.kind === 'answered' && answer.status === 410;
+}
+
+/** Waits before the next try; throws when nothing can come of it, or no time is left. */
+async function pause(
+  { clock, tries }: WriteContext,
+  resource: FhirResource,
+  { method, answer }: Extract<Step, { kind: 'again' }>,
+): Promise<void> {
+  const retryAfterMs = answer.kind === 'answered' ? answer.retryAfterMs : undefined;
+  const delayMs = mayRecover(answer) ? tries.failed(retryAfterMs) : undefined;
+  if (delayMs === undefined) throw failure(resource, method, answer);
+  await clock.sleep(delayMs);
+}
+
+/** What is wrong with the address or its certificate stays so. */
+function mayRecover(answer: FhirAnswer): boolean {
+  return answer.kind === 'answered' || !(answer.code === 'address_refused' || isUntrusted(answer.code));
+}

@@ -1,0 +1,44 @@
+/** `interchange target create` */
+import type { Command } from 'commander';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { readSecret } from '../../platform/command/read-secret.ts';
+import { createTarget } from './manage-targets.ts';
+import {
+  asUsage,
+  type NameOptions,
+  namedCommand,
+  nameOf,
+  type SettingOptions,
+  settingsOf,
+  targetDocument,
+  targetText,
+  withSettingOptions,
+} from './target-options.ts';
+
+export function createTargetCommand(environment: CommandEnvironment): Command {
+  const command = namedCommand('create', 'make a FHIR server known as a target to publish to')
+    .requiredOption('--base <url>', 'its base address: https, or http to this machine')
+    .requiredOption('--auth <method>', 'none, bearer, basic or api-key');
+  return withSettingOptions(command, { creating: true })
+    .addHelpText(
+      'after',
+      '\nThe first target is the default one.\n\nExample:\n  printf %s "$TOKEN" | npx interchange target create --name national \\\n    --base https://fhir.example.org/r4 --auth bearer --secret-stdin --id-policy server --references send',
+    )
+    .action(async (options: NameOptions & SettingOptions) => {
+      const { base, auth, ...settings } = settingsOf(options);
+      if (base === undefined || auth === undefined) throw new UsageError('--base and --auth are needed.');
+      const { name, organisationId } = nameOf(options);
+      const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
+      const target = await asUsage(() =>
+        environment.withSession((session) =>
+          createTarget(session, {
+            organisationId,
+            settings: { ...settings, name, base, auth },
+            secret,
+            makeDefault: options.default === true,
+          }),
+        ),
+      );
+      environment.print(targetDocument(target), `${targetText(target)}\n  id ${target.id}`);
+    });
+}

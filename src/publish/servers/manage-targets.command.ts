@@ -1,0 +1,135 @@
+/** `interchange target list|show|update|enable|disable|remove|rotate-secret` */
+import { Command, Option } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { readSecret } from '../../platform/command/read-secret.ts';
+import {
+  changeTarget,
+  removeTarget,
+  requireTarget,
+  rotateTargetSecret,
+  switchTarget,
+} from './manage-targets.ts';
+import { listTargets, type StoredTarget } from './target.store.ts';
+import {
+  asUsage,
+  type NameOptions,
+  namedCommand,
+  nameOf,
+  type SettingOptions,
+  settingsOf,
+  targetDocument,
+  targetText,
+  withSettingOptions,
+} from './target-options.ts';
+
+export function listTargetsCommand(environment: CommandEnvironment): Command {
+  return new Command('list')
+    .description('list targets; with --organisation those that it can use')
+    .option('--organisation <id>', 'organisation')
+    .addHelpText('after', '\nExample:\n  npx interchange target list')
+    .action(async ({ organisation }: { organisation?: string }) => {
+      const targets = await environment.withSession(({ db }) => listTargets(db, organisation));
+      environment.print(
+        { items: targets.map(targetDocument) },
+        targets.map(targetText).join('\n') || 'No targets.',
+      );
+    });
+}
+
+export function showTargetCommand(environment: CommandEnvironment): Command {
+  return namedCommand('show', 'show the settings of a target; never its secret')
+    .addHelpText('after', '\nExample:\n  npx interchange target show --name national')
+    .action(async (options: NameOptions) => {
+      show(environment, await environment.withSession(({ db }) => requireTarget(db, nameOf(options))));
+    });
+}
+
+interface UpdateOptions extends NameOptions, SettingOptions {
+  rename?: string;
+  keepIds?: true;
+  forgetIds?: true;
+}
+
+export function updateTargetCommand(environment: CommandEnvironment): Command {
+  const command = namedCommand('update', 'change a target; takes effect with the next publish')
+    .option('--rename <name>', 'new name')
+    .option('--base <url>', 'new base address')
+    .addOption(new Option('--keep-ids', 'it is the same server: recorded ids stay').conflicts('forgetIds'))
+    .option('--forget-ids', 'it is another server, or one set up anew: recorded ids are forgotten')
+    .option('--auth <method>', 'none, bearer, basic or api-key');
+  return withSettingOptions(command, { creating: false })
+    .option('--no-allow-local-codes', 'publish no code that no terminology map covers')
+    .addHelpText('after', '\nExample:\n  npx interchange target update --name national --references send')
+    .action(async (options: UpdateOptions, command: Command) => {
+      // commander gives a value to an option with a --no- form even when neither was written.
+      const written = command.getOptionValueSource('allowLocalCodes') === 'cli';
+      const { allowLocalCodes, ...rest } = settingsOf(options);
+      const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
+      const target = await asUsage(() =>
+        environment.withSession((session) =>
+          changeTarget(session, nameOf(options), {
+            settings: {
+              ...rest,
+              ...(written && allowLocalCodes !== undefined ? { allowLocalCodes } : {}),
+              ...(options.rename === undefined ? {} : { name: options.rename }),
+            },
+            secret,
+            makeDefault: options.default === true,
+            ids: options.forgetIds === true ? 'forget' : options.keepIds === true ? 'keep' : undefined,
+          }),
+        ),
+      );
+      show(environment, target);
+    });
+}
+
+export function enableTargetCommand(environment: CommandEnvironment): Command {
+  return switchCommand(environment, true);
+}
+
+export function disableTargetCommand(environment: CommandEnvironment): Command {
+  return switchCommand(environment, false);
+}
+
+function switchCommand(environment: CommandEnvironment, enabled: boolean): Command {
+  const name = enabled ? 'enable' : 'disable';
+  const what = enabled ? 'publish to a target again' : 'stop publishing to a target: calls answer 503';
+  return namedCommand(name, what)
+    .addHelpText('after', `\nExample:\n  npx interchange target ${name} --name national`)
+    .action(async (options: NameOptions) => {
+      const target = await environment.withSession((session) =>
+        switchTarget(session, nameOf(options), { enabled, now: environment.now() }),
+      );
+      show(environment, target);
+    });
+}
+
+export function removeTargetCommand(environment: CommandEnvironment): Command {
+  return namedCommand('remove', 'take a target out of use and erase its secret; the history stays')
+    .addHelpText('after', '\nExample:\n  npx interchange target remove --name national')
+    .action(async (options: NameOptions) => {
+      const { id, name } = await environment.withSession((session) =>
+        removeTarget(session, nameOf(options), environment.now()),
+      );
+      environment.print({ id, name, removed: true }, `Removed ${name}.`);
+    });
+}
+
+export function rotateTargetSecretCommand(environment: CommandEnvironment): Command {
+  return namedCommand('rotate-secret', 'replace the secret of a target with the one on standard input')
+    .addHelpText(
+      'after',
+      '\nExample:\n  printf %s "$TOKEN" | npx interchange target rotate-secret --name national',
+    )
+    .action(async (options: NameOptions) => {
+      const secret = await readSecret(environment.stdin);
+      const target = await asUsage(() =>
+        environment.withSession((session) => rotateTargetSecret(session, nameOf(options), secret)),
+      );
+      show(environment, target);
+    });
+}
+
+function show(environment: CommandEnvironment, target: StoredTarget): void {
+  environment.print(targetDocument(target), targetText(target));
+}

@@ -1,0 +1,161 @@
+/**
+ * Finds out whether a target takes what a publish sends: writes a harmless resource as a publish would, writes it
+ * again, reads it and removes it. What was written is removed also when a later step fails.
+ */
+import { randomUUID } from 'node:crypto';
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { ownIdentifier } from '../../fhir/coded.ts';
+import type { FhirAnswer, FhirRequest, FhirServer } from '../send/fhir-server.ts';
+import { foundAt, foundIds, type StoredAs } from '../send/read-answer.ts';
+import { createRetryBudget } from '../send/retry.ts';
+import { isSuccess, WriteFailure } from '../send/write-failure.ts';
+import type { WriteContext } from '../send/write-request.ts';
+import { writeResource } from '../send/write-resource.ts';
+import { PUBLISH } from './publish-settings.ts';
+import type { Target } from './target.ts';
+
+export interface ProbeStep {
+  step: 'write' | 'write again' | 'read' | 'remove';
+  /** Below the base address. */
+  path: string;
+  done: boolean;
+}
+
+export interface Probe {
+  /** What was written. */
+  resource: FhirResource;
+  steps: ProbeStep[];
+  /** Null when nothing was written. */
+  removed: boolean | null;
+  /** What a publish would meet too. */
+  faults: string[];
+  advice: string[];
+}
+
+type ProbedTarget = Pick<Target, 'id' | 'idPolicy' | 'timeoutMs'>;
+
+const TYPE = 'Observation';
+
+/** Of no patient, and marked as a mistake: harmless also where it cannot be removed. */
+export function probeResource({ id: targetId }: ProbedTarget): FhirResource {
+  const id = randomUUID();
+  return {
+    resourceType: TYPE,
+    id,
+    identifier: [ownIdentifier(targetId, id)],
+    status: 'entered-in-error',
+    code: { text: 'Connection test of interchange. No finding, and of no patient. It may be deleted.' },
+  };
+}
+
+export async function probeTarget(
+  server: FhirServer,
+  target: ProbedTarget,
+  resource: FhirResource,
+): Promise<Probe> {
+  const probe: Probe = { resource, steps: [], removed: null, faults: [], advice: [] };
+  const budget = createRetryBudget(PUBLISH.retry, PUBLISH.clock);
+  let held: StoredAs | undefined;
+  let mayBeThere = false;
+
+  async function write(step: ProbeStep['step']): Promise<StoredAs> {
+    const tries = budget.tries();
+    const context: WriteContext = {
+      organisationId: target.id,
+      targetId: target.id,
+      correlationId: randomUUID(),
+      clock: PUBLISH.clock,
+      tries,
+      noteLost: async () => undefined,
+      async send(request) {
+        const answer = await server.send(request, Math.min(target.timeoutMs, tries.begin()));
+        mayBeThere ||= request.method !== 'GET' && mayBeDone(answer);
+        return answer;
+      },
+    };
+    const ownId = target.idPolicy === 'client' ? resource.id : undefined;
+    const at = held ?? (ownId === undefined ? undefined : { id: ownId, versionId: null });
+    const noted = note(probe, step, at?.id);
+    const item = { resource, json: undefined, held: at, inDoubt: false, ownId };
+    const written = await writeResource(context, item);
+    noted.path = `${TYPE}/${written.id}`;
+    noted.done = true;
+    return written;
+  }
+
+  try {
+    held = await write('write');
+    held = await write('write again');
+    await read(server, probe, held.id);
+  } catch (error) {
+    if (!(error instanceof WriteFailure)) throw error;
+    const what = error.unavailable ? 'The probe was not stored' : 'It refuses the probe';
+    probe.faults.push(`${TYPE}: ${what}: ${error.message}.`);
+  } finally {
+    if (mayBeThere) await remove(server, probe, held?.id ?? (await findLost(server, target, resource)));
+  }
+  return probe;
+}
+
+function note({ steps }: Probe, step: ProbeStep['step'], id: string | undefined): ProbeStep {
+  const noted = { step, path: id === undefined ? TYPE : `${TYPE}/${id}`, done: false };
+  steps.push(noted);
+  return noted;
+}
+
+/** A refusal (4xx) is certain; any other answer, or none, is not. */
+function mayBeDone(answer: FhirAnswer): boolean {
+  if (answer.kind === 'unanswered') return answer.reached;
+  return answer.status < 400 || answer.status >= 500;
+}
+
+async function read(server: FhirServer, probe: Probe, id: string): Promise<void> {
+  const noted = note(probe, 'read', id);
+  const answer = await server.send({ method: 'GET', path: noted.path });
+  noted.done = answer.kind === 'answered' && foundAt(answer, TYPE, id) !== undefined;
+  if (!noted.done)
+    probe.advice.push(
+      `${TYPE}: what was written cannot be read (GET ${said(answer)}). A publish reads where a write met another version, or nothing.`,
+    );
+}
+
+/** Where it may be whose answer was lost; undefined where that cannot be found out. */
+async function findLost(
+  server: FhirServer,
+  { idPolicy }: ProbedTarget,
+  { id, identifier }: FhirResource,
+): Promise<string | undefined> {
+  if (idPolicy === 'client') return id;
+  const [{ system = '', value = '' } = {}] = identifier as { system?: string; value?: string }[];
+  const query = `identifier=${encodeURIComponent(`${system}|${value}`)}`;
+  const answer = await sendTwice(server, { method: 'GET', path: `${TYPE}?${query}` });
+  return answer.kind === 'answered' ? foundIds(answer, { type: TYPE, system, value })?.[0]?.id : undefined;
+}
+
+async function remove(server: FhirServer, probe: Probe, id: string | undefined): Promise<void> {
+  const noted = note(probe, 'remove', id);
+  const answer =
+    id === undefined ? undefined : await sendTwice(server, { method: 'DELETE', path: noted.path });
+  noted.done = answer?.kind === 'answered' && (isSuccess(answer.status) || isGone(answer.status));
+  probe.removed = noted.done;
+  if (noted.done) return;
+  const why = answer === undefined ? 'its id is not known' : `DELETE ${said(answer)}`;
+  probe.advice.push(
+    `The probe could not be removed: ${why}. ${noted.path} with our identifier ${probe.resource.id} may still be there: of no patient, and entered in error. Ask who runs the server to remove it.`,
+  );
+}
+
+function isGone(status: number): boolean {
+  return status === 404 || status === 410;
+}
+
+/** Once more when it was not answered, or not now. */
+async function sendTwice(server: FhirServer, request: FhirRequest): Promise<FhirAnswer> {
+  const answer = await server.send(request);
+  const isFinal = answer.kind === 'answered' && answer.status < 500;
+  return isFinal ? answer : server.send(request);
+}
+
+function said(answer: FhirAnswer): string {
+  return answer.kind === 'answered' ? `answered ${answer.status}` : `was not answered: ${answer.code}`;
+}

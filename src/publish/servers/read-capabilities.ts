@@ -1,0 +1,177 @@
+/** Reads what a target says of itself and what that means for its policies (FHIR R4, "CapabilityStatement"). */
+
+import { SENT_AHEAD } from '../plan/resource-types.ts';
+import type { FhirAnswer } from '../send/fhir-server.ts';
+import { parseObject } from '../send/read-answer.ts';
+import type { Probe } from './probe-target.ts';
+import type { TargetSettings } from './target.ts';
+
+export interface TypeCapabilities {
+  type: string;
+  create: boolean;
+  update: boolean;
+  search: boolean;
+  /** PUT to an id that is not there yet makes it; null where it does not say. */
+  updateCreate: boolean | null;
+  /** `If-None-Exist` is honoured. */
+  conditionalCreate: boolean;
+  /** References must lead to something. */
+  enforcesReferences: boolean;
+  searchByIdentifier: boolean;
+}
+
+export interface TargetCheck {
+  /** Whether publishing can work with the settings as they are. */
+  ok: boolean;
+  fhirVersion: string | null;
+  software: string | null;
+  types: TypeCapabilities[];
+  /** What stands in the way. */
+  faults: string[];
+  /** What to know or to change. */
+  advice: string[];
+}
+
+const SENT = ['ServiceRequest', 'Observation', 'ImagingStudy', 'DiagnosticReport'];
+
+/** Types that a target may do without, and who needs them. */
+const SOMETIMES: Readonly<Record<string, string>> = {
+  ImagingStudy: 'imaging orders with studies',
+  Location: 'encounters with a location',
+};
+
+type Json = Record<string, unknown>;
+
+/**
+ * What an answer to GET /metadata says about a target with these settings, and what a probe of it showed. What the target
+ * does not declare is advice: many do more than they say. What it says no to is a fault.
+ */
+export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings, probe?: Probe): TargetCheck {
+  const nothing = { fhirVersion: null, software: null, types: [], advice: [] };
+  const failed = (fault: string): TargetCheck => ({ ok: false, ...nothing, faults: [fault] });
+  if (answer.kind === 'unanswered') return failed(`It does not answer (${answer.code}).`);
+  if (answer.status === 401 || answer.status === 403)
+    return failed(`It refuses our credentials (${answer.status}). See interchange target rotate-secret.`);
+  const statement = answer.body === undefined ? undefined : parseObject(answer.body);
+  if (answer.status !== 200 || statement?.resourceType !== 'CapabilityStatement')
+    return failed(
+      `Its /metadata answers ${answer.status} and no CapabilityStatement. Is the base address right?`,
+    );
+  const version = text(statement.fhirVersion);
+  const wanted = settings.referencePolicy === 'send' ? [...SENT_AHEAD, ...SENT] : SENT;
+  const rest = list(statement.rest).find(({ mode }) => mode === 'server');
+  const types = wanted.map((type) => typeCapabilities(type, list(rest?.resource)));
+  const gaps = gapsOf(types, settings, probe);
+  const isFault = ({ refused, of }: Gap) => refused && of.some(isNeeded);
+  const faults = [...gaps.filter(isFault).map(({ text }) => text), ...(probe?.faults ?? [])];
+  if (!version?.startsWith('4.0'))
+    faults.unshift(`It speaks FHIR ${version ?? 'of no version'}, not R4 (4.0.1).`);
+  const software = (statement.software ?? {}) as Json;
+  return {
+    ok: faults.length === 0,
+    fhirVersion: version,
+    software: [text(software.name), text(software.version)].filter((part) => part !== null).join(' ') || null,
+    types,
+    faults,
+    advice: [
+      ...gaps.filter((one) => !isFault(one)).map(({ text }) => text),
+      ...adviceOn(types, settings),
+      ...(probe?.advice ?? []),
+    ],
+  };
+}
+
+function typeCapabilities(type: string, resources: readonly Json[]): TypeCapabilities {
+  const resource = resources.find((one) => one.type === type) ?? {};
+  const can = (code: string) => list(resource.interaction).some((one) => one.code === code);
+  return {
+    type,
+    create: can('create'),
+    update: can('update'),
+    search: can('search-type'),
+    updateCreate: typeof resource.updateCreate === 'boolean' ? resource.updateCreate : null,
+    conditionalCreate: resource.conditionalCreate === true,
+    enforcesReferences:
+      Array.isArray(resource.referencePolicy) && resource.referencePolicy.includes('enforced'),
+    searchByIdentifier: list(resource.searchParam).some(({ name }) => name === 'identifier'),
+  };
+}
+
+/** What publishing needs of some types, and what the target says of that. */
+interface Gap {
+  of: readonly TypeCapabilities[];
+  /** It says no, rather than nothing. */
+  refused: boolean;
+  text: string;
+}
+
+function isNeeded({ type }: TypeCapabilities): boolean {
+  return SOMETIMES[type] === undefined;
+}
+
+function whoNeeds(of: readonly TypeCapabilities[]): string {
+  return `Only ${of.map(({ type }) => SOMETIMES[type]).join(' and ')} need it.`;
+}
+
+function gapsOf(types: readonly TypeCapabilities[], { idPolicy }: TargetSettings, probe?: Probe): Gap[] {
+  const isClient = idPolicy === 'client';
+  const isTaken = probe?.faults.length === 0;
+  const open = types.filter(({ type }) => !isTaken || type !== probe.resource.resourceType);
+  const gap = (is: (one: TypeCapabilities) => boolean, says: string, refused = false): Gap[] => {
+    const of = open.filter(is);
+    if (of.length === 0) return [];
+    const parts = [`${of.map(({ type }) => type).join(', ')}: ${says}.`];
+    if (isTaken) parts.push(`The probe, an ${probe.resource.resourceType}, was taken.`);
+    if (probe === undefined && !refused) parts.push('Find out with --probe.');
+    if (!of.some(isNeeded)) parts.push(whoNeeds(of));
+    return [{ of, refused: refused && !isTaken, text: parts.join(' ') }];
+  };
+  return [
+    ...gap(({ update }) => !update, 'it does not declare that it takes updates (PUT)'),
+    ...gap(
+      ({ update, updateCreate }) => isClient && update && updateCreate === null,
+      'it does not declare that it takes ids of ours (updateCreate). Many servers take them all the same; for one that does not, use --id-policy server',
+    ),
+    ...gap(
+      ({ update, updateCreate }) => isClient && update && updateCreate === false,
+      'it declares that it takes no ids of ours (updateCreate: false). Use --id-policy server',
+      true,
+    ),
+    ...gap(({ create }) => !isClient && !create, 'it does not declare that it takes creates (POST)'),
+  ];
+}
+
+function adviceOn(
+  types: readonly TypeCapabilities[],
+  { idPolicy, referencePolicy }: TargetSettings,
+): string[] {
+  const named = (of: readonly TypeCapabilities[]) => of.map(({ type }) => type).join(', ');
+  const advice: string[] = [];
+  const unguarded = types.filter((one) => one.create && !one.conditionalCreate);
+  if (idPolicy === 'server' && unguarded.length > 0)
+    advice.push(
+      `${named(unguarded)}: it does not promise conditional create; after a lost answer only the search by identifier guards against doubles. A create that it carries out after its time-out makes one all the same: give it a long --timeout-ms.`,
+    );
+  const unsearched = types.filter((one) => one.create && !(one.search && one.searchByIdentifier));
+  if (idPolicy === 'server' && unsearched.length > 0)
+    advice.push(
+      `${named(unsearched)}: it does not promise a search by identifier; after a lost answer only conditional create guards against doubles.`,
+    );
+  const enforcing = types.filter((one) => one.enforcesReferences);
+  if (referencePolicy === 'literal' && enforcing.length > 0)
+    advice.push(
+      `${named(enforcing)}: it enforces references. Unless it has the patients already, use --references send.`,
+    );
+  return advice;
+}
+
+function list(value: unknown): Json[] {
+  return Array.isArray(value)
+    ? value.filter((item): item is Json => typeof item === 'object' && item !== null)
+    : [];
+}
+
+/** Short and printable, or null. */
+function text(value: unknown): string | null {
+  return typeof value === 'string' && /^[\x20-\x7e]{1,80}$/.test(value) ? value : null;
+}

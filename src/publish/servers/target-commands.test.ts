@@ -1,0 +1,280 @@
+/** `interchange target …`, as the operator types it. */
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { type CommandResult, runCommand } from '../../../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { createClinic } from '../../../test-support/publish-records.ts';
+import { runTargetCommand } from '../../../test-support/target-command.ts';
+import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { recordStored } from '../send/resource.store.ts';
+import { secretOf } from './live-targets.ts';
+import { changeTarget, requireTarget, rotateTargetSecret } from './manage-targets.ts';
+
+const SECRET = 'tok-33e1-of-the-target';
+
+describe('interchange target', () => {
+  let database: TestDatabase;
+  let server: TestFhirServer;
+  const masterKey = randomBytes(32);
+  before(async () => {
+    database = await createTestDatabase();
+    server = await startFhirServer('--no-client-ids');
+  });
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+
+  const run = (line: string, stdin?: string) => runTargetCommand({ database, masterKey }, line, stdin);
+  async function json(line: string, stdin?: string) {
+    const { code, stdout, stderr } = await run(`${line} --json`, stdin);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  }
+
+  test('as a real process', async () => {
+    const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
+    const args = [
+      'target',
+      'create',
+      '--name',
+      'real',
+      '--base',
+      server.base,
+      '--auth',
+      'bearer',
+      '--secret-stdin',
+      '--json',
+    ];
+    const created: CommandResult = await runCommand(args, { env, stdin: `${SECRET}\n` });
+    assert.equal(created.code, 0, created.stderr);
+    assert.equal(JSON.parse(created.stdout).name, 'real');
+    assert.ok(!(created.stdout + created.stderr).includes(SECRET));
+    const wrong = await runCommand(['target', 'create', '--name', 'real'], { env });
+    assert.equal(wrong.code, 2);
+    assert.equal((await run('remove --name real')).code, 0);
+  });
+
+  test('create, show, list, update, rotate, switch and remove', async () => {
+    const created = await json(
+      `create --name national --base ${server.base}/ --auth bearer --secret-stdin --id-policy server --references send --allow-local-codes`,
+      `${SECRET}\n`,
+    );
+    const { id, createdAt, ...rest } = created;
+    assert.match(id, /^[0-9a-f-]{36}$/);
+    assert.ok(createdAt);
+    assert.deepEqual(rest, {
+      name: 'national',
+      organisationId: null,
+      base: server.base,
+      auth: 'bearer',
+      header: null,
+      user: null,
+      hasSecret: true,
+      contentType: 'application/json',
+      idPolicy: 'server',
+      references: 'send',
+      allowLocalCodes: true,
+      timeoutMs: 10_000,
+      maxInFlight: 8,
+      default: true,
+      enabled: true,
+    });
+    const organisation = await createOrganisation(database.pool, { name: 'Command Organisation' });
+    await json(
+      `create --name own --base https://fhir.example.org/r4 --auth none --organisation ${organisation.id}`,
+    );
+    const listed = await json(`list --organisation ${organisation.id}`);
+    assert.deepEqual(
+      listed.items.map((item: { name: string; default: boolean }) => [item.name, item.default]),
+      [
+        ['national', true],
+        ['own', true],
+      ],
+    );
+    const updated = await json(
+      'update --name national --rename region --auth api-key --header X-Key --secret-stdin --no-allow-local-codes --timeout-ms 5000',
+      'key-1',
+    );
+    assert.deepEqual(
+      [
+        updated.name,
+        updated.auth,
+        updated.header,
+        updated.allowLocalCodes,
+        updated.timeoutMs,
+        updated.idPolicy,
+      ],
+      ['region', 'api-key', 'x-key', false, 5_000, 'server'],
+    );
+    assert.equal((await json('update --name region --references logical')).allowLocalCodes, false);
+    assert.equal((await json('rotate-secret --name region', 'key-2')).hasSecret, true);
+    assert.equal((await json('disable --name region')).enabled, false);
+    assert.equal((await json('enable --name region')).enabled, true);
+    assert.deepEqual(await json('remove --name region'), { id, name: 'region', removed: true });
+    const gone = await run('show --name region');
+    assert.equal(gone.code, 1);
+    assert.match(gone.stderr, /no target region/);
+    const { rows } = await database.pool.query(
+      'select secret_id, sealed_secret from publish_target where id = $1',
+      [id],
+    );
+    assert.deepEqual(rows, [{ secret_id: null, sealed_secret: null }]);
+  });
+
+  test('secrets are sealed, and never printed', async () => {
+    const { stdout, stderr } = await run(
+      `create --name sealed --base ${server.base} --auth bearer --secret-stdin`,
+      SECRET,
+    );
+    assert.ok(!(stdout + stderr).includes(SECRET));
+    const { rows } = await database.pool.query(
+      "select sealed_secret from publish_target where name = 'sealed'",
+    );
+    assert.ok(!rows[0].sealed_secret.includes(Buffer.from(SECRET)));
+  });
+
+  test('what is called wrongly ends with 2 and says what to do', async () => {
+    const wrong: [string, RegExp, string?][] = [
+      ['create --name a --base http://fhir.example.org --auth none', /TLS is needed/],
+      ['create --name a --base https://169.254.169.254/fhir --auth none', /link-local/],
+      ['create --name a --base ftp://fhir.example.org --auth none', /https URL/],
+      ['create --name a --base https://u:p@fhir.example.org --auth none', /no user, password/],
+      ['create --name a --base https://fhir.example.org/?x=1 --auth none', /no query/],
+      ['create --name a --base https://fhir.example.org --auth digest', /--auth must be one of/],
+      ['create --name a --base https://fhir.example.org --auth bearer', /needs --secret-stdin/],
+      [
+        'create --name a --base https://fhir.example.org --auth none --secret-stdin',
+        /--secret-stdin goes with/,
+        'x',
+      ],
+      [
+        'create --name a --base https://fhir.example.org --auth api-key --secret-stdin',
+        /--header goes with/,
+        'x',
+      ],
+      [
+        'create --name a --base https://fhir.example.org --auth basic --secret-stdin',
+        /--user goes with/,
+        'x',
+      ],
+      [
+        'create --name a --base https://fhir.example.org --auth api-key --header host --secret-stdin',
+        /another use/,
+        'x',
+      ],
+      [
+        'create --name a --base https://fhir.example.org --auth bearer --secret-stdin',
+        /as one line/,
+        'two\nlines',
+      ],
+      ['create --name a --base https://fhir.example.org --auth none --id-policy ours', /--id-policy must be/],
+      ['create --name a/b --base https://fhir.example.org --auth none', /name must be/],
+      ['create --name a --base https://fhir.example.org --auth none --timeout-ms 5', /time-out must be/],
+      ['create --name a', /required option/],
+    ];
+    for (const [line, message, stdin] of wrong) {
+      const { code, stderr } = await run(line, stdin);
+      assert.equal(code, 2, `${line}: ${stderr}`);
+      assert.match(stderr, message, line);
+    }
+  });
+
+  test('a name that is taken and an unknown organisation end with 1', async () => {
+    await json('create --name taken --base https://fhir.example.org --auth none');
+    const twice = await run('create --name taken --base https://fhir.example.org --auth none');
+    assert.deepEqual([twice.code, /There is a target taken already/.test(twice.stderr)], [1, true]);
+    await json('create --name other --base https://fhir.example.org --auth none');
+    const renamed = await run('update --name other --rename taken');
+    assert.deepEqual([renamed.code, /There is a target taken already/.test(renamed.stderr)], [1, true]);
+    const nobody = await run(
+      'create --name a --base https://fhir.example.org --auth none --organisation nonsense',
+    );
+    assert.deepEqual([nobody.code, /no organisation of that id/.test(nobody.stderr)], [1, true]);
+  });
+
+  test('a new base address needs a word on the ids that are recorded of the old one', async () => {
+    const clinic = await createClinic(database.pool, { results: 1 });
+    const { organisationId } = clinic.scope;
+    const which = `--name moving --organisation ${organisationId}`;
+    const { id: targetId } = await json(`create ${which} --base ${server.base} --auth none`);
+    await json(`update ${which} --base https://first.example.org/r4`);
+    const resource = {
+      serverId: '17',
+      versionId: '1',
+      contentHash: 'ab',
+      method: 'POST',
+      status: 201,
+      publishedAt: new Date(),
+      chainId: randomUUID(),
+    } as const;
+    const stored = [{ key: `Patient/${clinic.patientId}` as const, ...resource }];
+    await recordStored(database.pool, clinic.scope, { targetId, stored });
+    const recorded = async () => {
+      const { rows } = await database.pool.query(
+        'select server_id, version_id, chain_id from publish_resource where target_id = $1',
+        [targetId],
+      );
+      return rows;
+    };
+    const refused = await run(`update ${which} --base https://second.example.org/r4`);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /recorded for moving\. With --keep-ids .* --forget-ids/);
+    const base = async () => (await json(`show ${which}`)).base;
+    assert.equal(await base(), 'https://first.example.org/r4');
+    await json(`update ${which} --base https://first.example.org/r4/ --timeout-ms 5000`);
+    assert.equal((await run(`update ${which} --keep-ids --forget-ids`)).code, 2);
+    await json(`update ${which} --base https://second.example.org/r4 --keep-ids`);
+    assert.equal((await recorded())[0].server_id, '17');
+    await json(`update ${which} --base https://third.example.org/r4 --forget-ids`);
+    assert.equal(await base(), 'https://third.example.org/r4');
+    assert.deepEqual(await recorded(), [{ server_id: null, version_id: null, chain_id: null }]);
+  });
+
+  test('a secret that is rotated while another setting is changed is not lost', async () => {
+    const keys = createKeyRing(masterKey);
+    const deps = { db: database.pool, keys };
+    await run(`create --name busy --base ${server.base} --auth bearer --secret-stdin`, 'first');
+    const which = { name: 'busy', organisationId: null };
+    for (let round = 1; round <= 5; round += 1) {
+      const change = { settings: { timeoutMs: 1_000 + round }, secret: undefined, makeDefault: false };
+      await Promise.all([
+        rotateTargetSecret(deps, which, `secret-${round}`),
+        changeTarget(deps, which, change),
+      ]);
+      const target = await requireTarget(database.pool, which);
+      assert.deepEqual([target.timeoutMs, await secretOf(keys, target)], [1_000 + round, `secret-${round}`]);
+    }
+    await run('remove --name busy');
+  });
+
+  test('test says what the server supports and what that means for the policies', async () => {
+    await json(`create --name checked --base ${server.base} --auth none`);
+    const refused = await run('test --name checked --json');
+    assert.equal(refused.code, 1);
+    const check = JSON.parse(refused.stdout);
+    assert.equal(check.ok, false);
+    assert.equal(check.fhirVersion, '4.0.1');
+    assert.match(
+      check.faults.join('\n'),
+      /Observation, .*: it declares that it takes no ids of ours \(updateCreate: false\)\. Use --id-policy server\./,
+    );
+    await json('update --name checked --id-policy server');
+    const warned = await run('test --name checked --json');
+    assert.equal(warned.code, 0, warned.stderr);
+    assert.match(JSON.parse(warned.stdout).advice.join('\n'), /enforces references.*--references send/);
+    await json('update --name checked --references send');
+    assert.deepEqual(JSON.parse((await run('test --name checked --json')).stdout).advice, []);
+    const text = await run('test --name checked');
+    assert.match(text.stdout, /checked: publishing can work\n {2}FHIR 4\.0\.1, Test FHIR server 1/);
+    await json('create --name dead --base http://127.0.0.1:9/fhir --auth none');
+    const dead = await run('test --name dead --json');
+    assert.deepEqual(
+      [dead.code, JSON.parse(dead.stdout).faults],
+      [1, ['It does not answer (ECONNREFUSED).']],
+    );
+  });
+});

@@ -1,0 +1,147 @@
+/** Options that the target commands share, and how a target is shown. */
+import { Command, InvalidArgumentError } from 'commander';
+import { UsageError } from '../../platform/command/command.ts';
+import type { TargetName } from './manage-targets.ts';
+import {
+  AUTHENTICATIONS,
+  DEFAULT_SETTINGS,
+  ID_POLICIES,
+  REFERENCE_POLICIES,
+  type Target,
+  TargetSettingError,
+  type TargetSettings,
+} from './target.ts';
+
+export interface NameOptions {
+  name: string;
+  organisation?: string;
+}
+
+export interface SettingOptions {
+  base?: string;
+  auth?: string;
+  header?: string;
+  user?: string;
+  secretStdin?: boolean;
+  idPolicy?: string;
+  references?: string;
+  allowLocalCodes?: boolean;
+  contentType?: string;
+  timeoutMs?: number;
+  maxInFlight?: number;
+  default?: boolean;
+}
+
+export function namedCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .requiredOption('--name <name>', 'name of the target')
+    .option('--organisation <id>', 'organisation it belongs to (default: it serves all of them)');
+}
+
+/** Add the options of settings to a command. One that creates has defaults for those that are not given. */
+export function withSettingOptions(command: Command, { creating }: { creating: boolean }): Command {
+  const defaultsTo = (value: string | number) => (creating ? ` (default: ${value})` : '');
+  const { idPolicy, referencePolicy, contentType, timeoutMs, maxInFlight } = DEFAULT_SETTINGS;
+  return command
+    .option('--header <name>', 'header of an API key, such as x-api-key')
+    .option('--user <user>', 'user of basic authentication')
+    .option('--secret-stdin', 'read the token, password or key from standard input')
+    .option(
+      '--id-policy <policy>',
+      `client: resources keep our ids; server: the target gives them ids${defaultsTo(idPolicy)}`,
+    )
+    .option(
+      '--references <policy>',
+      `literal, logical or send: how patients and other records are referred to${defaultsTo(referencePolicy)}`,
+    )
+    .option('--allow-local-codes', 'publish codes that no terminology map covers')
+    .option('--content-type <type>', `application/json or application/fhir+json${defaultsTo(contentType)}`)
+    .option('--timeout-ms <ms>', `time for one request, in milliseconds${defaultsTo(timeoutMs)}`, wholeNumber)
+    .option('--max-in-flight <n>', `requests at once, of one process${defaultsTo(maxInFlight)}`, wholeNumber)
+    .option('--default', 'publish here when a call names no target');
+}
+
+export function nameOf({ name, organisation }: NameOptions): TargetName {
+  return { name, organisationId: organisation ?? null };
+}
+
+/** The settings that were given. Throws UsageError for a choice that is none. */
+export function settingsOf(options: SettingOptions): Partial<TargetSettings> {
+  const { base, auth, header, user, idPolicy, references, allowLocalCodes, contentType } = options;
+  return given({
+    base,
+    auth: choice('--auth', AUTHENTICATIONS, auth),
+    authHeader: header,
+    authUser: user,
+    idPolicy: choice('--id-policy', ID_POLICIES, idPolicy),
+    referencePolicy: choice('--references', REFERENCE_POLICIES, references),
+    allowLocalCodes,
+    contentType,
+    timeoutMs: options.timeoutMs,
+    maxInFlight: options.maxInFlight,
+  });
+}
+
+/** A setting that cannot be is a command called wrongly. */
+export async function asUsage<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TargetSettingError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Without anything secret. */
+export function targetDocument(target: Target) {
+  return {
+    id: target.id,
+    name: target.name,
+    organisationId: target.organisationId,
+    base: target.base,
+    auth: target.auth,
+    header: target.authHeader,
+    user: target.authUser,
+    hasSecret: target.hasSecret,
+    contentType: target.contentType,
+    idPolicy: target.idPolicy,
+    references: target.referencePolicy,
+    allowLocalCodes: target.allowLocalCodes,
+    timeoutMs: target.timeoutMs,
+    maxInFlight: target.maxInFlight,
+    default: target.isDefault,
+    enabled: target.enabled,
+    createdAt: target.createdAt.toISOString(),
+  };
+}
+
+export function targetText(target: Target): string {
+  const marks = [target.isDefault ? 'default' : '', target.enabled ? '' : 'disabled'].filter(Boolean);
+  const whose = target.organisationId ?? 'all organisations';
+  return [
+    `${target.name}  ${target.base}${marks.length > 0 ? `  (${marks.join(', ')})` : ''}`,
+    `  of ${whose}; auth ${target.auth}, ids by ${target.idPolicy}, references ${target.referencePolicy}` +
+      `${target.allowLocalCodes ? ', local codes allowed' : ''}`,
+  ].join('\n');
+}
+
+function choice<T extends string>(
+  option: string,
+  choices: readonly T[],
+  text: string | undefined,
+): T | undefined {
+  if (text === undefined) return undefined;
+  const chosen = choices.find((one) => one === text);
+  if (chosen === undefined) throw new UsageError(`${option} must be one of ${choices.join(', ')}.`);
+  return chosen;
+}
+
+function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,257 @@
+/** SQL of targets. They belong to the operator: of one organisation, or of all (organisation_id null). */
+import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import type { Authentication, IdPolicy, ReferencePolicy, Target, TargetSettings } from './target.ts';
+import type { SealedSecret } from './target-secret.ts';
+
+/** A target with its secret as it is stored. */
+export interface StoredTarget extends Target {
+  secret: SealedSecret | undefined;
+}
+
+interface TargetRow {
+  id: string;
+  organisation_id: string | null;
+  name: string;
+  base: string;
+  auth: Authentication;
+  auth_header: string | null;
+  auth_user: string | null;
+  secret_id: string | null;
+  sealed_secret: Buffer | null;
+  content_type: string;
+  id_policy: IdPolicy;
+  reference_policy: ReferencePolicy;
+  allow_local_codes: boolean;
+  timeout_ms: number;
+  max_in_flight: number;
+  is_default: boolean;
+  disabled_at: Date | null;
+  version: number;
+  created_at: Date;
+}
+
+const COLUMNS = `t.id, t.organisation_id, t.name, t.base, t.auth, t.auth_header, t.auth_user, t.secret_id,
+  t.sealed_secret, t.content_type, t.id_policy, t.reference_policy, t.allow_local_codes, t.timeout_ms,
+  t.max_in_flight, t.is_default, t.disabled_at, t.version, t.created_at`;
+
+/**
+ * The target of that name, or the default one when `name` is null; the organisation's own comes before that of
+ * all. Disabled ones are found too.
+ */
+export async function findTarget(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  name: string | null,
+): Promise<StoredTarget | undefined> {
+  const { rows } = await db.query<TargetRow>({
+    name: 'publish-target-find',
+    text: `
+      select ${COLUMNS}
+      from publish_target t
+      where (t.organisation_id = $1 or t.organisation_id is null)
+        and t.removed_at is null
+        and case when $2::text is null then t.is_default else t.name = $2 end
+      order by t.organisation_id nulls last
+      limit 1`,
+    values: [organisationId, name],
+  });
+  return rows.map(toTarget)[0];
+}
+
+/**
+ * Exactly that target: of the organisation, or of all when it is null. `lock`: nobody else changes it before the
+ * transaction ends.
+ */
+export async function targetNamed(
+  db: Queryable,
+  { organisationId, name }: Pick<Target, 'organisationId' | 'name'>,
+  lock = false,
+): Promise<StoredTarget | undefined> {
+  const { rows } = await db.query<TargetRow>({
+    text: `
+      select ${COLUMNS}
+      from publish_target t
+      where t.organisation_id is not distinct from $1
+        and t.removed_at is null
+        and t.name = $2
+      ${lock ? 'for update' : ''}`,
+    values: [organisationId, name],
+  });
+  return rows.map(toTarget)[0];
+}
+
+/** Targets that an organisation can use; all of them without one. */
+export async function listTargets(
+  db: Queryable,
+  organisationId: string | undefined,
+): Promise<StoredTarget[]> {
+  const { rows } = await db.query<TargetRow>({
+    text: `
+      select ${COLUMNS}
+      from publish_target t
+      where t.removed_at is null
+        and ($1::uuid is null or t.organisation_id = $1 or t.organisation_id is null)
+      order by t.organisation_id nulls first, t.name`,
+    values: [organisationId ?? null],
+  });
+  return rows.map(toTarget);
+}
+
+/** Whether a default target of the organisation (of all, when null) is set. */
+export async function hasDefault(db: Queryable, organisationId: string | null): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: 'select 1 from publish_target where organisation_id is not distinct from $1 and is_default',
+    values: [organisationId],
+  });
+  return rowCount === 1;
+}
+
+export async function insertTarget(
+  db: Queryable,
+  { id, organisationId, isDefault }: Pick<Target, 'id' | 'organisationId' | 'isDefault'>,
+  { settings, secret }: { settings: TargetSettings; secret: SealedSecret | undefined },
+): Promise<void> {
+  await db.query({
+    text: `
+      insert into publish_target (id, organisation_id, is_default, name, base, auth, auth_header, auth_user,
+        content_type, id_policy, reference_policy, allow_local_codes, timeout_ms, max_in_flight, secret_id,
+        sealed_secret)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+    values: [id, organisationId, isDefault, ...settingValues(settings), secret?.id, secret?.sealed],
+  });
+}
+
+export async function updateTarget(
+  db: Queryable,
+  id: string,
+  { settings, secret }: { settings: TargetSettings; secret: SealedSecret | undefined },
+): Promise<void> {
+  await db.query({
+    text: `
+      update publish_target
+      set name = $2, base = $3, auth = $4, auth_header = $5, auth_user = $6, content_type = $7, id_policy = $8,
+        reference_policy = $9, allow_local_codes = $10, timeout_ms = $11, max_in_flight = $12, secret_id = $13,
+        sealed_secret = $14, version = version + 1
+      where id = $1
+        and removed_at is null`,
+    values: [id, ...settingValues(settings), secret?.id, secret?.sealed],
+  });
+}
+
+/** Make this the default of its organisation (of all, when null), in place of the one before. */
+export async function setDefault(
+  db: Queryable,
+  { id, organisationId }: Pick<Target, 'id' | 'organisationId'>,
+): Promise<void> {
+  await db.query({
+    text: `
+      update publish_target
+      set is_default = false, version = version + 1
+      where organisation_id is not distinct from $1
+        and is_default
+        and id <> $2`,
+    values: [organisationId, id],
+  });
+  await db.query({
+    text: 'update publish_target set is_default = true, version = version + 1 where id = $1 and removed_at is null',
+    values: [id],
+  });
+}
+
+/** Of every target that has one. */
+export async function listTargetSecrets(db: Queryable): Promise<(SealedSecret & { targetId: string })[]> {
+  const { rows } = await db.query<SealedSecret & { targetId: string }>({
+    text: `
+      select id as "targetId", secret_id as id, sealed_secret as sealed
+      from publish_target
+      where secret_id is not null
+      order by id`,
+  });
+  return rows;
+}
+
+/** The same secrets, sealed anew: no change that processes must notice. `id` is target, secret. */
+export async function replaceTargetSecrets(db: Queryable, rows: readonly ResealedRow[]): Promise<void> {
+  await db.query({
+    text: `
+      update publish_target t
+      set sealed_secret = r.resealed
+      from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) r (id, secret_id, sealed, resealed)
+      where t.id = r.id
+        and t.secret_id = r.secret_id
+        and t.sealed_secret = r.sealed`,
+    values: [
+      rows.map(({ id }) => id[0]),
+      rows.map(({ id }) => id[1]),
+      rows.map(({ sealed }) => sealed),
+      rows.map(({ resealed }) => resealed),
+    ],
+  });
+}
+
+export async function setEnabled(db: Queryable, id: string, enabled: boolean, now: Date): Promise<void> {
+  await db.query({
+    text: `
+      update publish_target
+      set disabled_at = case when $2 then null else coalesce(disabled_at, $3) end, version = version + 1
+      where id = $1
+        and removed_at is null`,
+    values: [id, enabled, now],
+  });
+}
+
+/** Take it out of use and erase its secret; what was published to it stays on record. */
+export async function markRemoved(db: Queryable, id: string, now: Date): Promise<void> {
+  await db.query({
+    text: `
+      update publish_target
+      set removed_at = $2, is_default = false, secret_id = null, sealed_secret = null, version = version + 1
+      where id = $1
+        and removed_at is null`,
+    values: [id, now],
+  });
+}
+
+function settingValues(settings: TargetSettings): unknown[] {
+  return [
+    settings.name,
+    settings.base,
+    settings.auth,
+    settings.authHeader,
+    settings.authUser,
+    settings.contentType,
+    settings.idPolicy,
+    settings.referencePolicy,
+    settings.allowLocalCodes,
+    settings.timeoutMs,
+    settings.maxInFlight,
+  ];
+}
+
+function toTarget(row: TargetRow): StoredTarget {
+  const { secret_id: secretId, sealed_secret: sealed } = row;
+  const secret = secretId === null || sealed === null ? undefined : { id: secretId, sealed };
+  return {
+    id: row.id,
+    organisationId: row.organisation_id,
+    name: row.name,
+    base: row.base,
+    auth: row.auth,
+    authHeader: row.auth_header,
+    authUser: row.auth_user,
+    contentType: row.content_type,
+    idPolicy: row.id_policy,
+    referencePolicy: row.reference_policy,
+    allowLocalCodes: row.allow_local_codes,
+    timeoutMs: row.timeout_ms,
+    maxInFlight: row.max_in_flight,
+    isDefault: row.is_default,
+    enabled: row.disabled_at === null,
+    version: row.version,
+    createdAt: row.created_at,
+    secret,
+    hasSecret: secret !== undefined,
+  };
+}

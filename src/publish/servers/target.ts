@@ -1,0 +1,126 @@
+/** A target: an external FHIR server that resources are sent to, and what its settings may be (docs/publish.md). */
+import { parseOutboundAddress } from '../../outbound/outbound-address.ts';
+
+export const AUTHENTICATIONS = ['none', 'bearer', 'basic', 'api-key'] as const;
+export type Authentication = (typeof AUTHENTICATIONS)[number];
+
+/** `client`: resources carry our ids (PUT). `server`: the target gives them ids (POST, then PUT). */
+export const ID_POLICIES = ['client', 'server'] as const;
+export type IdPolicy = (typeof ID_POLICIES)[number];
+
+/** How Patient, Practitioner, Organization and Encounter are referred to (docs/publish.md). */
+export const REFERENCE_POLICIES = ['literal', 'logical', 'send'] as const;
+export type ReferencePolicy = (typeof REFERENCE_POLICIES)[number];
+
+export interface TargetSettings {
+  name: string;
+  /** Without a slash at its end; `<base>/<Type>/<id>` is where a resource is. */
+  base: string;
+  auth: Authentication;
+  /** Of an API key; lower case. */
+  authHeader: string | null;
+  /** Of basic authentication. */
+  authUser: string | null;
+  contentType: string;
+  idPolicy: IdPolicy;
+  referencePolicy: ReferencePolicy;
+  allowLocalCodes: boolean;
+  /** For one request. */
+  timeoutMs: number;
+  /** Requests under way at once, of one process. */
+  maxInFlight: number;
+}
+
+export interface Target extends TargetSettings {
+  id: string;
+  /** Null: of every organisation that has none of that name. */
+  organisationId: string | null;
+  isDefault: boolean;
+  enabled: boolean;
+  /** Moves with every change. */
+  version: number;
+  hasSecret: boolean;
+  createdAt: Date;
+}
+
+export const DEFAULT_SETTINGS: Omit<TargetSettings, 'name' | 'base' | 'auth'> = {
+  authHeader: null,
+  authUser: null,
+  contentType: 'application/json',
+  idPolicy: 'client',
+  referencePolicy: 'literal',
+  allowLocalCodes: false,
+  timeoutMs: 10_000,
+  maxInFlight: 8,
+};
+
+/** A setting that cannot be; the message says which and what it must be. */
+export class TargetSettingError extends Error {
+  override name = 'TargetSettingError';
+}
+
+/** Headers that the requests carry already, or that mean something else. */
+const TAKEN_HEADERS = new Set(
+  (
+    'accept cache-control connection content-encoding content-length content-type cookie date expect host ' +
+    'if-match if-none-exist if-none-match keep-alive prefer te trailer transfer-encoding upgrade user-agent ' +
+    'x-correlation-id x-idempotency-key'
+  ).split(' '),
+);
+
+/** Throws TargetSettingError for the first setting that cannot be. The settings as they are stored. */
+export function checkedSettings(settings: TargetSettings): TargetSettings {
+  const { name, auth, authHeader, authUser, contentType, timeoutMs, maxInFlight } = settings;
+  require(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(
+    name,
+  ), 'The name must be 1 to 63 letters, digits, dots, hyphens or underscores.');
+  const base = checkedBase(settings.base);
+  require(/^application\/(fhir\+)?json(; ?charset=utf-8)?$/i.test(
+    contentType,
+  ), 'The content type must be application/json or application/fhir+json.');
+  require(between(timeoutMs, 100, 120_000), 'The time-out must be from 100 to 120000 milliseconds.');
+  require(between(maxInFlight, 1, 64), 'The requests in flight must be a whole number from 1 to 64.');
+  require((auth === 'api-key') ===
+    (authHeader !== null), '--header goes with --auth api-key, which needs it.');
+  require((auth === 'basic') === (authUser !== null), '--user goes with --auth basic, which needs it.');
+  if (authHeader !== null) checkHeader(authHeader);
+  if (authUser !== null)
+    require(/^[^\p{Cc}:]{1,200}$/u.test(authUser), 'The user must be 1 to 200 characters without a colon.');
+  return { ...settings, base, authHeader: authHeader?.toLowerCase() ?? null };
+}
+
+/** Throws TargetSettingError unless the secret can be sent as `auth` says. */
+export function checkSecret(auth: Authentication, secret: string | undefined): void {
+  require((auth === 'none') === (secret === undefined), auth === 'none'
+    ? '--secret-stdin goes with --auth bearer, basic or api-key.'
+    : `--auth ${auth} needs --secret-stdin: the secret is read from standard input.`);
+  if (secret === undefined) return;
+  const pattern = auth === 'basic' ? /^[^\p{Cc}]{1,4096}$/u : /^[\x21-\x7e]{1,4096}$/;
+  require(pattern.test(secret), 'The secret has characters that its header cannot carry.');
+}
+
+function checkedBase(text: string): string {
+  require(text.length <= 1_000, 'The base address must be at most 1000 characters.');
+  try {
+    const url = parseOutboundAddress(text, 'operator');
+    require(url.search === '', 'The base address must have no query.');
+    return url.href.replace(/\/+$/, '');
+  } catch (error) {
+    throw new TargetSettingError((error as Error).message, { cause: error });
+  }
+}
+
+function checkHeader(header: string): void {
+  require(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(
+    header,
+  ), 'The header must be a header name, such as x-api-key.');
+  require(!TAKEN_HEADERS.has(header.toLowerCase()), `The header ${header} has another use.`);
+}
+
+function between(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}
+
+function require(good: boolean, message: string): void {
+  if (!good) throw new TargetSettingError(message);
+}

@@ -1,0 +1,84 @@
+/** `interchange target test` */
+import type { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { createFhirServer, type FhirServer } from '../send/fhir-server.ts';
+import { secretOf } from './live-targets.ts';
+import { requireTarget } from './manage-targets.ts';
+import { type Probe, probeResource, probeTarget } from './probe-target.ts';
+import { checkCapabilities, type TargetCheck } from './read-capabilities.ts';
+import type { StoredTarget } from './target.store.ts';
+import { type NameOptions, namedCommand, nameOf } from './target-options.ts';
+
+const HELP = `
+Sends no patient data. Exit 1 when publishing cannot work.
+What the server does not declare is advice; --probe shows whether it works. The probe goes as a publish would, says
+before what it writes, and removes it, also when a step fails.
+
+Examples:
+  npx interchange target test --name national
+  npx interchange target test --name national --probe`;
+
+export function testTargetCommand(environment: CommandEnvironment): Command {
+  return namedCommand('test', 'read /metadata of a target and say what that means for its policies')
+    .option('--probe', 'also write, read and remove an Observation of no patient, entered in error')
+    .addHelpText('after', HELP)
+    .action(async (options: NameOptions & { probe?: true }) => {
+      const { target, secret } = await environment.withSession(async ({ db, keys }) => {
+        const target = await requireTarget(db, nameOf(options));
+        return { target, secret: await secretOf(keys, target) };
+      });
+      const server = createFhirServer(target, secret);
+      const answer = await server.send({ method: 'GET', path: 'metadata' });
+      const read = checkCapabilities(answer, target);
+      // A server that is none, or that does not let us in, is not written to.
+      const isProbed = options.probe === true && read.types.length > 0;
+      const probe = isProbed ? await announcedProbe(environment, server, target) : undefined;
+      server.close();
+      const check = probe === undefined ? read : checkCapabilities(answer, target, probe);
+      const { name, base, idPolicy, referencePolicy } = target;
+      const document = { name, base, idPolicy, references: referencePolicy, ...check };
+      environment.print(
+        options.probe === true ? { ...document, probe: shownProbe(probe) } : document,
+        checkText(name, check, probe),
+      );
+      if (!check.ok) process.exitCode = 1;
+    });
+}
+
+/** On stderr, so that the document on stdout stays one. */
+function announcedProbe(
+  { stderr }: CommandEnvironment,
+  server: FhirServer,
+  target: StoredTarget,
+): Promise<Probe> {
+  const resource = probeResource(target);
+  stderr.write(
+    `This is about to be written to ${target.base}, written again, read and removed:\n${JSON.stringify(resource)}\n`,
+  );
+  return probeTarget(server, target, resource);
+}
+
+/** Faults and advice stand among those of the target. */
+function shownProbe(probe: Probe | undefined): object | null {
+  if (probe === undefined) return null;
+  const { resource, steps, removed } = probe;
+  return { resource, steps, removed };
+}
+
+function checkText(
+  name: string,
+  { ok, fhirVersion, software, types, faults, advice }: TargetCheck,
+  probe: Probe | undefined,
+): string {
+  const lines = [`${name}: ${ok ? 'publishing can work' : 'publishing cannot work as it is configured'}`];
+  if (fhirVersion !== null) lines.push(`  FHIR ${fhirVersion}${software === null ? '' : `, ${software}`}`);
+  for (const one of types) {
+    const can = Object.entries(one).flatMap(([name, value]) => (value === true ? [name] : []));
+    lines.push(`  ${one.type.padEnd(17)} ${can.join(' ') || 'nothing'}`);
+  }
+  for (const { step, path, done } of probe?.steps ?? [])
+    lines.push(`  probe   ${step} ${path}: ${done ? 'done' : 'failed'}`);
+  for (const fault of faults) lines.push(`  fault   ${fault}`);
+  for (const hint of advice) lines.push(`  advice  ${hint}`);
+  return lines.join('\n');
+}

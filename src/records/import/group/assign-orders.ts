@@ -1,0 +1,138 @@
+/**
+ * Which order each report, study and result belongs to (design 3.7; docs/fhir-mapping.md, "Grouping"). Pure. Nothing
+ * comes under an order of another patient, whatever it refers to.
+ */
+import type { GroupedReport, GroupedStudy } from '../../../investigations/grouping.store.ts';
+import type { GroupedObservation } from '../../../investigations/result-grouping.store.ts';
+import { recordId } from '../resolve/record-id.ts';
+
+/** Panels in panels that a result takes its order from. Without a bound, a chain of them would cost its square. */
+export const PANEL_LEVELS = 10;
+
+/** The patient of an order that is stored. */
+export type PatientOfOrder = (orderId: string) => string | undefined;
+
+/** An order's id, if the order is the patient's; else null. */
+type OfPatient = (orderId: string | null | undefined, patientId: string) => string | null;
+
+export interface Documents {
+  /** The oldest first. */
+  reports: readonly GroupedReport[];
+  studies: readonly GroupedStudy[];
+}
+
+/** The order of each report and study, by its id. The first rule that gives one of the part's own patient holds. */
+export function assignDocuments(
+  { reports, studies }: Documents,
+  patientOf: PatientOfOrder = () => undefined,
+): Map<string, string | null> {
+  const assigned = new Map<string, string | null>();
+  const own = ofPatient(patientOf, [
+    ...reports.map(({ id, patientId }) => [madeUpId('DiagnosticReport', id), patientId] as const),
+    ...studies.map(({ id, patientId }) => [madeUpId('ImagingStudy', id), patientId] as const),
+  ]);
+  const listings = new Map<string, GroupedReport[]>(studies.map(({ id }) => [id, []]));
+  for (const report of reports) for (const id of new Set(report.studyIds)) listings.get(id)?.push(report);
+  for (const { id, basedOnId, patientId } of studies)
+    assigned.set(
+      id,
+      own(basedOnId, patientId) ??
+        firstOf(listings.get(id) ?? [], (report) => own(report.basedOnId, patientId)) ??
+        madeUpId('ImagingStudy', id),
+    );
+  for (const { id, basedOnId, studyIds, resultOrderIds, discipline, patientId } of reports)
+    assigned.set(
+      id,
+      own(basedOnId, patientId) ??
+        firstOf(studyIds, (studyId) => own(assigned.get(studyId), patientId)) ??
+        firstOf(resultOrderIds, (orderId) => own(orderId, patientId)) ??
+        (discipline === 'other' ? null : madeUpId('DiagnosticReport', id)),
+    );
+  return assigned;
+}
+
+export interface Results {
+  observations: readonly GroupedObservation[];
+  /** The panel that a result is a member of, by result; the panels, and theirs, are among the observations. */
+  panels: ReadonlyMap<string, string>;
+}
+
+/** The order of each result, by its id. Reports have theirs already. */
+export function assignResults(
+  { observations, panels }: Results,
+  patientOf: PatientOfOrder = () => undefined,
+): Map<string, string | null> {
+  const own = ofPatient(
+    patientOf,
+    observations.map(({ id, patientId }) => [madeUpId('Observation', id), patientId] as const),
+  );
+  const byId = new Map(observations.map((observation) => [observation.id, observation]));
+  const panelOf = ({ id, patientId }: GroupedObservation): GroupedObservation | undefined => {
+    const panel = byId.get(panels.get(id) ?? '');
+    return panel?.patientId === patientId ? panel : undefined;
+  };
+  return new Map(observations.map((observation) => [observation.id, orderOf(observation, panelOf, own)]));
+}
+
+/** The order that a result, or the nearest panel above it, comes under; else that of the topmost of them. */
+function orderOf(
+  observation: GroupedObservation,
+  panelOf: (member: GroupedObservation) => GroupedObservation | undefined,
+  own: OfPatient,
+): string | null {
+  const passed = new Set<GroupedObservation>();
+  let next: GroupedObservation | undefined = observation;
+  while (next !== undefined && passed.size <= PANEL_LEVELS && !passed.has(next)) {
+    const { reportOrderIds, basedOnId, patientId }: GroupedObservation = next;
+    const found = firstOf([...reportOrderIds, basedOnId], (orderId) => own(orderId, patientId));
+    if (found !== null) return found;
+    passed.add(next);
+    next = panelOf(next);
+  }
+  return firstOf(topFirst([...passed], next), ({ id, kind }) =>
+    kind === 'laboratory' ? madeUpId('Observation', id) : null,
+  );
+}
+
+/**
+ * What can give the order of a result, whose panels were passed from below until `next`: the topmost of them before
+ * the others. Of panels that are members of each other it is the one with the lowest id, whichever the way began
+ * with. Under very many levels it is the result itself.
+ */
+function topFirst(
+  passed: readonly GroupedObservation[],
+  next: GroupedObservation | undefined,
+): readonly GroupedObservation[] {
+  if (next === undefined) return passed.toReversed();
+  const start = passed.indexOf(next);
+  if (start < 0) return passed.slice(0, 1);
+  const circle = passed.slice(start).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return [...circle, ...passed.slice(0, start).reverse()];
+}
+
+function ofPatient(
+  patientOf: PatientOfOrder,
+  madeUp: readonly (readonly [orderId: string, patientId: string])[],
+): OfPatient {
+  const owners = new Map(madeUp);
+  return (orderId, patientId) => {
+    if (orderId === null || orderId === undefined) return null;
+    return (owners.get(orderId) ?? patientOf(orderId) ?? patientId) === patientId ? orderId : null;
+  };
+}
+
+/** The id of the order that stands for a record whose source had none; always the same for the same record. */
+export function madeUpId(
+  resourceType: 'DiagnosticReport' | 'ImagingStudy' | 'Observation',
+  id: string,
+): string {
+  return recordId(resourceType, `${id}/order`);
+}
+
+function firstOf<T>(items: readonly T[], of: (item: T) => string | null | undefined): string | null {
+  for (const item of items) {
+    const found = of(item);
+    if (found !== null && found !== undefined) return found;
+  }
+  return null;
+}

@@ -1,0 +1,99 @@
+/** Puts reports and studies under orders. */
+import {
+  type GroupedReport,
+  type GroupedStudy,
+  knownOrders,
+  reportsToGroup,
+  studiesToGroup,
+} from '../../../investigations/grouping.store.ts';
+import { writeMadeUpOrders } from '../../../investigations/place-parts.store.ts';
+import type { PartIds } from '../../../investigations/result-grouping.store.ts';
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { inSteps, stepsOf } from '../run/in-steps.ts';
+import { move } from '../write/move-parts.ts';
+import { assignDocuments, madeUpId } from './assign-orders.ts';
+import { madeUpOrders, type Standing } from './made-up-orders.ts';
+
+/**
+ * Put these reports and studies under their orders, with the reports that take theirs from these results, and what
+ * lists, or is listed by, any of them; at most `limit` more than asked for. Returns the reports whose order is
+ * another now. Orders that lost, got or have a changed part join `affected`.
+ */
+export async function groupDocuments(
+  client: Client,
+  scope: FacilityScope,
+  request: { asked: PartIds; touched: PartIds; limit: number; affected: Set<string> },
+): Promise<string[]> {
+  const { touched, affected } = request;
+  const { reports, studies } = await loadDocuments(client, scope, request);
+  const named = [...reports, ...studies].flatMap(({ basedOnId, orderId }) => [basedOnId, orderId]);
+  const orderIds = new Set([
+    ...named.filter((id) => id !== null),
+    ...reports.flatMap(({ id, resultOrderIds }) => [madeUpId('DiagnosticReport', id), ...resultOrderIds]),
+    ...studies.map(({ id }) => madeUpId('ImagingStudy', id)),
+  ]);
+  const orders = await inSteps([...orderIds], (ids) => knownOrders(client, scope, ids));
+  const known = new Map(orders.map((order) => [order.id, order]));
+  const assigned = assignDocuments({ reports, studies }, (id) => known.get(id)?.patientId);
+  const candidates: Standing[] = [
+    ...reports.map((part) => ({ part, orderId: assigned.get(part.id), discipline: part.discipline })),
+    ...studies.map((part) => ({ part, orderId: assigned.get(part.id), discipline: 'imaging' as const })),
+  ];
+  const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
+  for (const some of stepsOf(madeUp)) await writeMadeUpOrders(client, scope, some);
+  await move(client, scope, {
+    table: 'imaging_study',
+    rows: studies,
+    changed: touched.studies,
+    assigned,
+    affected,
+  });
+  const { reports: changed } = touched;
+  return move(client, scope, { table: 'investigation_report', rows: reports, changed, assigned, affected });
+}
+
+async function loadDocuments(
+  client: Client,
+  scope: FacilityScope,
+  { asked, limit }: { asked: PartIds; limit: number },
+): Promise<{ reports: GroupedReport[]; studies: GroupedStudy[] }> {
+  const reports = new Map<string, GroupedReport>();
+  const studies = new Set<string>();
+  const most = asked.reports.size + asked.studies.size + limit;
+  let next = {
+    reports: [...asked.reports],
+    studies: [...asked.studies],
+    observations: [...asked.observations],
+  };
+  // A report and a study follow each other, so that what lists the studies of a report follows too.
+  do {
+    for (const id of next.studies) studies.add(id);
+    for (const report of await loadReports(client, scope, next)) reports.set(report.id, report);
+    const listed = new Set([...reports.values()].flatMap(({ studyIds }) => studyIds));
+    next = { reports: [], studies: [...listed].filter((id) => !studies.has(id)), observations: [] };
+  } while (next.studies.length > 0 && reports.size + studies.size < most);
+  return {
+    // In the order that the database gives them: by time of issue, then by id.
+    reports: [...reports.values()].sort(byIssue),
+    studies: await inSteps([...studies], (ids) => studiesToGroup(client, scope, ids)),
+  };
+}
+
+async function loadReports(
+  client: Client,
+  scope: FacilityScope,
+  { reports, studies, observations }: { reports: string[]; studies: string[]; observations: string[] },
+): Promise<GroupedReport[]> {
+  const none = { reports: [], studies: [], observations: [] };
+  return [
+    ...(await inSteps(reports, (ids) => reportsToGroup(client, scope, { ...none, reports: ids }))),
+    ...(await inSteps(studies, (ids) => reportsToGroup(client, scope, { ...none, studies: ids }))),
+    ...(await inSteps(observations, (ids) => reportsToGroup(client, scope, { ...none, observations: ids }))),
+  ];
+}
+
+function byIssue(a: GroupedReport, b: GroupedReport): number {
+  if (a.issuedAt === b.issuedAt) return a.id < b.id ? -1 : 1;
+  return (a.issuedAt ?? Number.POSITIVE_INFINITY) - (b.issuedAt ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Tenant } from '../../../../test-support/api.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
+import { importJson } from '../../../../test-support/import-files.ts';
+import type { GroupedReport, GroupedStudy } from '../../../investigations/grouping.store.ts';
+import type { GroupedObservation } from '../../../investigations/result-grouping.store.ts';
+import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
+import { assignDocuments, assignResults } from './assign-orders.ts';
+
+const part = { patientId: 'p', encounterId: null, status: 'final', code: null };
+const report = (id: string, more: object = {}) => ({
+  ...part,
+  id,
+  orderId: null,
+  basedOnId: null,
+  discipline: 'laboratory' as const,
+  issuedAt: null,
+  studyIds: [],
+  resultOrderIds: [],
+  ...more,
+});
+const study = (id: string, more: object = {}) => ({ ...part, id, orderId: null, basedOnId: null, ...more });
+const result = (id: string, more: object = {}) => ({
+  ...part,
+  id,
+  orderId: null,
+  basedOnId: null,
+  kind: 'laboratory',
+  memberIds: [],
+  reportOrderIds: [],
+  ...more,
+});
+interface Parts {
+  reports?: GroupedReport[];
+  studies?: GroupedStudy[];
+  observations?: GroupedObservation[];
+}
+function assign({ reports = [], studies = [], observations = [] }: Parts): Map<string, string | null> {
+  const panels = new Map(
+    observations.flatMap(({ id, memberIds }) => memberIds.map((member) => [member, id])),
+  );
+  return new Map([...assignDocuments({ reports, studies }), ...assignResults({ observations, panels })]);
+}
+const orderOf = (parts: Parts, id: string) => assign(parts).get(id);
+
+describe('which order a part belongs to', () => {
+  test('a report: its basedOn before everything else', () => {
+    assert.equal(orderOf({ reports: [report('r', { basedOnId: 'a', orderId: 'b' })] }, 'r'), 'a');
+  });
+
+  test('a report: the order of its study, then that of its results, then a made-up one', () => {
+    const reports = [report('r', { orderId: 'old', studyIds: ['s'], resultOrderIds: ['of-result'] })];
+    const studies = [study('s', { basedOnId: 'of-study' })];
+    assert.equal(orderOf({ reports, studies }, 'r'), 'of-study');
+    assert.equal(orderOf({ reports: [report('r', { resultOrderIds: ['of-result'] })] }, 'r'), 'of-result');
+    assert.match(orderOf({ reports: [report('r', { orderId: 'old' })] }, 'r') ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  test('a report and a study without order share the one made up for the study', () => {
+    const parts = { reports: [report('r', { studyIds: ['s'] })], studies: [study('s')] };
+    assert.equal(orderOf(parts, 'r'), orderOf(parts, 's'));
+  });
+
+  test('a study: the order of the report that lists it', () => {
+    const reports = [report('r', { basedOnId: 'a', studyIds: ['s'] })];
+    assert.equal(orderOf({ reports, studies: [study('s', { orderId: 'old' })] }, 's'), 'a');
+  });
+
+  test('a document that is neither laboratory nor imaging has none', () => {
+    assert.equal(orderOf({ reports: [report('r', { discipline: 'other' })] }, 'r'), null);
+  });
+
+  test('a result: that of its report, its basedOn, its panel, a made-up one', () => {
+    const panel = result('panel', { memberIds: ['o'], basedOnId: 'of-panel' });
+    const o = { basedOnId: 'own', orderId: 'old' };
+    assert.equal(orderOf({ observations: [panel, result('o', { ...o, reportOrderIds: ['r'] })] }, 'o'), 'r');
+    assert.equal(orderOf({ observations: [panel, result('o', o)] }, 'o'), 'own');
+    assert.equal(orderOf({ observations: [panel, result('o', { orderId: 'old' })] }, 'o'), 'of-panel');
+    assert.match(orderOf({ observations: [result('o', { orderId: 'old' })] }, 'o') ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  test('panels that are members of each other share one order, with what is below them', () => {
+    const circle = [result('a', { memberIds: ['b'] }), result('b', { memberIds: ['a', 'c'] }), result('c')];
+    for (const observations of [circle, circle.toReversed()]) {
+      assert.match(orderOf({ observations }, 'a') ?? '', /^[0-9a-f-]{36}$/);
+      assert.equal(orderOf({ observations }, 'a'), orderOf({ observations }, 'b'));
+      assert.equal(orderOf({ observations }, 'a'), orderOf({ observations }, 'c'));
+    }
+  });
+
+  test('panels in panels count up to 10 levels', () => {
+    const chain = (more: object) =>
+      Array.from({ length: 13 }, (_, level) =>
+        result(`c${level}`, { memberIds: [`c${level + 1}`], ...(level === 0 ? more : {}) }),
+      );
+    const orders = (more: object) => [...assign({ observations: chain(more) }).values()];
+    const named = orders({ basedOnId: 's' });
+    assert.deepEqual([...new Set(named.slice(0, 11))], ['s']);
+    assert.equal(new Set(named).size, 3);
+    const madeUp = orders({});
+    assert.equal(new Set(madeUp.slice(0, 11)).size, 1);
+    assert.equal(new Set(madeUp).size, 3);
+  });
+
+  test('a chain of very many panels, and very many studies with their reports', () => {
+    const count = 20_000;
+    const numbers = Array.from({ length: count }, (_, index) => index);
+    const observations = numbers.map((index) => result(`c${index}`, { memberIds: [`c${index + 1}`] }));
+    const studies = numbers.map((index) => study(`i${index}`));
+    const reports = numbers.map((index) => report(`r${index}`, { studyIds: [`i${index}`] }));
+    assert.equal(assign({ reports, studies, observations }).size, 3 * count);
+  });
+
+  test('a survey alone has none', () => {
+    assert.equal(orderOf({ observations: [result('o', { kind: 'other' })] }, 'o'), null);
+  });
+});
+
+const PATIENT = '{"resourceType":"Patient","id":"p1"}';
+const category = {
+  coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],
+};
+const base = { subject: { reference: 'Patient/p1' }, status: 'final', code: { text: 'Test' } };
+const observation = (id: string, more: object = {}) =>
+  JSON.stringify({
+    resourceType: 'Observation',
+    id,
+    ...base,
+    category: [category],
+    valueString: 'x',
+    effectiveDateTime: '2024-01-02',
+    ...more,
+  });
+const REPORT = JSON.stringify({
+  resourceType: 'DiagnosticReport',
+  id: 'r1',
+  ...base,
+  basedOn: [{ reference: 'ServiceRequest/s1' }],
+  result: [{ reference: 'Observation/o1' }, { reference: 'Observation/o2' }],
+});
+const ORDER = JSON.stringify({
+  resourceType: 'ServiceRequest',
+  id: 's1',
+  ...base,
+  status: 'active',
+  intent: 'order',
+});
+
+describe('grouping over several imports', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  async function tenant(): Promise<Tenant> {
+    const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+    const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
+    return { organisationId: organisation.id, facilityId: facility.id };
+  }
+
+  const orders = async ({ organisationId }: Tenant) =>
+    (
+      await database.pool.query({
+        text: `select made_up, discipline, status, version,
+            (select count(*)::int from observation b where b.organisation_id = $1 and b.order_id = o.id) as results,
+            (select count(*)::int from investigation_report r where r.organisation_id = $1 and r.order_id = o.id) as reports
+          from investigation_order o where organisation_id = $1 order by made_up, id`,
+        values: [organisationId],
+      })
+    ).rows;
+
+  const expected = { made_up: false, discipline: 'laboratory', status: 'active', results: 2, reports: 1 };
+  const withoutVersion = (rows: { version: number }[]) => rows.map(({ version: _, ...row }) => row);
+
+  test('results, then the order, then the report: one order in the end, and nothing made up is left', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, PATIENT, observation('o1'), observation('o2'));
+    assert.equal((await orders(here)).length, 2);
+    await importJson(database.pool, here, ORDER);
+    await importJson(database.pool, here, REPORT);
+    assert.deepEqual(withoutVersion(await orders(here)), [expected]);
+  });
+
+  test('all at once, in any order of files: the same', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, REPORT, observation('o2'), ORDER, PATIENT, observation('o1'));
+    assert.deepEqual(withoutVersion(await orders(here)), [expected]);
+  });
+
+  test('the same again changes nothing: not the version either', async () => {
+    const here = await tenant();
+    const sources = [PATIENT, ORDER, observation('o1'), observation('o2'), REPORT];
+    await importJson(database.pool, here, ...sources);
+    const before = await orders(here);
+    const { unchanged } = await importJson(database.pool, here, ...sources);
+    assert.deepEqual(await orders(here), before);
+    assert.deepEqual(unchanged, { Patient: 1, ServiceRequest: 1, Observation: 2, DiagnosticReport: 1 });
+  });
+
+  test('a changed result is a new version of its order', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, PATIENT, ORDER, observation('o1'), observation('o2'), REPORT);
+    const [before] = await orders(here);
+    await importJson(database.pool, here, observation('o1', { status: 'amended' }));
+    const [after] = await orders(here);
+    assert.equal(after?.version, before?.version + 1);
+  });
+
+  test('an order that says nothing of its discipline keeps that of its results when it changes', async () => {
+    const here = await tenant();
+    await importJson(database.pool, here, PATIENT, ORDER, observation('o1'), observation('o2'), REPORT);
+    await importJson(database.pool, here, ORDER.replace('active', 'completed'));
+    assert.deepEqual(withoutVersion(await orders(here)), [{ ...expected, status: 'completed' }]);
+  });
+
+  test('an order with a study and a result is of the discipline of its study, whatever comes last', async () => {
+    const basedOn = [{ reference: 'ServiceRequest/s1' }];
+    const study = JSON.stringify({
+      ...{ resourceType: 'ImagingStudy', id: 'i1', subject: base.subject, status: 'available' },
+      basedOn,
+    });
+    for (const parts of [
+      [study, observation('o1', { basedOn })],
+      [observation('o1', { basedOn }), study],
+    ]) {
+      const here = await tenant();
+      await importJson(database.pool, here, PATIENT, ORDER);
+      for (const part of parts) await importJson(database.pool, here, part);
+      assert.deepEqual(
+        (await orders(here)).map(({ discipline }) => discipline),
+        ['imaging'],
+      );
+    }
+  });
+
+  test('a made-up order that is removed and comes again repeats no version', async () => {
+    const here = await tenant();
+    const madeUp = async () =>
+      (
+        await database.pool.query<{ id: string; version: number }>({
+          text: 'select id, version from investigation_order where organisation_id = $1 and made_up',
+          values: [here.organisationId],
+        })
+      ).rows[0];
+    const lone = { resourceType: 'DiagnosticReport', id: 'r2', ...base };
+    const based = { ...lone, basedOn: [{ reference: 'ServiceRequest/s1' }] };
+    const others = { ...lone, subject: { reference: 'Patient/p2' } };
+    await importJson(database.pool, here, PATIENT, PATIENT.replace('p1', 'p2'), ORDER, JSON.stringify(lone));
+    const first = await madeUp();
+    await importJson(database.pool, here, JSON.stringify(based));
+    assert.equal(await madeUp(), undefined);
+    await importJson(database.pool, here, JSON.stringify(others));
+    const second = await madeUp();
+    assert.ok(first !== undefined && second !== undefined);
+    assert.equal(second.id, first.id);
+    assert.ok(Number.isSafeInteger(first.version) && Number.isSafeInteger(second.version));
+    assert.ok(Math.abs(first.version - second.version) > 1_000);
+  });
+
+  test('a made-up order follows the status of its report through its life', async () => {
+    const here = await tenant();
+    const lone = (status: string) =>
+      JSON.stringify({ resourceType: 'DiagnosticReport', id: 'r2', ...base, status });
+    await importJson(database.pool, here, PATIENT, lone('registered'));
+    for (const [status, order] of [
+      ['partial', 'active'],
+      ['preliminary', 'active'],
+      ['final', 'completed'],
+      ['amended', 'completed'],
+      ['corrected', 'completed'],
+      ['appended', 'completed'],
+      ['cancelled', 'revoked'],
+      ['entered-in-error', 'entered-in-error'],
+      ['unknown', 'unknown'],
+    ] as const) {
+      await importJson(database.pool, here, lone(status));
+      assert.deepEqual(
+        (await orders(here)).map((row) => [row.made_up, row.status]),
+        [[true, order]],
+        status,
+      );
+    }
+  });
+
+  test('vital signs that come one by one join their set; one that moves in time leaves it', async () => {
+    const here = await tenant();
+    const sign = (id: string, code: string, effectiveDateTime: string) =>
+      observation(id, {
+        category: undefined,
+        code: { coding: [{ system: 'http://loinc.org', code }] },
+        effectiveDateTime,
+      });
+    const sets = async () =>
+      (
+        await database.pool.query({
+          text: `select v.taken_at, count(b.id)::int as signs from vital_set v
+            left join observation b on b.organisation_id = v.organisation_id and b.vital_set_id = v.id
+            where v.organisation_id = $1 group by v.id, v.taken_at order by v.taken_at`,
+          values: [here.organisationId],
+        })
+      ).rows.map(({ taken_at, signs }) => [taken_at.toISOString(), signs]);
+    await importJson(database.pool, here, PATIENT, sign('v1', '8867-4', '2024-01-02T10:00:00Z'));
+    await importJson(database.pool, here, sign('v2', '9279-1', '2024-01-02T11:00:00+01:00'));
+    assert.deepEqual(await sets(), [['2024-01-02T10:00:00.000Z', 2]]);
+    await importJson(
+      database.pool,
+      here,
+      sign('v1', '8867-4', '2024-01-02T12:00:00Z'),
+      sign('v2', '9279-1', '2024-01-02T12:00:00Z'),
+    );
+    assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
+    await importJson(database.pool, here, sign('v3', '9279-1', '2024-01'));
+    assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
+    // Its profile requires a value.
+    const index = { coding: [{ system: 'http://loinc.org', code: '39156-5' }] };
+    const bmi = (more: object) =>
+      observation('v4', {
+        category: [{ coding: [{ ...category.coding[0], code: 'vital-signs' }] }],
+        code: index,
+        effectiveDateTime: '2024-01-02T12:00:00Z',
+        ...more,
+      });
+    for (const more of [
+      {},
+      { valueString: undefined },
+      { valueString: undefined, valueQuantity: { value: 20 } },
+    ]) {
+      await importJson(database.pool, here, bmi(more));
+      assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 2]]);
+    }
+    const valueQuantity = { value: 20, unit: 'kg/m²' };
+    await importJson(database.pool, here, bmi({ valueString: undefined, valueQuantity }));
+    assert.deepEqual(await sets(), [['2024-01-02T12:00:00.000Z', 3]]);
+  });
+});

@@ -1,0 +1,68 @@
+/**
+ * Puts reports, studies and results under orders (design 3.7; docs/fhir-mapping.md, "Grouping"). An order is
+ * made up where the source has none. What is decided follows from what is stored, so that the order in which
+ * files arrive does not matter. Nothing is put under an order of another patient, whatever it refers to.
+ */
+import type { Discipline } from '../../../investigations/investigation.ts';
+import { setDisciplines, touchOrders } from '../../../investigations/place-parts.store.ts';
+import {
+  type PartIds,
+  partsSharingOrders,
+  resultsOf,
+} from '../../../investigations/result-grouping.store.ts';
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { categorised, orderDiscipline } from '../resources/discipline.ts';
+import { inSteps } from '../run/in-steps.ts';
+import { orderEvidence } from '../write/order-disciplines.store.ts';
+import { groupDocuments } from './group-documents.ts';
+import { groupResults } from './group-results.ts';
+
+/** Ids of what was created or changed. */
+export interface TouchedInvestigations extends PartIds {
+  orders: ReadonlySet<string>;
+}
+
+/** Records that are read beside those of the import, at each step: what is further away keeps the order it has. */
+const FOLLOWING = 10_000;
+
+export async function groupInvestigations(
+  client: Client,
+  scope: FacilityScope,
+  touched: TouchedInvestigations,
+): Promise<void> {
+  const affected = new Set(touched.orders);
+  const limit = FOLLOWING;
+  const sharing = await partsSharingOrders(client, scope, touched, limit);
+  const reports = touched.reports.union(sharing.reports);
+  const studies = touched.studies.union(sharing.studies);
+  const observations = touched.observations.union(sharing.observations);
+  const asked = { reports, studies, observations };
+  const moved = await groupDocuments(client, scope, { asked, touched, limit, affected });
+  const listed = await inSteps([...touched.reports], (ids) => resultsOf(client, scope, ids, null));
+  const following = moved.filter((id) => !touched.reports.has(id));
+  const more = following.length === 0 ? [] : await resultsOf(client, scope, following, limit);
+  const results = new Set([...observations, ...listed, ...more]);
+  await groupResults(client, scope, { asked: results, touched: touched.observations, limit, affected });
+  const orderIds = [...affected].sort();
+  await decideDisciplines(client, scope, orderIds);
+  await touchOrders(client, scope, orderIds);
+}
+
+/** What an order's category says, else what its parts are, else what its code says. */
+async function decideDisciplines(
+  client: Client,
+  scope: FacilityScope,
+  orderIds: readonly string[],
+): Promise<void> {
+  if (orderIds.length === 0) return;
+  const decided = new Map<string, Discipline>();
+  for (const order of await orderEvidence(client, scope, orderIds)) {
+    const { id, discipline, code, hasSpecimen, ofParts } = order;
+    const category = order.category ?? undefined;
+    const next =
+      categorised(category) ?? ofParts ?? orderDiscipline(category, code ?? undefined, hasSpecimen);
+    if (next !== discipline) decided.set(id, next);
+  }
+  if (decided.size > 0) await setDisciplines(client, scope, decided);
+}

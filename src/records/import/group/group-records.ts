@@ -1,0 +1,63 @@
+/** What the importers of clinical records share: which records changed, and their grouping at the end. */
+import { foreignLinks } from '../../../investigations/foreign-links.store.ts';
+import type { WriteContext } from '../map/resource-importer.ts';
+import type { RecordRow, RecordsWritten } from '../write/write-records.ts';
+import { groupInvestigations } from './group-investigations.ts';
+import { groupVitalSigns } from './group-vital-signs.ts';
+import { lockGrouping } from './grouping-lock.store.ts';
+
+interface Touched {
+  orders: Set<string>;
+  reports: Set<string>;
+  studies: Set<string>;
+  observations: Set<string>;
+  /** Whom all of these are about, and were about before. */
+  patients: Set<string>;
+  grouped: boolean;
+}
+
+function touchedIn({ unit }: WriteContext): Touched {
+  return unit.state<Touched>('clinical-records', () => ({
+    orders: new Set(),
+    reports: new Set(),
+    studies: new Set(),
+    observations: new Set(),
+    patients: new Set(),
+    grouped: false,
+  }));
+}
+
+/** Note what was created or changed, and whom it is about. */
+export function noteTouched(
+  context: WriteContext,
+  kind: 'orders' | 'reports' | 'studies' | 'observations',
+  rows: readonly RecordRow[],
+  { created, updated, formerPatients }: RecordsWritten,
+): void {
+  const changed = new Set([...created, ...updated]);
+  const touched = touchedIn(context);
+  for (const id of changed) touched[kind].add(id);
+  const written = rows.filter(({ id }) => changed.has(id));
+  const patientIds = written.map(({ values }) => String(values.patient_id));
+  for (const id of [...patientIds, ...formerPatients]) touched.patients.add(id);
+  context.patientsTouched(patientIds);
+}
+
+/** Put what was written under its orders and into its vital sets; once for a Bundle. */
+export async function groupRecords(context: WriteContext): Promise<void> {
+  const touched = touchedIn(context);
+  if (touched.grouped) return;
+  touched.grouped = true;
+  const { client, scope, dryRun } = context;
+  const { observations, patients } = touched;
+  if (patients.size === 0) return;
+  // What another import groups at the same time could not be seen, and would be torn apart.
+  if (!dryRun) await lockGrouping(client, scope, patients);
+  const foreign = await foreignLinks(client, scope, touched);
+  for (const { type, element, ids } of foreign)
+    context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
+  // What comes under which order is in no report.
+  if (foreign.length > 0 || dryRun) return;
+  await groupInvestigations(client, scope, touched);
+  if (observations.size > 0) await groupVitalSigns(client, scope, [...observations]);
+}

@@ -1,0 +1,85 @@
+/** Puts results under orders, once reports and studies have theirs. */
+import { knownOrders } from '../../../investigations/grouping.store.ts';
+import { writeMadeUpOrders } from '../../../investigations/place-parts.store.ts';
+import {
+  type GroupedObservation,
+  observationsToGroup,
+  panelsOf,
+} from '../../../investigations/result-grouping.store.ts';
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { inSteps, stepsOf } from '../run/in-steps.ts';
+import { move } from '../write/move-parts.ts';
+import { assignResults, madeUpId, PANEL_LEVELS } from './assign-orders.ts';
+import { madeUpOrders } from './made-up-orders.ts';
+
+type Loaded = Map<string, GroupedObservation>;
+
+/**
+ * Put these results under their orders, with the members of those that are panels; at most `limit` more than asked
+ * for. Orders that lost, got or show a changed result join `affected`.
+ */
+export async function groupResults(
+  client: Client,
+  scope: FacilityScope,
+  request: { asked: ReadonlySet<string>; touched: ReadonlySet<string>; limit: number; affected: Set<string> },
+): Promise<void> {
+  const { asked, touched, limit, affected } = request;
+  const load = (ids: readonly string[]) => inSteps(ids, (some) => observationsToGroup(client, scope, some));
+  const below = await withMembers([...asked], limit, load);
+  const placed = [...below.values()];
+  const panels = new Map<string, string>();
+  const all: Loaded = new Map(below);
+  let level = [...all.keys()];
+  for (let up = 0; up <= PANEL_LEVELS && level.length > 0; up += 1) {
+    const found = await inSteps(level, (ids) => panelsOf(client, scope, ids));
+    for (const { memberId, panelId } of found) panels.set(memberId, panelId);
+    level = [...new Set(found.map(({ panelId }) => panelId))].filter((id) => !all.has(id));
+    for (const panel of await load(level)) all.set(panel.id, panel);
+  }
+  const observations = [...all.values()];
+  const orderIds = new Set(
+    observations.flatMap(({ id, basedOnId, reportOrderIds }) => [
+      madeUpId('Observation', id),
+      ...reportOrderIds,
+      ...(basedOnId === null ? [] : [basedOnId]),
+    ]),
+  );
+  const orders = await inSteps([...orderIds], (ids) => knownOrders(client, scope, ids));
+  const known = new Map(orders.map((order) => [order.id, order]));
+  const assigned = assignResults({ observations, panels }, (id) => known.get(id)?.patientId);
+  const used = new Set(assigned.values());
+  const candidates = observations
+    .map((part) => ({ part, orderId: madeUpId('Observation', part.id), discipline: disciplineOf(part) }))
+    .filter(({ orderId }) => used.has(orderId));
+  const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
+  for (const some of stepsOf(madeUp)) await writeMadeUpOrders(client, scope, some);
+  await move(client, scope, { table: 'observation', rows: placed, changed: touched, assigned, affected });
+  // A result that two reports list is shown by both of their orders.
+  for (const { id, reportOrderIds } of placed)
+    if (touched.has(id)) for (const orderId of reportOrderIds) affected.add(orderId);
+}
+
+/** These, and the members of those that are panels, down to the last level that counts. */
+async function withMembers(
+  ids: readonly string[],
+  limit: number,
+  load: (ids: readonly string[]) => Promise<GroupedObservation[]>,
+): Promise<Loaded> {
+  const loaded: Loaded = new Map();
+  const most = ids.length + limit;
+  let level = ids;
+  for (let down = 0; down <= PANEL_LEVELS && level.length > 0; down += 1) {
+    const members = new Set<string>();
+    for (const observation of await load(level)) {
+      loaded.set(observation.id, observation);
+      for (const id of observation.memberIds) members.add(id);
+    }
+    level = [...members].filter((id) => !loaded.has(id)).slice(0, Math.max(0, most - loaded.size));
+  }
+  return loaded;
+}
+
+function disciplineOf({ kind }: GroupedObservation): 'laboratory' | 'imaging' | 'other' {
+  return kind === 'laboratory' || kind === 'imaging' ? kind : 'other';
+}

@@ -1,0 +1,79 @@
+/** What an import reads from a database that was filled a moment ago, and has no statistics yet. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+
+let t: ImportTest;
+before(async () => {
+  t = await createImportTest();
+});
+after(() => t.database.drop());
+beforeEach(async () => {
+  await t.database.drop();
+  t = await createImportTest();
+});
+
+const COUNT = 4_000;
+const numbers = Array.from({ length: COUNT }, (_, index) => index);
+const subject = { reference: 'Patient/p' };
+const PATIENT = { resourceType: 'Patient', id: 'p' };
+const category = [
+  {
+    coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],
+  },
+];
+const part = (resourceType: string, id: string, more: object) => ({
+  resourceType,
+  id,
+  status: 'final',
+  code: { text: 'Test' },
+  subject,
+  ...more,
+});
+const results = numbers.map((index) =>
+  part('Observation', `o${index}`, { category, valueString: 'x', effectiveDateTime: '2024-05-01' }),
+);
+const signs = numbers.map((index) =>
+  part('Observation', `v${index}`, {
+    code: { coding: [{ system: 'http://loinc.org', code: '8867-4' }] },
+    effectiveDateTime: new Date(Date.UTC(2024, 0, 1, 0, index)).toISOString(),
+  }),
+);
+const imaging = numbers.flatMap((index) => [
+  part('ImagingStudy', `i${index}`, { status: 'available', code: undefined }),
+  part('DiagnosticReport', `r${index}`, { imagingStudy: [{ reference: `ImagingStudy/i${index}` }] }),
+]);
+
+/** Rows that were read by index or by scanning, for each row that there is. */
+async function rowsRead(): Promise<number> {
+  // Connections that end tell their numbers.
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await t.rows('select pg_stat_force_next_flush()');
+  const [read] = await t.rows<{ rows: number }>(
+    `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::float / sum(n_live_tup) as rows
+      from pg_stat_user_tables
+      where relname in ('observation', 'investigation_order', 'investigation_report', 'imaging_study', 'vital_set')`,
+  );
+  return read?.rows ?? Number.NaN;
+}
+
+for (const [what, resources] of [
+  ['results without orders', results],
+  ['vital signs', signs],
+  ['studies and reports', imaging],
+] as const) {
+  test(`lines of ${what}, far more than are taken at once`, async () => {
+    const { rejected } = await t.run([lines([PATIENT, ...resources])]);
+    assert.deepEqual(rejected, []);
+    const read = await rowsRead();
+    assert.ok(read < 60, `${read} rows read for each`);
+  });
+
+  test(`one Bundle of ${what}`, async () => {
+    const entry = [PATIENT, ...resources].map((resource) => ({ resource }));
+    const { rejected } = await t.run([{ resourceType: 'Bundle', type: 'collection', entry }]);
+    assert.deepEqual(rejected, []);
+    const read = await rowsRead();
+    assert.ok(read < 60, `${read} rows read for each`);
+  });
+}

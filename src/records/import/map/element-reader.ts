@@ -1,0 +1,216 @@
+/**
+ * Reads the elements of one FHIR resource: checks each value against its R4 data type
+ * (https://hl7.org/fhir/R4/datatypes.html) and remembers which elements nobody asked for.
+ *
+ * Every failure is a `ResourceRejected` that names the element and the rule, never the value.
+ */
+import { type FhirDateTime, parseDateTime } from '../../../fhir/date-time.ts';
+import { Decimal, decimalText } from '../../../fhir/json.ts';
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
+
+const CODE = /^[^\s]+(?:\s[^\s]+)*$/;
+const URI = /^\S+$/;
+/** R4 dateTime: seconds and a zone wherever there is a time. */
+const DATE_TIME = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?)?)?$/;
+const INTEGER_MAX = 2_147_483_647;
+/** Characters of one string at most (FHIR R4: "Strings SHALL NOT exceed 1MB"), but for base64 content. */
+const STRING_MAX = 1_048_576;
+
+export class ElementReader {
+  /** Element path without indexes: `Patient.name.given`. */
+  readonly path: string;
+  readonly #source: JsonObject;
+  readonly #read = new Set<string>();
+  readonly #children: ElementReader[] = [];
+
+  constructor(source: JsonObject, path: string) {
+    this.#source = source;
+    this.path = path;
+  }
+
+  /** A reader of a whole resource; `resourceType` and `id` count as read. */
+  static of(resource: JsonObject & { readonly resourceType?: unknown }): ElementReader {
+    const reader = new ElementReader(resource, String(resource.resourceType));
+    return reader.ignore('resourceType', 'id');
+  }
+
+  has(name: string): boolean {
+    return this.#source[name] !== undefined;
+  }
+
+  /** Elements that are kept in another way, or carry nothing to keep. */
+  ignore(...names: readonly string[]): this {
+    for (const name of names) this.#read.add(name);
+    return this;
+  }
+
+  /** FHIR `string` or `markdown`. */
+  string(name: string, maximum = STRING_MAX): string | undefined {
+    const value = this.#take(name);
+    return value === undefined ? undefined : this.#text(name, value, maximum);
+  }
+
+  /** A repeating FHIR `string`; undefined when absent. */
+  strings(name: string, maximum = STRING_MAX): string[] | undefined {
+    const items = this.#array(name)?.filter((item) => item !== null);
+    return items?.map((item) => this.#text(name, item, maximum));
+  }
+
+  /** A value that a database index holds, `maxBytes` of UTF-8 at most. */
+  indexed(name: string, text: string | undefined, maxBytes: number): string | undefined {
+    if (text !== undefined && Buffer.byteLength(text) > maxBytes)
+      this.fail(name, `is longer than ${maxBytes} bytes, the limit`);
+    return text;
+  }
+
+  /** FHIR `base64Binary` as its text; the caller bounds it. */
+  base64(name: string): string | undefined {
+    const value = this.#take(name);
+    if (value === undefined) return undefined;
+    const text = this.#text(name, value, Number.POSITIVE_INFINITY).replace(/\s+/g, '');
+    if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) this.fail(name, 'is not base64');
+    return text;
+  }
+
+  /** FHIR `code`, one of `allowed` where that is given. */
+  code<Code extends string = string>(name: string, allowed?: readonly Code[]): Code | undefined {
+    const value = this.#take(name);
+    if (value === undefined) return undefined;
+    const text = this.#text(name, value, 255);
+    if (!CODE.test(text)) this.fail(name, 'is not a FHIR code');
+    if (allowed !== undefined && !(allowed as readonly string[]).includes(text))
+      this.fail(name, `is not one of ${allowed.join(', ')}`);
+    return text as Code;
+  }
+
+  /** FHIR `uri`, `url` or `canonical`. */
+  uri(name: string): string | undefined {
+    const value = this.#take(name);
+    if (value === undefined) return undefined;
+    const text = this.#text(name, value, 4_096);
+    if (!URI.test(text)) this.fail(name, 'is not a FHIR uri');
+    return text;
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.#take(name);
+    if (value === undefined || typeof value === 'boolean') return value;
+    return this.fail(name, 'is not true or false');
+  }
+
+  /** FHIR `integer`, `positiveInt` (minimum 1) or `unsignedInt` (minimum 0). */
+  integer(name: string, minimum = -INTEGER_MAX - 1): number | undefined {
+    const value = this.#take(name);
+    if (value === undefined) return undefined;
+    if (!Number.isInteger(value)) this.fail(name, 'is not a FHIR integer');
+    const number = value as number;
+    if (number < minimum || number > INTEGER_MAX) this.fail(name, 'is out of the range of its type');
+    return number;
+  }
+
+  /** FHIR `decimal`, digits as they came; `maximum` of them, an exponent spelled out. */
+  decimal(name: string, maximum = Number.POSITIVE_INFINITY): number | Decimal | undefined {
+    const value = this.#take(name);
+    if (value === undefined) return value;
+    if (typeof value !== 'number' && !(value instanceof Decimal)) return this.fail(name, 'is not a number');
+    const digits = (decimalText(value) ?? '').replaceAll(/\D/g, '').length;
+    return digits > maximum ? this.fail(name, `has more than ${maximum} digits`) : value;
+  }
+
+  /** FHIR `date`: a year, month or day. */
+  date(name: string): string | undefined {
+    const parsed = this.#moment(name, 'date');
+    if (parsed?.precision === 'time') this.fail(name, 'is not a FHIR date');
+    return parsed?.text;
+  }
+
+  /** FHIR `dateTime`, or `instant` with `precision` `time`. */
+  dateTime(name: string, precision?: 'time'): FhirDateTime | undefined {
+    const parsed = this.#moment(name, precision === undefined ? 'dateTime' : 'instant');
+    if (parsed !== undefined && precision !== undefined && parsed.precision !== precision)
+      this.fail(name, 'is not a FHIR instant');
+    return parsed;
+  }
+
+  #moment(name: string, type: 'date' | 'dateTime' | 'instant'): FhirDateTime | undefined {
+    const value = this.#take(name);
+    if (value === undefined) return undefined;
+    const text = this.#text(name, value, 64);
+    const parsed = DATE_TIME.test(text) ? parseDateTime(text) : undefined;
+    const exists = type === 'date' ? 'no such day exists' : 'no such day or time exists';
+    return parsed ?? this.fail(name, `is not a FHIR ${type}, or ${exists}`);
+  }
+
+  /** A nested element. */
+  child(name: string): ElementReader | undefined {
+    const value = this.#take(name);
+    return value === undefined ? undefined : this.#nested(name, value);
+  }
+
+  /** A repeating nested element; empty when absent. */
+  children(name: string): ElementReader[] {
+    return (this.#array(name) ?? []).map((item) => this.#nested(name, item));
+  }
+
+  /** Element names that start with `prefix` and are there: `value` → `valueQuantity`, for `value[x]`. */
+  choice(prefix: string): string | undefined {
+    const names = Object.keys(this.#source).filter((name) => isChoice(name, prefix));
+    if (names.length > 1) this.fail(`${prefix}[x]`, 'is given in more than one type');
+    return names[0];
+  }
+
+  /** Reject the resource: `<path>.<name> <reason>`. */
+  fail(name: string, reason: string): never {
+    throw new ResourceRejected(name === '' ? `${this.path} ${reason}` : `${this.path}.${name} ${reason}`);
+  }
+
+  /** The value of an element that must be there. */
+  required<T>(name: string, value: T | undefined): T {
+    return value === undefined ? this.fail(name, 'is missing') : value;
+  }
+
+  /** Path of each element that nobody read, once for each item of a repeating one. */
+  unread(): string[] {
+    const own = Object.entries(this.#source).flatMap(([name, value]) => {
+      if (this.#read.has(name)) return [];
+      return Array<string>(Array.isArray(value) ? value.length : 1).fill(`${this.path}.${name}`);
+    });
+    return [...own, ...this.#children.flatMap((child) => child.unread())];
+  }
+
+  #take(name: string): unknown {
+    this.#read.add(name);
+    const value = this.#source[name];
+    // JSON null is allowed in arrays of primitives only (FHIR R4, "JSON").
+    if (value === null) this.fail(name, 'is null');
+    return value;
+  }
+
+  #array(name: string): unknown[] | undefined {
+    const value = this.#take(name);
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value)) return this.fail(name, 'is not a list');
+    if (value.length === 0) this.fail(name, 'is an empty list');
+    return value;
+  }
+
+  #text(name: string, value: unknown, maximum: number): string {
+    if (typeof value !== 'string') return this.fail(name, 'is not a string');
+    if (value === '') this.fail(name, 'is empty');
+    if (value.length > maximum) this.fail(name, 'is too long');
+    if (value.includes('\0') || !value.isWellFormed()) this.fail(name, 'has a character that is not allowed');
+    return value;
+  }
+
+  #nested(name: string, value: unknown): ElementReader {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Decimal)
+      return this.fail(name, 'is not an object');
+    const reader = new ElementReader(value as JsonObject, `${this.path}.${name}`);
+    this.#children.push(reader);
+    return reader;
+  }
+}
+
+function isChoice(name: string, prefix: string): boolean {
+  return name.startsWith(prefix) && /^[A-Z]/.test(name.slice(prefix.length));
+}

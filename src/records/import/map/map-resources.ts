@@ -1,0 +1,265 @@
+/**
+ * Maps a chunk of resources of one type to rows, with every reference answered. Resources whose references
+ * are not known yet are mapped again once the database has been asked.
+ */
+import type { Queryable } from '../../../platform/db/database.ts';
+import { isUuid } from '../../../platform/uuid.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import {
+  type ReadReference,
+  readReference,
+  targetNames,
+  unusable,
+  writtenReference,
+} from '../resolve/read-reference.ts';
+import { facilityRecordId } from '../resolve/record-id.ts';
+import type { RecordNames } from '../resolve/record-names.ts';
+import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
+import type { Unit, UnitEntry } from '../run/unit.ts';
+import { createGiveWay } from '../source/give-way.ts';
+import { ElementReader } from './element-reader.ts';
+import { ElementTally } from './element-tally.ts';
+import { type JsonObject, ResourceRejected } from './json-resource.ts';
+import type { MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
+
+/**
+ * What to do about a target that is not there. `wait`: hold the whole unit back, it may still come.
+ * `wait-expected`: hold it back for what is among the expected records only. `wait-required`: hold it back only for
+ * a target that it cannot do without. `accept`: go on without optional ones, reject for the others.
+ */
+export type MissingTargets = 'wait' | 'wait-expected' | 'wait-required' | 'accept';
+
+/** A target is not there, and may come with what is imported later. */
+export class TargetMissing extends Error {
+  override name = 'TargetMissing';
+  readonly entry: number;
+
+  constructor(entry: number) {
+    super('A target is not there yet');
+    this.entry = entry;
+  }
+}
+
+export interface MapRequest {
+  scope: FacilityScope;
+  unit: Unit;
+  resolver: ReferenceResolver;
+  missingTargets: MissingTargets;
+  /** Records that may still come; undefined for none. */
+  expected: RecordNames | undefined;
+  entries: readonly { entry: UnitEntry; resource: JsonObject }[];
+}
+
+export interface MapOutcome {
+  rows: MappedRecord[];
+  rejected: { entry: UnitEntry; reason: string }[];
+  /** Numbers of the entries whose targets may still come. */
+  waiting: number[];
+  /** Element paths and how often they were met. */
+  notKept: ElementTally;
+  unresolved: ElementTally;
+  /** Numbers of the entries that have unresolved references. */
+  unresolvedIn: number[];
+  /** True when an optional target was given up that may still come. */
+  gaveUp: boolean;
+}
+
+export async function mapResources(db: Queryable, request: MapRequest): Promise<MapOutcome> {
+  const outcome: MapOutcome = {
+    rows: [],
+    rejected: [],
+    waiting: [],
+    notKept: new ElementTally(),
+    unresolved: new ElementTally(),
+    unresolvedIn: [],
+    gaveUp: false,
+  };
+  const giveWay = createGiveWay();
+  let left = [...request.entries];
+  while (left.length > 0) {
+    const later: typeof left = [];
+    for (const item of left) {
+      if (!mapOne(item, request, outcome)) later.push(item);
+      await giveWay();
+    }
+    left = later;
+    if (left.length > 0) await request.resolver.ask(db);
+  }
+  return outcome;
+}
+
+/** False when references have to be looked up first. */
+function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcome: MapOutcome): boolean {
+  const { entry, resource } = item;
+  const reader = ElementReader.of(resource);
+  const context = new EntryMapContext(entry, request);
+  try {
+    const row = entry.importer.map(reader, context);
+    if (context.pending) return false;
+    outcome.rows.push(row);
+    const changed = [...reader.unread(), ...context.changed];
+    if (typeof resource.id === 'string' && !isUuid(resource.id)) changed.push(`${reader.path}.id`);
+    for (const path of changed) outcome.notKept.add(reportedPath(path), entry.number);
+    for (const path of context.unresolved) outcome.unresolved.add(path, entry.number);
+    if (context.unresolved.length > 0) outcome.unresolvedIn.push(entry.number);
+    outcome.gaveUp ||= context.gaveUp;
+  } catch (error) {
+    if (context.pending) return false;
+    if (error instanceof TargetMissing) outcome.waiting.push(error.entry);
+    else if (error instanceof ResourceRejected) outcome.rejected.push({ entry, reason: error.message });
+    else throw error;
+  }
+  return true;
+}
+
+/** A path that is safe to report: an element name that FHIR cannot have may carry anything. */
+function reportedPath(path: string): string {
+  return /^[A-Za-z0-9_.[\]]{1,200}$/.test(path) ? path : `${path.split('.')[0]}.(unknown element)`;
+}
+
+/** Modes in which an optional target that may still come is waited for. */
+const WAITING: ReadonlySet<MissingTargets> = new Set(['wait', 'wait-expected']);
+
+class EntryMapContext implements MapContext {
+  readonly scope: FacilityScope;
+  readonly id: string;
+  readonly hasOwnId: boolean;
+  readonly entry: number;
+  readonly unit: Unit;
+  /** True when an answer was not known: the result must be thrown away. */
+  pending = false;
+  gaveUp = false;
+  readonly changed: string[] = [];
+  readonly unresolved: string[] = [];
+  readonly #resolver: ReferenceResolver;
+  readonly #missingTargets: MissingTargets;
+  readonly #expected: RecordNames | undefined;
+
+  constructor(entry: UnitEntry, request: MapRequest) {
+    this.scope = request.scope;
+    this.id = entry.target.id;
+    this.hasOwnId = entry.target.id === facilityRecordId(request.scope.facilityId, entry.id);
+    this.entry = entry.number;
+    this.unit = request.unit;
+    this.#resolver = request.resolver;
+    this.#missingTargets = request.missingTargets;
+    this.#expected = request.expected;
+  }
+
+  notKept(elementPath: string): void {
+    this.changed.push(elementPath);
+  }
+
+  requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target {
+    const reader = parent.required(name, parent.child(name));
+    const reference = this.#read(reader);
+    if (reference.display !== undefined) this.notKept(`${reader.path}.display`);
+    const answer = this.#answer(reader, reference, types);
+    if (answer === 'pending') return { type: '', id: '' };
+    if (typeof answer === 'object') return answer;
+    if (answer === 'missing' && this.#waitsForRequired(reference, types)) throw new TargetMissing(this.entry);
+    return parent.fail(name, unusable(reference, answer, types.join(' or ')));
+  }
+
+  reference(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue | undefined {
+    const reader = parent.child(name);
+    return reader === undefined ? undefined : this.#optional(reader, types);
+  }
+
+  references(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue[] {
+    return parent.children(name).map((reader) => this.#optional(reader, types));
+  }
+
+  #optional(reader: ElementReader, types: readonly string[]): ReferenceValue {
+    const reference = this.#read(reader);
+    const answer = this.#answer(reader, reference, types);
+    if (answer === 'pending') return { target: undefined, display: undefined };
+    if (typeof answer === 'object') return { target: answer, display: reference.display };
+    if (answer === 'missing' && this.#mayCome(reference, types)) {
+      if (WAITING.has(this.#missingTargets)) throw new TargetMissing(this.entry);
+      this.gaveUp = true;
+    }
+    if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
+      this.#failConditional(reader, reference, types, answer === 'several');
+    if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
+    return { target: undefined, display: reference.display ?? writtenReference(reference) };
+  }
+
+  /** An identifier beside a reference is not looked for, and has no place. */
+  #read(reader: ElementReader): ReadReference {
+    const reference = readReference(reader);
+    if (reference.text !== undefined && reference.identified) this.notKept(`${reader.path}.identifier`);
+    return reference;
+  }
+
+  /** True when the target may be among what is still to be imported. */
+  #mayCome(reference: ReadReference, types: readonly string[]): boolean {
+    if (this.#missingTargets === 'wait') return true;
+    return targetNames(reference, types).some((name) => this.#expected?.has(name) === true);
+  }
+
+  #waitsForRequired(reference: ReadReference, types: readonly string[]): boolean {
+    if (this.#missingTargets === 'accept') return false;
+    return this.#missingTargets === 'wait-required' || this.#mayCome(reference, types);
+  }
+
+  #failConditional(
+    reader: ElementReader,
+    reference: ReadReference,
+    types: readonly string[],
+    several: boolean,
+  ): never {
+    if (several) reader.fail('', 'is a conditional reference that several records match');
+    if (this.#waitsForRequired(reference, types)) throw new TargetMissing(this.entry);
+    return reader.fail(
+      '',
+      'is a conditional reference that no record matches. Import what it refers to first.',
+    );
+  }
+
+  #answer(reader: ElementReader, reference: ReadReference, types: readonly string[]): Answer | 'wrong-type' {
+    const answer = this.#find(reader, reference, types);
+    if (answer === 'pending') this.pending = true;
+    if (typeof answer === 'object' && !types.includes(answer.type)) return 'wrong-type';
+    return answer;
+  }
+
+  #find(reader: ElementReader, reference: ReadReference, types: readonly string[]): Answer | 'wrong-type' {
+    const { text, parsed, key } = reference;
+    if (text === undefined || parsed === undefined) {
+      const wanted = reference.type === undefined ? types : types.filter((type) => type === reference.type);
+      return key === undefined
+        ? 'wrong-type'
+        : this.#first(wanted, (type) => this.#resolver.byIdentifier(type, key));
+    }
+    const inUnit = this.unit.find(text);
+    if (inUnit !== undefined) return inUnit;
+    if (this.unit.isOther(text)) return 'wrong-type';
+    if (parsed.kind === 'uuid') return this.#first(types, (type) => this.#resolver.byId(type, parsed.id));
+    if (parsed.kind === 'literal') {
+      if (!types.includes(parsed.type) || !this.#resolver.knows(parsed.type)) return 'wrong-type';
+      return this.#resolver.byId(parsed.type, parsed.id);
+    }
+    if (parsed.kind === 'conditional') {
+      if (!types.includes(parsed.type)) return 'wrong-type';
+      if (parsed.key === undefined)
+        return reader.fail(
+          '',
+          'is a conditional reference that is not of the form Type?identifier=system|value',
+        );
+      return this.#resolver.byIdentifier(parsed.type, parsed.key);
+    }
+    return 'wrong-type';
+  }
+
+  /** The first of the types that has an answer other than "not there". */
+  #first(types: readonly string[], ask: (type: string) => Answer): Answer {
+    let pending = false;
+    for (const type of types) {
+      const answer = ask(type);
+      if (answer === 'pending') pending = true;
+      else if (answer !== 'missing') return answer;
+    }
+    return pending ? 'pending' : 'missing';
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * How one FHIR resource type is taken into the internal model (design 3.7).
+ *
+ * A type is added in one place: write a {@link ResourceImporter} and list it in `importers.ts`. The import
+ * then does, for one Bundle (or for one run of single resources, which is handled as if it were one):
+ *
+ * 1. `index` is called for every resource of every listed type, in the order of the entries. Nothing is
+ *    resolved yet. Keep small facts only (ids, reference texts), in `unit.state`: a Bundle may be huge.
+ * 2. The types are gone through by `order`. Resources of a type come in chunks of some hundreds:
+ *    `map` is called for each, then `write` once for the chunk, inside the Bundle's transaction.
+ * 3. `finish` is called once for each importer whose `index` or `write` was called, by `order`, still
+ *    inside the transaction: the place for what needs all of the Bundle.
+ *
+ * `map` may be called twice for the same resource: the first time some references are not looked up yet,
+ * and its result is thrown away. It must be pure but for `unit.state`, which it may read and not change.
+ */
+import type { Client, Queryable } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { RecordTable } from '../write/record-table.ts';
+import type { ElementReader } from './element-reader.ts';
+import type { JsonObject } from './json-resource.ts';
+
+/** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
+export interface Target {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** What is left of a Reference element. Without `target` it points at nothing that we have. */
+export interface ReferenceValue {
+  readonly target: Target | undefined;
+  /** `Reference.display`; where it is missing and there is no target, the reference as it was written. */
+  readonly display: string | undefined;
+}
+
+/** A row that `map` made. `content_digest` is added by whoever writes it (see `write-records.ts`). */
+export interface MappedRecord {
+  readonly id: string;
+}
+
+/** What was seen of one Bundle, or of one run of single resources. */
+export interface UnitContext {
+  /** State of an importer for this unit: made by `create` at first use, one for each `key`. */
+  state<T>(key: string, create: () => T): T;
+  /** The record that is stored for `fullUrl` or `Type/id` of this unit; undefined when it has none such. */
+  find(reference: string): Target | undefined;
+}
+
+/** The entry at hand. */
+export interface EntryContext {
+  /** Id that this resource will be stored under. */
+  readonly id: string;
+  /** Number of the entry or line, from 1. */
+  readonly entry: number;
+  readonly unit: UnitContext;
+}
+
+export interface IndexContext extends EntryContext {
+  readonly fullUrl: string | undefined;
+}
+
+export interface MapContext extends EntryContext {
+  readonly scope: FacilityScope;
+  /** True when the id was made for the facility of the import, which alone finds the record (docs/adr/0080). */
+  readonly hasOwnId: boolean;
+  /**
+   * The target of `parent.<name>`, which must be there and be one of `types`: rejects the resource with a
+   * reason otherwise.
+   */
+  requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target;
+  /**
+   * What `parent.<name>` refers to; undefined when the element is absent. A target that is not there, or is
+   * none of `types`, is counted as unresolved; a conditional reference without its one match rejects.
+   */
+  reference(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue | undefined;
+  /** The same for a repeating element. */
+  references(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue[];
+  /** Count something that was given and is kept in a changed or shortened form, or not at all. */
+  notKept(elementPath: string): void;
+}
+
+/** Whose records an import may find and change: those of its facility, or of the whole organisation. */
+export type Reach = 'facility' | 'organisation';
+
+export interface WriteContext {
+  /** The client of the Bundle's transaction. */
+  readonly client: Client;
+  readonly scope: FacilityScope;
+  /** Of records that the facilities of an organisation share. */
+  readonly reach: Reach;
+  /** True when nothing is kept: rows go to other tables (`dry-run-tables.store.ts`), and nothing is locked. */
+  readonly dryRun: boolean;
+  readonly unit: UnitContext;
+  /** Tell which patients the written records are about, for the access log and the exchange. */
+  patientsTouched(patientIds: Iterable<string>): void;
+  /** Tell which patients were registered at the facility just now. */
+  patientsRegistered(patientIds: Iterable<string>): void;
+  /** Reject the entries of this type that are stored under these ids; everything is rolled back. */
+  refuse(type: string, ids: Iterable<string>, reason: string): void;
+}
+
+/** Which of the ids that were handed in were inserted, changed, or already the same. */
+export interface WriteResult {
+  readonly created: readonly string[];
+  readonly updated: readonly string[];
+  readonly unchanged: readonly string[];
+}
+
+/** A business identifier to look for. */
+export interface IdentifierKey {
+  readonly system: string;
+  readonly value: string;
+}
+
+export interface IdentifierMatch extends IdentifierKey {
+  readonly id: string;
+}
+
+/** How references find records of a type that are stored already. Set-based: one query a call. */
+export interface RecordLookup {
+  /** For records that facilities share: those of `ids` that the organisation has and this facility has not. */
+  elsewhere?(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
+  /** Those of `ids` that a record of this facility may refer to. */
+  existing(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
+  /**
+   * Records that carry one of the identifiers. `organisation` looks beyond the facility, for conditional
+   * creates of records that the whole organisation shares.
+   */
+  byIdentifier(
+    db: Queryable,
+    scope: FacilityScope,
+    keys: readonly IdentifierKey[],
+    reach: Reach,
+  ): Promise<IdentifierMatch[]>;
+}
+
+export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
+  /** FHIR resource type. */
+  readonly type: string;
+  /** Lower orders are written first: what is referred to before what refers to it. */
+  readonly order: number;
+  /** True where many files carry the same records: they are written by id, so that imports do not deadlock. */
+  readonly shared?: boolean;
+  /** How references find stored records of this type; without it, only those of the same Bundle are found. */
+  readonly lookup?: RecordLookup;
+  /** Where its records are written. */
+  readonly tables: readonly RecordTable[];
+  index?(resource: JsonObject, context: IndexContext): void;
+  /**
+   * The rows of one resource. Throws `ResourceRejected` (usually through the reader) with a reason that
+   * names the element and never its value. Elements that the reader was not asked for are counted as not kept.
+   */
+  map(resource: ElementReader, context: MapContext): Row;
+  /** Upsert the rows, set-based, doing nothing for those whose content is stored already. */
+  write(rows: readonly Row[], context: WriteContext): Promise<WriteResult>;
+  /** Records that entries stand for and that are left as they are (conditional creates that found one). */
+  keep?(ids: readonly string[], context: WriteContext): Promise<void>;
+  finish?(context: WriteContext): Promise<void>;
+}

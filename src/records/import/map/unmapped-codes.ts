@@ -1,0 +1,52 @@
+/** Local codes of imported records that have no standard code beside them, for the list of unmapped codes. */
+import type { CodeableConcept, Coding } from '../../../fhir/coded.ts';
+import { unmappedCodings } from '../../../terminology/maps/apply-map.ts';
+import type { UnmappedPlace } from '../../../terminology/unmapped/record-unmapped.ts';
+import type { RecordRow } from '../write/write-records.ts';
+import type { MappedRecord, WriteResult } from './resource-importer.ts';
+
+export interface UnmappedCode {
+  place: UnmappedPlace;
+  coding: Coding;
+}
+
+/** Those of the records that were created or changed: importing the same again counts nothing. */
+export function unmappedCodes(
+  type: string,
+  rows: readonly MappedRecord[],
+  result: WriteResult,
+): UnmappedCode[] {
+  const written = new Set([...result.created, ...result.updated]);
+  return rows.flatMap((row) => (written.has(row.id) && isRecordRow(row) ? codesOf(type, row) : []));
+}
+
+function codesOf(type: string, { values, children }: RecordRow): UnmappedCode[] {
+  const place = placeOf(type, values);
+  if (place === undefined) return [];
+  const parts = [values, ...(children.observation_component ?? [])];
+  const codings = parts.flatMap(({ code }) => unmappedCodings((code ?? {}) as CodeableConcept));
+  return codings.map((coding) => ({ place, coding }));
+}
+
+/** Undefined for records whose codes no map concerns, and for orders and reports of neither discipline. */
+function placeOf(type: string, values: RecordRow['values']): UnmappedPlace | undefined {
+  const { vital_sign, discipline } = values;
+  if (type === 'Observation') return vital_sign === true ? 'vitals.sign' : resultPlace(values);
+  const part = type === 'ServiceRequest' ? 'order' : type === 'DiagnosticReport' ? 'report' : undefined;
+  if (part === undefined) return undefined;
+  if (discipline === 'laboratory') return `lab.${part}`;
+  return discipline === 'imaging' ? `imaging.${part}` : undefined;
+}
+
+/**
+ * A social history or a procedure goes out only where a laboratory report lists it; it is counted then. Without a
+ * category it may be a result of a report that is still to come.
+ */
+function resultPlace({ kind, category }: RecordRow['values']): UnmappedPlace | undefined {
+  const mayGoOut = kind === 'laboratory' || (kind === 'other' && category === undefined);
+  return mayGoOut ? 'lab.result' : undefined;
+}
+
+function isRecordRow(row: MappedRecord): row is RecordRow {
+  return 'values' in row && 'children' in row;
+}

@@ -1,0 +1,96 @@
+/** Conditional creates and updates of a Bundle (R4, "Conditional create"; design 3.7). */
+import { createHash } from 'node:crypto';
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { IdentifierKey, Reach } from '../map/resource-importer.ts';
+import { chunks } from '../run/entry-chunks.ts';
+import type { Unit, UnitEntry } from '../run/unit.ts';
+
+export interface ConditionsRequest {
+  scope: FacilityScope;
+  reach: Reach;
+  dryRun: boolean;
+  unit: Unit;
+}
+
+export interface RejectedCondition {
+  entry: UnitEntry;
+  reason: string;
+}
+
+/**
+ * `ifNoneExist` and conditional updates: a record in reach that carries the identifier is used in place of a
+ * new one. Bundles that may create under a condition go one after the other for each type, so that
+ * two of them cannot both find nothing and both create.
+ */
+export async function applyConditions(
+  client: Client,
+  request: ConditionsRequest,
+): Promise<RejectedCondition[]> {
+  const rejected: RejectedCondition[] = [];
+  const conditional = request.unit.entries.filter(({ condition }) => condition !== undefined);
+  const byImporter = [...Map.groupBy(conditional, ({ importer }) => importer)];
+  for (const [importer, entries] of byImporter.sort(([a], [b]) => a.order - b.order)) {
+    for (const chunk of chunks(entries)) {
+      const missing = await matchConditions(client, request, chunk, rejected);
+      if (missing.length === 0 || request.dryRun) continue;
+      await client.query('select pg_advisory_xact_lock($1)', [
+        lockNumber(request.scope.organisationId, importer.type),
+      ]);
+      await matchConditions(client, request, missing, rejected);
+    }
+  }
+  redirectToFirst(conditional);
+  return rejected;
+}
+
+/** Points entries at the record they stand for; returns those that none was found for. */
+async function matchConditions(
+  client: Client,
+  { scope, reach }: ConditionsRequest,
+  entries: readonly UnitEntry[],
+  rejected: RejectedCondition[],
+): Promise<UnitEntry[]> {
+  const keys = entries.flatMap(({ condition }) => (condition === undefined ? [] : [condition.key]));
+  const matches = await entries[0]?.importer.lookup?.byIdentifier(client, scope, keys, reach);
+  const found = Map.groupBy(matches ?? [], identifierText);
+  return entries.filter((entry) => {
+    if (entry.condition === undefined) return false;
+    const ids = new Set(found.get(identifierText(entry.condition.key))?.map(({ id }) => id));
+    if (ids.size > 1)
+      rejected.push({
+        entry,
+        reason: 'Several records match the condition of this entry; one was expected',
+      });
+    const [id] = ids;
+    if (id !== undefined) pointAt(entry, id);
+    return ids.size === 0;
+  });
+}
+
+function pointAt(entry: UnitEntry, id: string): void {
+  // A conditional create that finds another record leaves it as it is; a conditional update changes it.
+  if (entry.condition?.kind === 'create' && id !== entry.target.id) entry.writes = false;
+  entry.target.id = id;
+}
+
+/** Two entries of one Bundle under the same condition are the same record: the first one creates it. */
+function redirectToFirst(conditional: readonly UnitEntry[]): void {
+  const first = new Map<string, UnitEntry>();
+  for (const entry of conditional) {
+    if (!entry.writes || entry.condition === undefined) continue;
+    const text = `${entry.target.type}?${identifierText(entry.condition.key)}`;
+    const before = first.get(text);
+    if (before === undefined) first.set(text, entry);
+    else pointAt(entry, before.target.id);
+  }
+}
+
+function identifierText({ system, value }: IdentifierKey): string {
+  return `${system}|${value}`;
+}
+
+function lockNumber(organisationId: string, type: string): string {
+  const digest = createHash('sha256').update(`import ${organisationId} ${type}`).digest();
+  return digest.readBigInt64BE(0).toString();
+}

@@ -1,0 +1,228 @@
+/**
+ * The first pass over a source: what it is, what stands where, and which resources are taken. Every entry is
+ * parsed once and forgotten; what broken ones are rejected for is known before anything is written.
+ */
+
+import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
+import type { ResourceImporter } from '../map/resource-importer.ts';
+import type { LineNumbers } from '../run/line-numbers.ts';
+import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
+import { createGiveWay } from '../source/give-way.ts';
+import { type SourceLimits, sizeText } from '../source/limits.ts';
+import {
+  decodeUtf8,
+  type EntryRange,
+  type LinePosition,
+  readDocument,
+  readLines,
+  tooLarge,
+} from '../source/read-entries.ts';
+import { SourceError } from '../source/source-error.ts';
+import type { Spool } from '../source/spool.ts';
+import { jsonText, recordIdOf } from './record-id.ts';
+
+/** Bundles that hold records to take (R4, Bundle.type). */
+const BUNDLE_TYPES = ['transaction', 'batch', 'collection', 'searchset'];
+/** Rejected entries that are listed for one Bundle at most. */
+const REASONS = 20;
+
+export interface IndexOptions {
+  importers: ReadonlyMap<string, ResourceImporter>;
+  limits: SourceLimits;
+}
+
+export interface RejectedEntry {
+  entry: number;
+  resourceType?: string | undefined;
+  reason: string;
+}
+
+export type IndexedDocument =
+  | { kind: 'bundle'; unit: Unit; rejected: RejectedEntry[] }
+  | { kind: 'resource'; resource: JsonObject };
+
+/** Throws SourceError when the document is no Bundle or resource that can be read. */
+export async function indexBundle(
+  spool: Spool,
+  range: { start: number; end: number },
+  options: IndexOptions,
+): Promise<IndexedDocument> {
+  const unit = new Unit();
+  const rejected: RejectedEntry[] = [];
+  const envelope = await readDocument(spool, range, options.limits, async (place, bytes) => {
+    if (rejected.length >= REASONS) return;
+    await indexEntry(unit, { place, bytes, spool, options, rejected });
+    if (unit.heldBytes > options.limits.maxIndexBytes)
+      throw new SourceError(
+        `has more ids, addresses and identifiers than fit into ${sizeText(options.limits.maxIndexBytes)}, the limit. Split it.`,
+      );
+  });
+  const document = asResource(parseDocument(envelope));
+  if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document };
+  if (!BUNDLE_TYPES.includes(String(document.type)))
+    throw new SourceError(`is a Bundle whose type is none of ${BUNDLE_TYPES.join(', ')}`);
+  return { kind: 'bundle', unit, rejected };
+}
+
+/** A unit of one resource. Throws ResourceRejected. */
+export function singleUnit(resource: JsonObject, place: EntryRange, { importers }: IndexOptions): Unit {
+  const unit = new Unit();
+  const seen = seenResource(resource);
+  const importer = importers.get(seen.resourceType);
+  if (importer === undefined) unit.addOther(seen);
+  else unit.add(place, seen, importer, recordIdOf(resource, seen.resourceType, undefined));
+  return unit;
+}
+
+/** A line whose resource is taken. */
+export interface Line extends EntryRange {
+  order: number;
+}
+
+export interface IndexedLines {
+  /** By the order of their types, then as they stand. */
+  lines: Line[];
+  bundles: EntryRange[];
+  notTaken: Map<string, number>;
+  /** Where the lines after these begin; undefined when there are none. */
+  next: LinePosition | undefined;
+}
+
+/** Told of each line that is no FHIR; says `stop` when the rest is not to be read. */
+export type OnBrokenLine = (rejected: RejectedEntry) => 'stop' | undefined;
+
+/** The lines of NDJSON from a position on, as many as are held in mind at once; or those of them in `only`. */
+export async function indexLines(
+  spool: Spool,
+  from: LinePosition,
+  {
+    importers,
+    limits,
+    only,
+    onBroken,
+  }: IndexOptions & { only: LineNumbers | undefined; onBroken: OnBrokenLine },
+): Promise<IndexedLines> {
+  const found: IndexedLines = { lines: [], bundles: [], notTaken: new Map(), next: undefined };
+  found.next = await readLines(spool, from, limits, (place, bytes) => {
+    if (only !== undefined && !only.has(place.number)) return undefined;
+    try {
+      if (bytes === undefined) throw new ResourceRejected(`The line ${tooLarge(limits)}`);
+      const { resourceType, resource } = seenResource(parseJson(decodeUtf8(bytes)));
+      const importer = importers.get(resourceType);
+      if (resourceType === 'Bundle') found.bundles.push(place);
+      else if (importer === undefined) count(found.notTaken, resourceType);
+      else {
+        recordIdOf(resource, resourceType, undefined);
+        found.lines.push({ ...place, order: importer.order });
+      }
+      return undefined;
+    } catch (error) {
+      return onBroken({ entry: place.number, reason: reasonOf(error, 'The line') });
+    }
+  });
+  found.lines.sort((a, b) => a.order - b.order || a.number - b.number);
+  return found;
+}
+
+/**
+ * A unit of the first of `lines`: all of them, or as many as name different records, since a later line about
+ * the same record must find the earlier one written.
+ */
+export async function lineUnit(
+  spool: Spool,
+  lines: readonly Line[],
+  { importers, limits }: IndexOptions,
+): Promise<{ unit: Unit; used: number }> {
+  const unit = new Unit();
+  const giveWay = createGiveWay();
+  let used = 0;
+  let bytes = 0;
+  for (const line of lines) {
+    await giveWay();
+    bytes += line.end - line.start;
+    if (used > 0 && bytes > limits.maxEntryBytes) break;
+    const seen = seenResource(parseJson(decodeUtf8(await spool.read(line.start, line.end))));
+    const importer = importers.get(seen.resourceType);
+    if (importer === undefined) throw new SourceError('changed while it was read');
+    const id = recordIdOf(seen.resource, seen.resourceType, undefined);
+    if (unit.sameRecord(seen.resourceType, id) !== undefined) break;
+    unit.add(line, seen, importer, id);
+    used += 1;
+  }
+  return { unit, used };
+}
+
+interface EntryAtHand {
+  place: EntryRange;
+  bytes: Buffer;
+  spool: Spool;
+  options: IndexOptions;
+  rejected: RejectedEntry[];
+}
+
+async function indexEntry(
+  unit: Unit,
+  { place, bytes, spool, options, rejected }: EntryAtHand,
+): Promise<void> {
+  let resourceType: string | undefined;
+  try {
+    const seen = seenEntry(parseJson(decodeUtf8(bytes)));
+    resourceType = seen.resourceType;
+    const importer = options.importers.get(resourceType);
+    if (importer === undefined) {
+      unit.addOther(seen);
+      return;
+    }
+    const id = recordIdOf(seen.resource, resourceType, seen.fullUrl);
+    if (await isRepeated(unit, seen, id, spool)) count(unit.repeated, resourceType);
+    else unit.add(place, seen, importer, id);
+  } catch (error) {
+    rejected.push({ entry: place.number, resourceType, reason: reasonOf(error, 'The entry') });
+  }
+}
+
+/** True when the Bundle has the same resource already; throws when it has another one under the same id. */
+async function isRepeated(unit: Unit, seen: SeenEntry, id: string, spool: Spool): Promise<boolean> {
+  const before = unit.sameRecord(seen.resourceType, id);
+  if (before === undefined) return false;
+  const earlier = seenEntry(parseJson(decodeUtf8(await spool.read(before.start, before.end))));
+  if (jsonText(earlier.resource) === jsonText(seen.resource)) return true;
+  throw new ResourceRejected(
+    `The entry has the same type and id as entry ${before.number}, and other content`,
+  );
+}
+
+/** Parsed JSON; throws SourceError. Numbers may lose digits: for looking, not for keeping. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SourceError('is not valid JSON', { cause: error });
+  }
+}
+
+/** A whole source; what it is instead of JSON is said. */
+function parseDocument(text: string): unknown {
+  const beginning = text.trimStart().charAt(0);
+  if (beginning === '') throw new SourceError('is empty');
+  if (beginning === '<') throw new SourceError('is XML or HTML; FHIR is taken as JSON');
+  return parseJson(text);
+}
+
+function asResource(value: unknown): JsonObject {
+  if (Array.isArray(value))
+    throw new SourceError(
+      'is a JSON list; a Bundle, one resource, or NDJSON with a resource on each line is taken',
+    );
+  try {
+    return seenResource(value).resource;
+  } catch (error) {
+    throw new SourceError(`is JSON and not FHIR: ${reasonOf(error, '')}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown, what: string): string {
+  if (error instanceof ResourceRejected) return error.message;
+  if (error instanceof SourceError) return `${what} ${error.message}`;
+  throw error;
+}

@@ -1,0 +1,69 @@
+/** Whether a Patient that comes under the id of a stored one is still the same person. */
+import type { WriteContext } from '../map/resource-importer.ts';
+import type { RecordRow } from '../write/write-records.ts';
+
+interface Identity {
+  gender: string | null;
+  birthDate: string | null;
+  /** Folded official name; empty for none. */
+  name: string;
+}
+
+/**
+ * The ids of rows whose name, birth date and sex all differ from what is stored. What is not known on either side
+ * does not differ. The stored rows stay locked, so that nobody changes them in between; not in a dry run, which changes
+ * nothing.
+ */
+export async function otherPersons(
+  { client, scope, dryRun }: Pick<WriteContext, 'client' | 'scope' | 'dryRun'>,
+  rows: readonly RecordRow[],
+): Promise<string[]> {
+  const { rows: found } = await client.query<Identity & { id: string }>({
+    name: 'import-patient-identity',
+    text: `
+      select id, gender, birth_date as "birthDate", sort_name as name
+      from patient
+      where organisation_id = $1
+        and id = any($2::uuid[])
+      order by id
+      ${dryRun ? '' : 'for no key update'}`,
+    values: [scope.organisationId, rows.map(({ id }) => id)],
+  });
+  const stored = new Map(found.map((identity) => [identity.id, identity]));
+  return rows.flatMap((row) => {
+    const before = stored.get(row.id);
+    return before !== undefined && isOther(before, identityOf(row)) ? [row.id] : [];
+  });
+}
+
+function identityOf({ values }: RecordRow): Identity {
+  return {
+    gender: text(values.gender),
+    birthDate: text(values.birth_date),
+    name: text(values.sort_name) ?? '',
+  };
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function isOther(before: Identity, now: Identity): boolean {
+  return (
+    sexDiffers(before.gender, now.gender) &&
+    datesDiffer(before.birthDate, now.birthDate) &&
+    before.name !== '' &&
+    now.name !== '' &&
+    before.name !== now.name
+  );
+}
+
+function sexDiffers(before: string | null, now: string | null): boolean {
+  const known = [before, now].every((gender) => gender !== null && gender !== 'unknown');
+  return known && before !== now;
+}
+
+/** A year or a month is the same as a day in it. */
+function datesDiffer(before: string | null, now: string | null): boolean {
+  return before !== null && now !== null && !before.startsWith(now) && !now.startsWith(before);
+}

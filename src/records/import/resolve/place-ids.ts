@@ -1,0 +1,64 @@
+/**
+ * Decides what each entry of a unit is stored under (docs/adr/0080). An id means what this facility has under it, so
+ * that nothing depends on the records of other facilities.
+ */
+import type { Queryable } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { Reach, ResourceImporter } from '../map/resource-importer.ts';
+import { chunks } from '../run/entry-chunks.ts';
+import type { Unit, UnitEntry } from '../run/unit.ts';
+import { facilityRecordId } from './record-id.ts';
+
+/** What a source calls a record: its id in the organisation, and whether that is a UUID of the source's own. */
+export type SourceId = Pick<UnitEntry, 'id' | 'hasUuid'>;
+
+/** The ids that a facility may have a record under; the first that is there counts. */
+export function storedIds(
+  importer: ResourceImporter,
+  { facilityId }: FacilityScope,
+  source: SourceId,
+): readonly string[] {
+  const { id } = source;
+  return keepsId(importer, source) ? [id] : [facilityRecordId(facilityId, id), id];
+}
+
+/** True when no other facility can have a record under the id, or shares what it has. */
+function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
+  return hasUuid && lookup?.elsewhere === undefined;
+}
+
+/** Give every entry the id that it is stored under. */
+export async function placeIds(
+  db: Queryable,
+  { unit, scope, reach }: { unit: Unit; scope: FacilityScope; reach: Reach },
+): Promise<void> {
+  const open = unit.entries.filter((entry) => !keepsId(entry.importer, entry));
+  for (const [importer, entries] of Map.groupBy(open, (entry) => entry.importer))
+    for (const chunk of chunks(entries)) await placeChunk(db, { importer, chunk, scope, reach });
+}
+
+interface Placing {
+  importer: ResourceImporter;
+  chunk: readonly UnitEntry[];
+  scope: FacilityScope;
+  reach: Reach;
+}
+
+async function placeChunk(db: Queryable, { importer, chunk, scope, reach }: Placing): Promise<void> {
+  const { lookup } = importer;
+  const candidates = chunk.map((entry) => ({ entry, ids: storedIds(importer, scope, entry) }));
+  const wanted = candidates.flatMap(({ ids }) => ids);
+  const here = new Set(await lookup?.existing(db, scope, wanted));
+  const fresh: UnitEntry[] = [];
+  for (const { entry, ids } of candidates) {
+    const found = ids.find((id) => here.has(id));
+    if (found !== undefined) entry.target.id = found;
+    else fresh.push(entry);
+  }
+  const uuids = fresh.filter(({ hasUuid }) => hasUuid).map(({ id }) => id);
+  const elsewhere =
+    reach === 'facility' && uuids.length > 0 ? await lookup?.elsewhere?.(db, scope, uuids) : [];
+  const taken = new Set(elsewhere);
+  for (const entry of fresh)
+    if (!entry.hasUuid || taken.has(entry.id)) entry.target.id = facilityRecordId(scope.facilityId, entry.id);
+}

@@ -1,0 +1,69 @@
+/** A FHIR Reference element as it was written, what it may name, and what to say when it leads nowhere. */
+import { identifier } from '../map/datatypes.ts';
+import type { ElementReader } from '../map/element-reader.ts';
+import type { IdentifierKey } from '../map/resource-importer.ts';
+import { parseReference } from './parse-reference.ts';
+import { recordId } from './record-id.ts';
+import { nameById, nameByIdentifier } from './record-names.ts';
+import type { Answer } from './resolve-references.ts';
+
+/** The names that the record referred to may have. */
+export function targetNames({ parsed, key, type }: ReadReference, types: readonly string[]): string[] {
+  if (parsed?.kind === 'literal') return [nameById(parsed.type, recordId(parsed.type, parsed.id))];
+  if (parsed?.kind === 'uuid') return types.map((name) => nameById(name, parsed.id));
+  if (parsed?.kind === 'conditional')
+    return parsed.key === undefined ? [] : [nameByIdentifier(parsed.type, parsed.key)];
+  if (parsed !== undefined || key === undefined) return [];
+  return types
+    .filter((name) => type === undefined || name === type)
+    .map((name) => nameByIdentifier(name, key));
+}
+
+export interface ReadReference {
+  text: string | undefined;
+  parsed: ReturnType<typeof parseReference> | undefined;
+  type: string | undefined;
+  key: IdentifierKey | undefined;
+  /** True when there is an identifier, complete or not. */
+  identified: boolean;
+  /** What the identifier says, also without a system. */
+  value: string | undefined;
+  display: string | undefined;
+}
+
+export function readReference(reader: ElementReader): ReadReference {
+  const text = reader.string('reference');
+  const type = reader.uri('type');
+  const logical = reader.child('identifier');
+  const { system, value } = (logical === undefined ? undefined : identifier(logical)) ?? {};
+  const key = system === undefined || value === undefined ? undefined : { system, value };
+  return {
+    text,
+    parsed: text === undefined ? undefined : parseReference(text),
+    type,
+    key,
+    identified: logical !== undefined,
+    value,
+    display: reader.string('display'),
+  };
+}
+
+/** Why a reference that must lead somewhere does not. */
+export function unusable(
+  { text, parsed, key }: ReadReference,
+  answer: Answer | 'wrong-type',
+  wanted: string,
+): string {
+  if (answer === 'several') return 'refers to an identifier that several records carry';
+  if (text === undefined && key === undefined)
+    return `names no ${wanted}: it has neither a reference nor an identifier with a system`;
+  if (parsed?.kind === 'contained') return `refers to a contained resource; a ${wanted} must stand by itself`;
+  if (answer === 'wrong-type' && parsed?.kind !== 'other') return `does not refer to a ${wanted}`;
+  return `refers to a ${wanted} that is neither in the file nor at this facility. Import it first.`;
+}
+
+/** What to show for a target that is not there and has no display. */
+export function writtenReference({ text, parsed, value }: ReadReference): string | undefined {
+  if (parsed?.kind === 'contained') return undefined;
+  return text ?? value;
+}

@@ -1,0 +1,86 @@
+/**
+ * The id of a resource in its organisation. It follows from the resource alone, so that a second import of the same
+ * file finds the same records, and `Patient/f001` resolves without a table of ids. What a facility stores it under is
+ * decided in `place-ids.ts`.
+ */
+import { createHash } from 'node:crypto';
+import { isUuid, uuidOfDigest } from '../../../platform/uuid.ts';
+import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
+
+/** Namespace of the UUIDs made here (RFC 9562, section 5.5). Never change it: ids depend on it. */
+const NAMESPACE = Buffer.from('5d0c8a1e3f5b4d0f9a6b7c2e41f8d993', 'hex');
+/** FHIR R4 datatypes, "id". */
+const FHIR_ID = /^[A-Za-z0-9\-.]{1,64}$/;
+
+export function isFhirId(text: string): boolean {
+  return FHIR_ID.test(text);
+}
+
+/** A UUID stays (lower-case); any other source id becomes a UUIDv5 of the resource type and that id. */
+export function recordId(resourceType: string, sourceId: string): string {
+  return isUuid(sourceId) ? sourceId.toLowerCase() : nameUuid(`${resourceType}/${sourceId}`);
+}
+
+/**
+ * The id of a resource: its own, else the one its fullUrl names, else one made from its first identifier with
+ * a system, else one made from its content. Throws ResourceRejected when the id given is not a FHIR id.
+ */
+export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: string | undefined): string {
+  const { id } = resource;
+  if (id !== undefined) {
+    if (typeof id !== 'string' || !isFhirId(id))
+      throw new ResourceRejected(`${resourceType}.id is not a FHIR id`);
+    return recordId(resourceType, id);
+  }
+  const named = idInUrl(fullUrl, resourceType);
+  if (named !== undefined) return recordId(resourceType, named);
+  const [first] = identifiersOf(resource);
+  if (first !== undefined) return nameUuid(`${resourceType}?${first.system}|${first.value}`);
+  const digest = createHash('sha256').update(jsonText(resource)).digest('hex');
+  return nameUuid(`${resourceType}#${digest}`);
+}
+
+/** Throws ResourceRejected when it is nested deeper than can be written. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) throw new ResourceRejected('The resource is nested too deeply');
+    throw error;
+  }
+}
+
+/** True when the sender named the resource by a UUID, which is then its id. */
+export function hasUuid({ id }: JsonObject, resourceType: string, fullUrl: string | undefined): boolean {
+  return isUuid(String(id ?? idInUrl(fullUrl, resourceType)));
+}
+
+/** The id of a facility's own record, made of the id in the organisation. */
+export function facilityRecordId(facilityId: string, id: string): string {
+  return nameUuid(`${facilityId}/${id}`);
+}
+
+/** The identifiers of a resource that have a system and a value, as far as they are well formed. */
+export function identifiersOf(resource: JsonObject): { system: string; value: string }[] {
+  const { identifier } = resource;
+  const all: unknown[] = Array.isArray(identifier) ? identifier : [identifier];
+  return all.flatMap((item) => {
+    const { system, value } = (item ?? {}) as { system?: unknown; value?: unknown };
+    const complete = typeof system === 'string' && typeof value === 'string' && system !== '' && value !== '';
+    return complete ? [{ system, value }] : [];
+  });
+}
+
+function idInUrl(fullUrl: string | undefined, resourceType: string): string | undefined {
+  if (fullUrl === undefined) return undefined;
+  if (fullUrl.startsWith('urn:uuid:')) {
+    const uuid = fullUrl.slice('urn:uuid:'.length);
+    return isUuid(uuid) ? uuid : undefined;
+  }
+  const [type, id = ''] = fullUrl.split('/').slice(-2);
+  return type === resourceType && isFhirId(id) ? id : undefined;
+}
+
+function nameUuid(name: string): string {
+  return uuidOfDigest(createHash('sha1').update(NAMESPACE).update(name).digest(), 5);
+}

@@ -1,0 +1,23 @@
+/** Registration of patients at a facility. */
+
+import type { WriteContext } from '../map/resource-importer.ts';
+import { REGISTRATION, writtenTable } from '../write/dry-run-tables.store.ts';
+
+/** Register patients where they are not yet; returns those that were not. */
+export async function registerPatients(
+  { client, scope, dryRun }: Pick<WriteContext, 'client' | 'scope' | 'dryRun'>,
+  patientIds: readonly string[],
+): Promise<string[]> {
+  if (patientIds.length === 0) return [];
+  const { rows } = await client.query<{ id: string }>({
+    name: 'import-register-patients',
+    text: `insert into ${writtenTable(REGISTRATION, dryRun)} (organisation_id, facility_id, patient_id)
+      select $1, $2, id
+      from unnest($3::uuid[]) as id
+      order by id
+      on conflict do nothing
+      returning patient_id as id`,
+    values: [scope.organisationId, scope.facilityId, patientIds],
+  });
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,128 @@
+/**
+ * Answers what references point at. Questions that the Bundle itself cannot answer are gathered while
+ * resources are mapped, and put to the database together: one query for each type and kind.
+ */
+import type { Queryable } from '../../../platform/db/database.ts';
+import { isUuid } from '../../../platform/uuid.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { IdentifierKey, ResourceImporter, Target } from '../map/resource-importer.ts';
+import type { Unit } from '../run/unit.ts';
+import { storedIds } from './place-ids.ts';
+import { recordId } from './record-id.ts';
+
+/** `pending`: ask again after `ask`. `several`: more than one record carries the identifier. */
+export type Answer = Target | 'missing' | 'several' | 'pending';
+
+/** Answers that are remembered within one unit before they are forgotten. */
+const REMEMBERED = 50_000;
+/** Ids or identifiers in one query at most. */
+const QUESTIONS = 1_000;
+
+interface Questions {
+  /** By the id in the organisation: what the record may be stored under. */
+  ids: Map<string, readonly string[]>;
+  keys: Map<string, IdentifierKey>;
+}
+
+export class ReferenceResolver {
+  readonly #importers: ReadonlyMap<string, ResourceImporter>;
+  readonly #unit: Unit;
+  readonly #scope: FacilityScope;
+  readonly #answers = new Map<string, Answer>();
+  #questions = new Map<string, Questions>();
+
+  constructor(importers: ReadonlyMap<string, ResourceImporter>, unit: Unit, scope: FacilityScope) {
+    this.#importers = importers;
+    this.#unit = unit;
+    this.#scope = scope;
+  }
+
+  /** True when records of the type can be stored at all. */
+  knows(type: string): boolean {
+    return this.#importers.has(type);
+  }
+
+  /** The record that the source calls `Type/sourceId`. */
+  byId(type: string, sourceId: string): Answer {
+    const id = recordId(type, sourceId);
+    const inUnit = this.#unit.sameRecord(type, id);
+    if (inUnit !== undefined) return inUnit.target;
+    return this.#ask(type, `${type}/${id}`, (questions) => {
+      const importer = this.#importers.get(type);
+      if (importer !== undefined)
+        questions.ids.set(id, storedIds(importer, this.#scope, { id, hasUuid: isUuid(sourceId) }));
+    });
+  }
+
+  byIdentifier(type: string, key: IdentifierKey): Answer {
+    const stored = this.#ask(type, keyText(type, key), (questions) =>
+      questions.keys.set(keyText(type, key), key),
+    );
+    if (stored === 'pending') return stored;
+    const found = new Map(this.#unit.findByIdentifier(type, key).map((target) => [target.id, target]));
+    if (stored === 'several') return stored;
+    if (stored !== 'missing') found.set(stored.id, stored);
+    const [only, ...others] = found.values();
+    return only === undefined ? 'missing' : others.length === 0 ? only : 'several';
+  }
+
+  get hasQuestions(): boolean {
+    return this.#questions.size > 0;
+  }
+
+  /** Put every open question to the database. */
+  async ask(db: Queryable): Promise<void> {
+    const questions = this.#questions;
+    this.#questions = new Map();
+    if (this.#answers.size > REMEMBERED) this.#answers.clear();
+    for (const [type, { ids, keys }] of questions) {
+      await this.#askIds(db, type, [...ids]);
+      await this.#askKeys(db, type, [...keys.values()]);
+    }
+  }
+
+  #ask(type: string, text: string, note: (questions: Questions) => void): Answer {
+    const known = this.#answers.get(text);
+    if (known !== undefined) return known;
+    if (this.#importers.get(type)?.lookup === undefined) return 'missing';
+    let questions = this.#questions.get(type);
+    if (questions === undefined) {
+      questions = { ids: new Map(), keys: new Map() };
+      this.#questions.set(type, questions);
+    }
+    note(questions);
+    return 'pending';
+  }
+
+  async #askIds(db: Queryable, type: string, ids: [id: string, stored: readonly string[]][]): Promise<void> {
+    for (let from = 0; from < ids.length; from += QUESTIONS) {
+      const some = ids.slice(from, from + QUESTIONS);
+      const wanted = some.flatMap(([, stored]) => stored);
+      const existing = new Set(await this.#importers.get(type)?.lookup?.existing(db, this.#scope, wanted));
+      for (const [id, stored] of some) {
+        const found = stored.find((one) => existing.has(one));
+        this.#answers.set(`${type}/${id}`, found === undefined ? 'missing' : { type, id: found });
+      }
+    }
+  }
+
+  async #askKeys(db: Queryable, type: string, keys: IdentifierKey[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += QUESTIONS) {
+      const some = keys.slice(from, from + QUESTIONS);
+      const matches = await this.#importers
+        .get(type)
+        ?.lookup?.byIdentifier(db, this.#scope, some, 'facility');
+      for (const key of some) this.#answers.set(keyText(type, key), 'missing');
+      for (const { id, ...key } of matches ?? []) {
+        const text = keyText(type, key);
+        const before = this.#answers.get(text);
+        const same = before === 'missing' || (typeof before === 'object' && before.id === id);
+        this.#answers.set(text, same ? { type, id } : 'several');
+      }
+    }
+  }
+}
+
+function keyText(type: string, { system, value }: IdentifierKey): string {
+  return `${type}?${system}|${value}`;
+}

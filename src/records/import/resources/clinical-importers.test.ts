@@ -1,0 +1,229 @@
+/** What an import of clinical records refuses, and what it counts. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Tenant } from '../../../../test-support/api.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
+import { importJson } from '../../../../test-support/import-files.ts';
+import { countsOf } from '../../../../test-support/records/import.ts';
+import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
+import { facilityRecordId, recordId } from '../resolve/record-id.ts';
+
+const observation = (more: object) => ({
+  resourceType: 'Observation',
+  id: 'o1',
+  status: 'final',
+  code: { text: 'Test' },
+  subject: { reference: 'Patient/p1' },
+  ...more,
+});
+const report = (more: object) => ({
+  resourceType: 'DiagnosticReport',
+  id: 'r1',
+  status: 'final',
+  code: { text: 'Report' },
+  subject: { reference: 'Patient/p1' },
+  ...more,
+});
+
+describe('clinical records that are refused', () => {
+  let database: TestDatabase;
+  let tenant: Tenant;
+  const idHere = (id: string) => facilityRecordId(tenant.facilityId, recordId('Observation', id));
+  before(async () => {
+    database = await createTestDatabase();
+    const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+    const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
+    tenant = { organisationId: organisation.id, facilityId: facility.id };
+    await importJson(database.pool, tenant, '{"resourceType":"Patient","id":"p1"}');
+  });
+  after(() => database.drop());
+
+  const reasonOf = async (resource: object): Promise<string | undefined> => {
+    const { rejected } = await importJson(database.pool, tenant, JSON.stringify(resource));
+    return rejected[0]?.reason;
+  };
+
+  for (const [name, resource, reason] of [
+    [
+      'an unknown patient',
+      observation({ subject: { reference: 'Patient/p2' } }),
+      /subject refers to a Patient that is neither/,
+    ],
+    [
+      'a group as subject',
+      observation({ subject: { reference: 'Group/g' } }),
+      /subject does not refer to a Patient/,
+    ],
+    ['no subject', observation({ subject: undefined }), /Observation\.subject is missing/],
+    ['no code', observation({ code: undefined }), /Observation\.code is missing/],
+    [
+      'a status of another resource',
+      observation({ status: 'partial' }),
+      /Observation\.status is not one of registered/,
+    ],
+    [
+      'two values',
+      observation({ valueString: 'x', valueBoolean: true }),
+      /value\[x\] is given in more than one type/,
+    ],
+    ['a value type that R4 has not', observation({ valueAttachment: {} }), /valueAttachment is of a type/],
+    [
+      'a quantity without a number',
+      observation({ valueQuantity: { unit: 'mg' } }),
+      /valueQuantity\.value is missing/,
+    ],
+    [
+      'a comparator that is none',
+      observation({ valueQuantity: { value: 1, comparator: '~' } }),
+      /comparator is not one of/,
+    ],
+    ['a number as text', observation({ valueQuantity: { value: '1' } }), /value is not a number/],
+    [
+      'a unit that is too long',
+      observation({ valueQuantity: { value: 1, unit: 'a'.repeat(201) } }),
+      /^Observation\.valueQuantity\.unit is too long$/,
+    ],
+    [
+      'more digits than can be measured',
+      observation({ valueQuantity: { value: JSON.rawJSON('1'.repeat(301)) } }),
+      /^Observation\.valueQuantity\.value has more than 300 digits$/,
+    ],
+    [
+      'an exponent that means as many digits',
+      observation({ component: [{ code: { text: 'x' }, valueQuantity: { value: JSON.rawJSON('1e-300') } }] }),
+      /^Observation\.component\.valueQuantity\.value has more than 300 digits$/,
+    ],
+    [
+      'a time without a zone',
+      observation({ effectiveDateTime: '2024-01-01T10:00:00' }),
+      /effectiveDateTime is not a FHIR dateTime/,
+    ],
+    ['an issued date', observation({ issued: '2024-01-01' }), /issued is not a FHIR instant/],
+    [
+      'a range without bounds',
+      observation({ referenceRange: [{ type: { text: 'x' } }] }),
+      /referenceRange has neither low nor high nor text/,
+    ],
+    [
+      'a component without a code',
+      observation({ component: [{ valueString: 'x' }] }),
+      /component\.code is missing/,
+    ],
+    [
+      'an order without intent',
+      { resourceType: 'ServiceRequest', id: 's', status: 'active', subject: { reference: 'Patient/p1' } },
+      /intent is missing/,
+    ],
+    [
+      'a document that is too large',
+      report({ presentedForm: [{ contentType: 'text/plain', data: 'AAAA'.repeat(3_500_000) }] }),
+      /presentedForm\.data is larger than 10 MiB/,
+    ],
+    [
+      'too many documents',
+      report({
+        presentedForm: Array.from({ length: 17 }, () => ({ contentType: 'text/plain', data: 'AAAA' })),
+      }),
+      /more than 16 documents/,
+    ],
+    [
+      'a document that is no base64',
+      report({ presentedForm: [{ contentType: 'application/pdf', data: '####' }] }),
+      /presentedForm\.data is not base64/,
+    ],
+    [
+      'a series without modality',
+      {
+        resourceType: 'ImagingStudy',
+        id: 'i',
+        status: 'available',
+        subject: { reference: 'Patient/p1' },
+        series: [{ uid: '1' }],
+      },
+      /series\.modality is missing/,
+    ],
+  ] as const)
+    test(`${name}: with the element and the reason, never the value`, async () => {
+      assert.match((await reasonOf(resource)) ?? 'taken', reason);
+    });
+
+  test('the largest and smallest numbers of HL7’s example of decimals are taken', async () => {
+    for (const [index, text] of ['1.000000000000000000E-245', '-1.000000000000000000E+245'].entries()) {
+      const source = observation({ id: `d${index}`, valueQuantity: { value: JSON.rawJSON(text) } });
+      assert.equal(await reasonOf(source), undefined);
+    }
+    const { rows } = await database.pool.query<{ digits: number }>({
+      text: `select length(replace(ltrim(value_number::text, '-'), '.', '')) as digits from observation
+        where organisation_id = $1 and value_number is not null and id = any($2::uuid[]) order by 1`,
+      values: [tenant.organisationId, [idHere('d0'), idHere('d1')]],
+    });
+    assert.deepEqual(
+      rows.map(({ digits }) => digits),
+      [246, 264],
+    );
+  });
+
+  test('a document of another type is counted, and the report is taken without it', async () => {
+    const source = report({ id: 'r9', presentedForm: [{ contentType: 'image/png', data: 'AAAA' }] });
+    const { rejected, notKept } = await importJson(database.pool, tenant, JSON.stringify(source));
+    assert.deepEqual(rejected, []);
+    assert.equal(countsOf(notKept)['DiagnosticReport.presentedForm'], 1);
+  });
+
+  test('what has no place is counted by path; a reference that leads nowhere is counted as unresolved', async () => {
+    const source = observation({
+      id: 'o9',
+      text: { status: 'empty', div: '<div/>' },
+      extension: [{ url: 'https://x.example' }],
+      performer: [{ reference: 'Practitioner/nobody' }],
+      valueQuantity: { value: 1, unit: 'mg', extension: [{ url: 'https://x.example' }] },
+    });
+    const { notKept, unresolved } = await importJson(database.pool, tenant, JSON.stringify(source));
+    assert.deepEqual(countsOf(notKept), {
+      'Observation.text': 1,
+      'Observation.extension': 1,
+      'Observation.valueQuantity.extension': 1,
+      'Observation.id': 1,
+    });
+    assert.deepEqual(countsOf(unresolved), { 'Observation.performer': 1 });
+  });
+
+  test('identifiers in references are not lost silently: beside a reference, and without a system', async () => {
+    const identifier = { system: 'urn:x', value: '1' };
+    const source = observation({
+      id: 'o10',
+      subject: { reference: 'Patient/p1', identifier },
+      focus: [{ reference: 'Patient/p1', identifier }],
+      specimen: { identifier: { value: 'tube 7' } },
+    });
+    const { notKept, unresolved } = await importJson(database.pool, tenant, JSON.stringify(source));
+    assert.deepEqual(countsOf(notKept), {
+      'Observation.focus.identifier': 1,
+      'Observation.id': 1,
+      'Observation.subject.identifier': 1,
+    });
+    assert.deepEqual(countsOf(unresolved), { 'Observation.specimen': 1 });
+    const { rows } = await database.pool.query({
+      text: 'select specimen from observation where organisation_id = $1 and id = $2',
+      values: [tenant.organisationId, idHere('o10')],
+    });
+    assert.deepEqual(rows, [{ specimen: { display: 'tube 7' } }]);
+  });
+
+  test('a bad result refuses its whole Bundle; nothing of it is written', async () => {
+    const bundle = {
+      resourceType: 'Bundle',
+      type: 'batch',
+      entry: [
+        { resource: observation({ id: 'good' }) },
+        { resource: observation({ id: 'bad', status: 'x' }) },
+      ],
+    };
+    const { rejected, resources } = await importJson(database.pool, tenant, JSON.stringify(bundle));
+    assert.deepEqual(
+      rejected.map(({ entry, resourceType }) => [entry, resourceType]),
+      [[2, 'Observation']],
+    );
+    assert.deepEqual(resources, {});
+  });
+});

@@ -1,0 +1,53 @@
+/** Patients: shared by the facilities at which they are registered, and reached by an import as far as it may. */
+
+import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
+import { patientLookup } from '../resolve/lookups.store.ts';
+import { otherPersons } from '../resolve/patient-identity.ts';
+import { registerPatients } from '../resolve/registration.store.ts';
+import { MetAnotherImport } from '../run/met-another-import.ts';
+import { PATIENT } from '../write/record-tables.ts';
+import { type BeforeChange, type RecordRow, writeRecords } from '../write/write-records.ts';
+import { patientFromFhir } from './patient.from-fhir.ts';
+
+const OTHER_PERSON =
+  'Patient has another name, birth date and sex than the record with this id. Another person needs another id; a correction keeps one of the three';
+
+export const patientImporter: ResourceImporter<RecordRow> = {
+  type: 'Patient',
+  order: 40,
+  shared: true,
+  lookup: patientLookup,
+  tables: [PATIENT],
+  map: patientFromFhir,
+  async write(rows, context) {
+    const beforeChange = refuseOtherPersons(context);
+    const result = await writeRecords(context, { table: PATIENT, rows, beforeChange });
+    await keepToFacility([...result.updated, ...result.unchanged], context);
+    await register([...result.created, ...result.updated, ...result.unchanged], context);
+    return result;
+  },
+  keep: register,
+};
+
+function refuseOtherPersons(context: WriteContext): BeforeChange {
+  return async (rows) => {
+    const ids = await otherPersons(context, rows);
+    context.refuse('Patient', ids, OTHER_PERSON);
+    return ids.length === 0;
+  };
+}
+
+/**
+ * A facility that may not link patients neither changes nor learns of those of another. An id was free when it was
+ * chosen (`place-ids.ts`); looked at after writing, when a row that another import had just added is there to be seen.
+ */
+async function keepToFacility(ids: readonly string[], { client, scope, reach }: WriteContext): Promise<void> {
+  if (reach === 'organisation' || ids.length === 0) return;
+  const elsewhere = (await patientLookup.elsewhere?.(client, scope, ids)) ?? [];
+  if (elsewhere.length > 0) throw new MetAnotherImport();
+}
+
+async function register(ids: readonly string[], context: WriteContext): Promise<void> {
+  context.patientsTouched(ids);
+  context.patientsRegistered(await registerPatients(context, ids));
+}

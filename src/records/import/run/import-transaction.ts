@@ -1,0 +1,85 @@
+/** One transaction for one unit: normal ones, and those of a dry run. */
+import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
+import { onOwnConnection } from '../../../platform/db/own-connection.ts';
+import { outageOf } from '../../../platform/db/unavailable.ts';
+import type { OrganisationScope } from '../../../tenancy/scope.ts';
+import { prepareDryRun } from '../write/dry-run-tables.store.ts';
+import type { RecordTable } from '../write/record-table.ts';
+
+/** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
+export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+
+/** A serialization failure or a deadlock (PostgreSQL, appendix A): the same work may succeed when repeated. */
+const REPEATABLE = new Set(['40001', '40P01']);
+const ATTEMPTS = 6;
+
+export function inTransactions(pool: Pool): RunTransaction {
+  return (work) => transaction(pool, work);
+}
+
+/**
+ * Run `work` with transactions that see each other's work, and keep it from everyone else (docs/adr/0081): it goes to
+ * temporary tables of one connection. They read only, so that nothing waits for them but changes of the schema, and
+ * those for no longer than one unit.
+ */
+export async function inDryRun<T>(
+  pool: Pool,
+  { scope, tables }: { scope: OrganisationScope; tables: readonly RecordTable[] },
+  work: (run: RunTransaction) => Promise<T>,
+): Promise<T> {
+  return onOwnConnection(pool, async (client) => {
+    await prepareDryRun(client, scope, tables);
+    return work(async (unit) => {
+      await client.query('begin');
+      try {
+        const result = await unit(client);
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        // A connection that cannot roll back is broken: the next unit says so.
+        await client.query('rollback').catch(() => undefined);
+        throw error;
+      }
+    });
+  });
+}
+
+/** Do `work`, again when it met a deadlock or a serialization failure. */
+export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !REPEATABLE.has(sqlState(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
+    }
+  }
+}
+
+/**
+ * Why PostgreSQL refused the data (classes 22, 23 and 54: data, integrity and limits), for people; undefined for
+ * every other failure. The server's own message is left out: it repeats values.
+ */
+export function dataFault(error: unknown): string | undefined {
+  const state = sqlState(error);
+  if (!/^(?:22|23|54)/.test(state)) return undefined;
+  const { constraint } = error as { constraint?: string };
+  return `could not be stored (SQLSTATE ${state}${constraint === undefined ? '' : `, ${constraint}`})`;
+}
+
+/** True when the database is out of reach or takes no writes, so that nothing else can be done either. */
+export function isDatabaseGone(error: unknown): boolean {
+  const outage = outageOf(error);
+  return outage === 'unreachable' || outage === 'refusing';
+}
+
+/** What is safe to say about a failure that nobody foresaw: its code, never its message. */
+export function faultText(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : String(name ?? 'unknown');
+}
+
+function sqlState(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : '';
+}

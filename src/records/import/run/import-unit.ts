@@ -1,0 +1,187 @@
+/** Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already. */
+import { parseFhirJson } from '../../../fhir/json.ts';
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { ElementTally } from '../map/element-tally.ts';
+import type { JsonObject } from '../map/json-resource.ts';
+import { type MapOutcome, type MissingTargets, mapResources } from '../map/map-resources.ts';
+import type { Reach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import { type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';
+import { applyConditions } from '../resolve/apply-conditions.ts';
+import { placeIds } from '../resolve/place-ids.ts';
+import type { RecordNames } from '../resolve/record-names.ts';
+import { ReferenceResolver } from '../resolve/resolve-references.ts';
+import { createGiveWay } from '../source/give-way.ts';
+import { decodeUtf8 } from '../source/read-entries.ts';
+import type { Spool } from '../source/spool.ts';
+import { chunks } from './entry-chunks.ts';
+import { count, type Unit, type UnitEntry } from './unit.ts';
+
+export interface UnitRequest {
+  scope: FacilityScope;
+  reach: Reach;
+  dryRun: boolean;
+  unit: Unit;
+  spool: Spool;
+  /** The resource of an entry's JSON text. */
+  resourceOf: (parsed: unknown) => JsonObject;
+  importers: ReadonlyMap<string, ResourceImporter>;
+  missingTargets: MissingTargets;
+  expected: RecordNames | undefined;
+  /** Rejected resources after which it stops. */
+  maxReasons: number;
+}
+
+export interface UnitOutcome {
+  /** Resources taken, by type; what was there already with the same content is among them. */
+  resources: Map<string, number>;
+  unchanged: Map<string, number>;
+  notKept: ElementTally;
+  unresolved: ElementTally;
+  unresolvedIn: number[];
+  /** True when an optional target was given up that may still come. */
+  gaveUp: boolean;
+  rejected: { entry: UnitEntry; reason: string }[];
+  waiting: number[];
+  /** Patients that were created or changed, and all that anything written is about. */
+  patientsCreated: Set<string>;
+  patientsUpdated: Set<string>;
+  patientsTouched: Set<string>;
+  /** Local codes without a standard one, of what was created or changed. */
+  unmapped: UnmappedCode[];
+}
+
+/**
+ * Map and write everything. Once something is rejected or waiting nothing more is written: the caller must
+ * roll back.
+ */
+export async function importUnit(client: Client, request: UnitRequest): Promise<UnitOutcome> {
+  const { unit, scope, importers } = request;
+  const outcome = emptyOutcome();
+  const context: WriteContext = {
+    client,
+    scope,
+    reach: request.reach,
+    dryRun: request.dryRun,
+    unit,
+    patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
+    patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
+    refuse: (type, ids, reason) => {
+      const refused = new Set(ids);
+      for (const entry of refused.size === 0 ? [] : unit.entries)
+        if (entry.target.type === type && refused.has(entry.target.id))
+          outcome.rejected.push({ entry, reason });
+    },
+  };
+  await placeIds(client, request);
+  outcome.rejected.push(...(await applyConditions(client, request)));
+  if (outcome.rejected.length > 0) return outcome;
+  const resolver = new ReferenceResolver(importers, unit, scope);
+  const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
+  byImporter.sort(([a], [b]) => a.order - b.order);
+  for (const [importer, entries] of byImporter) {
+    for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
+      const mapped = await mapChunk(client, request, resolver, chunk);
+      mergeMapped(outcome, mapped);
+      if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return outcome;
+      if (outcome.rejected.length === 0) await writeChunk(outcome, importer, { chunk, mapped, context });
+    }
+  }
+  if (outcome.rejected.length > 0) return outcome;
+  for (const [importer] of byImporter) await importer.finish?.(context);
+  for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
+  for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
+  return outcome;
+}
+
+/** Entries of a large file stay as they stand: reading them by id would be slow, and a deadlock is repeated. */
+function inWritingOrder(
+  { shared }: ResourceImporter,
+  entries: readonly UnitEntry[],
+  spool: Spool,
+): readonly UnitEntry[] {
+  if (shared !== true || !spool.inMemory) return entries;
+  return entries.toSorted((a, b) => (a.target.id < b.target.id ? -1 : 1));
+}
+
+async function writeChunk(
+  outcome: UnitOutcome,
+  importer: ResourceImporter,
+  { chunk, mapped, context }: { chunk: readonly UnitEntry[]; mapped: MapOutcome; context: WriteContext },
+): Promise<void> {
+  const result = await importer.write(mapped.rows, context);
+  merge(outcome, importer, result);
+  for (const code of unmappedCodes(importer.type, mapped.rows, result)) outcome.unmapped.push(code);
+  const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
+  if (present.length > 0) await importer.keep?.(present, context);
+}
+
+function emptyOutcome(): UnitOutcome {
+  return {
+    resources: new Map(),
+    unchanged: new Map(),
+    notKept: new ElementTally(),
+    unresolved: new ElementTally(),
+    unresolvedIn: [],
+    gaveUp: false,
+    rejected: [],
+    waiting: [],
+    patientsCreated: new Set(),
+    patientsUpdated: new Set(),
+    patientsTouched: new Set(),
+    unmapped: [],
+  };
+}
+
+async function mapChunk(
+  client: Client,
+  request: UnitRequest,
+  resolver: ReferenceResolver,
+  chunk: readonly UnitEntry[],
+): Promise<MapOutcome> {
+  const entries: { entry: UnitEntry; resource: JsonObject }[] = [];
+  const rejected: MapOutcome['rejected'] = [];
+  const giveWay = createGiveWay();
+  for (const entry of chunk) {
+    if (!entry.writes) continue;
+    await giveWay();
+    const text = decodeUtf8(await request.spool.read(entry.start, entry.end));
+    try {
+      entries.push({ entry, resource: request.resourceOf(parseFhirJson(text)) });
+    } catch {
+      // It was JSON when it was indexed: what fails here is depth, or a decimal with an absurd exponent.
+      rejected.push({ entry, reason: 'The resource is nested too deeply, or has a number out of range' });
+    }
+  }
+  const { scope, unit, missingTargets, expected } = request;
+  const mapped = await mapResources(client, { scope, unit, resolver, missingTargets, expected, entries });
+  return { ...mapped, rejected: [...rejected, ...mapped.rejected] };
+}
+
+function mergeMapped(outcome: UnitOutcome, mapped: MapOutcome): void {
+  outcome.rejected.push(...mapped.rejected);
+  outcome.waiting.push(...mapped.waiting);
+  outcome.notKept.addAll(mapped.notKept);
+  outcome.unresolved.addAll(mapped.unresolved);
+  for (const number of mapped.unresolvedIn) outcome.unresolvedIn.push(number);
+  outcome.gaveUp ||= mapped.gaveUp;
+}
+
+function merge(outcome: UnitOutcome, { type }: ResourceImporter, result: WriteResult): void {
+  const { created, updated, unchanged } = result;
+  const taken = created.length + updated.length + unchanged.length;
+  if (taken > 0) count(outcome.resources, type, taken);
+  if (unchanged.length > 0) count(outcome.unchanged, type, unchanged.length);
+  if (type !== 'Patient') return;
+  addAll(outcome.patientsCreated, created);
+  addAll(outcome.patientsUpdated, updated);
+}
+
+function countThere(outcome: UnitOutcome, type: string): void {
+  count(outcome.resources, type);
+  count(outcome.unchanged, type);
+}
+
+function addAll(set: Set<string>, items: Iterable<string>): void {
+  for (const item of items) set.add(item);
+}

@@ -1,0 +1,231 @@
+/**
+ * What the import holds about one Bundle, or about one run of single resources: where each resource stands,
+ * what it will be stored as, and how the others refer to it. The resources themselves are read again when
+ * their turn comes.
+ */
+
+import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
+import type { IdentifierKey, ResourceImporter, Target, UnitContext } from '../map/resource-importer.ts';
+import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
+import { hasUuid, identifiersOf, recordId } from '../resolve/record-id.ts';
+import { nameById, nameByIdentifier } from '../resolve/record-names.ts';
+import type { EntryRange } from '../source/read-entries.ts';
+
+/** A resource that is to be taken. There may be very many: what can be read again is not held here. */
+export interface UnitEntry extends EntryRange {
+  importer: ResourceImporter;
+  /** In the organisation (`record-id.ts`): what the source calls it. */
+  id: string;
+  /** What it is stored under, shared by everything that refers to this entry. */
+  target: { type: string; id: string };
+  /** True when its fullUrl is `urn:uuid:` and the id. */
+  namedById: boolean;
+  /** True when the source named it by a UUID. */
+  hasUuid: boolean;
+  /** `request.ifNoneExist`, or the condition of a conditional PUT. */
+  condition: { key: IdentifierKey; kind: 'create' | 'update' } | undefined;
+  /** False when the record that it stands for is there already and is not to be changed. */
+  writes: boolean;
+}
+
+/** A Bundle entry or single resource, parsed (numbers may have lost digits: for finding, not for keeping). */
+export interface SeenEntry {
+  resource: JsonObject;
+  resourceType: string;
+  fullUrl: string | undefined;
+  request: JsonObject | undefined;
+}
+
+/** Memory of an entry and of a name or identifier of it, roughly, beside their characters. */
+const ENTRY_BYTES = 300;
+const NAME_BYTES = 100;
+/** Names that are counted apart; element and type names are the sender's, and may be without end. */
+const COUNTED = 1_000;
+const OTHERS = '(others)';
+const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
+
+export class Unit implements UnitContext {
+  readonly entries: UnitEntry[] = [];
+  /** Resources of types that are not taken, by type. */
+  readonly notTaken = new Map<string, number>();
+  /** Entries whose resource is in the Bundle already, word for word, by type. */
+  readonly repeated = new Map<string, number>();
+  /** By the id of each in the organisation. */
+  readonly #byId = new Map<string, UnitEntry | UnitEntry[]>();
+  /** By fullUrl, where that does not follow from type and id. */
+  readonly #byUrl = new Map<string, UnitEntry>();
+  /** By value, for each resource type and system. */
+  readonly #byIdentifier = new Map<string, Map<string, UnitEntry | UnitEntry[]>>();
+  readonly #others = new Set<string>();
+  readonly #states = new Map<string, unknown>();
+  #heldBytes = 0;
+
+  /** Memory, roughly, that all of this takes. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  state<T>(key: string, create: () => T): T {
+    if (!this.#states.has(key)) this.#states.set(key, create());
+    return this.#states.get(key) as T;
+  }
+
+  find(reference: string): Target | undefined {
+    const text = withoutVersion(reference);
+    const byUrl = this.#byUrl.get(text);
+    if (byUrl !== undefined) return byUrl.target;
+    const parsed = parseReference(text);
+    if (parsed.kind === 'uuid')
+      return several(this.#byId.get(parsed.id)).find((entry) => entry.namedById)?.target;
+    if (parsed.kind !== 'literal') return undefined;
+    return this.sameRecord(parsed.type, recordId(parsed.type, parsed.id))?.target;
+  }
+
+  /** True when the reference is to an entry of a type that is not taken. */
+  isOther(reference: string): boolean {
+    return this.#others.has(withoutVersion(reference));
+  }
+
+  /** Note an entry of a type that is not taken. */
+  addOther({ resourceType, fullUrl }: SeenEntry): void {
+    count(this.notTaken, resourceType);
+    if (fullUrl === undefined) return;
+    this.#others.add(withoutVersion(fullUrl));
+    this.#hold(fullUrl);
+  }
+
+  /** Distinct records of this unit that carry the identifier. */
+  findByIdentifier(type: string, { system, value }: IdentifierKey): Target[] {
+    const entries = several(this.#byIdentifier.get(`${type} ${system}`)?.get(value));
+    return [...new Map(entries.map(({ target }) => [target.id, target])).values()];
+  }
+
+  /** The names of its records, or of those of the entries with these numbers. */
+  *names(numbers?: ReadonlySet<number>): Generator<string> {
+    const wanted = ({ number }: UnitEntry) => numbers?.has(number) ?? true;
+    for (const entry of this.entries) if (wanted(entry)) yield nameById(entry.target.type, entry.id);
+    for (const [type, system, values] of this.#identifiers())
+      for (const [value, entries] of values)
+        if (several(entries).some(wanted)) yield nameByIdentifier(type, { system, value });
+  }
+
+  *#identifiers(): Generator<[type: string, system: string, values: Map<string, UnitEntry | UnitEntry[]>]> {
+    for (const [key, values] of this.#byIdentifier) {
+      const space = key.indexOf(' ');
+      yield [key.slice(0, space), key.slice(space + 1), values];
+    }
+  }
+
+  /** The entry of the type and the id in the organisation. */
+  sameRecord(type: string, id: string): UnitEntry | undefined {
+    return several(this.#byId.get(id)).find(({ target }) => target.type === type);
+  }
+
+  /** Note an entry whose id in the organisation is `id`. Throws ResourceRejected when it cannot be taken. */
+  add(range: EntryRange, seen: SeenEntry, importer: ResourceImporter, id: string): UnitEntry {
+    const { resource, resourceType, fullUrl } = seen;
+    const entry: UnitEntry = {
+      number: range.number,
+      start: range.start,
+      end: range.end,
+      importer,
+      id,
+      target: { type: resourceType, id },
+      namedById: fullUrl?.toLowerCase() === `urn:uuid:${id}`,
+      hasUuid: hasUuid(resource, resourceType, fullUrl),
+      condition: conditionOf(seen),
+      writes: true,
+    };
+    this.entries.push(entry);
+    append(this.#byId, id, entry);
+    this.#heldBytes += ENTRY_BYTES;
+    if (entry.condition !== undefined) this.#hold(entry.condition.key.system + entry.condition.key.value);
+    if (fullUrl !== undefined && !entry.namedById) {
+      this.#byUrl.set(withoutVersion(fullUrl), entry);
+      this.#hold(fullUrl);
+    }
+    for (const { system, value } of identifiersOf(resource)) {
+      this.#hold(system + value);
+      const values = getOrCreate(this.#byIdentifier, `${resourceType} ${system}`, () => new Map());
+      append(values, value === id ? id : value, entry);
+    }
+    importer.index?.(resource, { id, entry: range.number, fullUrl, unit: this });
+    return entry;
+  }
+
+  #hold(text: string): void {
+    this.#heldBytes += NAME_BYTES + text.length;
+  }
+}
+
+/** One entry is the usual case, and costs no list. */
+function append(map: Map<string, UnitEntry | UnitEntry[]>, name: string, entry: UnitEntry): void {
+  const before = map.get(name);
+  if (before === undefined) map.set(name, entry);
+  else if (Array.isArray(before)) before.push(entry);
+  else map.set(name, [before, entry]);
+}
+
+function several(entries: UnitEntry | UnitEntry[] | undefined): UnitEntry[] {
+  if (entries === undefined) return [];
+  return Array.isArray(entries) ? entries : [entries];
+}
+
+function getOrCreate<Key, Value>(map: Map<Key, Value>, name: Key, create: () => Value): Value {
+  const before = map.get(name);
+  if (before !== undefined) return before;
+  const value = create();
+  map.set(name, value);
+  return value;
+}
+
+/** Add `by` to the number kept for `name`, or for all others once there are very many names. */
+export function count(counts: Map<string, number>, name: string, by = 1): void {
+  const kept = counts.size < COUNTED || counts.has(name) ? name : OTHERS;
+  counts.set(kept, (counts.get(kept) ?? 0) + by);
+}
+
+/** A Bundle entry, checked as far as every entry must be. Throws ResourceRejected. */
+export function seenEntry(entry: unknown): SeenEntry {
+  const { fullUrl, resource, request } = asObject(entry, 'The entry');
+  if (fullUrl !== undefined && typeof fullUrl !== 'string')
+    throw new ResourceRejected('fullUrl is not a string');
+  if (resource === undefined) throw new ResourceRejected('The entry has no resource');
+  return {
+    ...seenResource(resource),
+    fullUrl,
+    request: request === undefined ? undefined : asObject(request, 'request'),
+  };
+}
+
+/** A resource by itself. Throws ResourceRejected. */
+export function seenResource(value: unknown): SeenEntry {
+  const resource = asObject(value, 'The resource');
+  const { resourceType } = resource;
+  if (typeof resourceType !== 'string' || !RESOURCE_TYPE.test(resourceType))
+    throw new ResourceRejected('resourceType is missing or names no FHIR resource');
+  return { resource, resourceType, fullUrl: undefined, request: undefined };
+}
+
+/** What a Bundle entry asks for (R4, Bundle.entry.request): a create, an update, or either on a condition. */
+function conditionOf({ request, resourceType }: SeenEntry): UnitEntry['condition'] {
+  if (request === undefined) return undefined;
+  const { method, url, ifNoneExist } = request;
+  if (method !== 'POST' && method !== 'PUT')
+    throw new ResourceRejected('request.method is neither POST nor PUT; nothing else is taken');
+  if (method === 'POST' && ifNoneExist === undefined) return undefined;
+  if (method === 'PUT' && !(typeof url === 'string' && url.includes('?'))) return undefined;
+  const query = method === 'POST' ? ifNoneExist : String(url).slice(String(url).indexOf('?') + 1);
+  const key = typeof query === 'string' ? identifierQuery(query.slice(query.indexOf('?') + 1)) : undefined;
+  if (key === undefined)
+    throw new ResourceRejected(
+      `${method === 'POST' ? 'request.ifNoneExist' : 'request.url'} of this ${resourceType} is not of the form identifier=system|value`,
+    );
+  return { key, kind: method === 'POST' ? 'create' : 'update' };
+}
+
+function asObject(value: unknown, what: string): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ResourceRejected(`${what} is not a JSON object`);
+  return value as JsonObject;
+}

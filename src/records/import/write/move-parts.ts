@@ -1,0 +1,33 @@
+/** Puts parts under the orders that were decided for them. */
+import { moveParts, type PartTable } from '../../../investigations/place-parts.store.ts';
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { stepsOf } from '../run/in-steps.ts';
+
+export interface Moving {
+  table: PartTable;
+  rows: readonly { id: string; orderId: string | null }[];
+  /** Parts whose content changed. */
+  changed: ReadonlySet<string>;
+  /** Their orders, by part. */
+  assigned: ReadonlyMap<string, string | null>;
+  /** Orders that lost, got or have a changed part join this. */
+  affected: Set<string>;
+}
+
+/** Returns the ids of what was moved. */
+export async function move(
+  client: Client,
+  scope: FacilityScope,
+  { table, rows, changed, assigned, affected }: Moving,
+): Promise<string[]> {
+  const moves: [string, string | null][] = [];
+  for (const { id, orderId } of rows) {
+    const next = assigned.get(id) ?? null;
+    if (next !== orderId) moves.push([id, next]);
+    if (next === orderId && !changed.has(id)) continue;
+    for (const order of [orderId, next]) if (order !== null) affected.add(order);
+  }
+  for (const some of stepsOf(moves)) await moveParts(client, scope, table, new Map(some));
+  return moves.map(([id]) => id);
+}

@@ -1,0 +1,66 @@
+/** SQL that reads what decides about the discipline of an order: what it says itself, and what it led to. */
+import type { CodeableConcept } from '../../../fhir/coded.ts';
+import type { Discipline } from '../../../investigations/investigation.ts';
+import type { Queryable } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+
+export interface OrderEvidence {
+  id: string;
+  /** As it is stored. */
+  discipline: Discipline;
+  category: CodeableConcept[] | null;
+  code: CodeableConcept | null;
+  hasSpecimen: boolean;
+  /** Of its first report that is of one, else of its studies, else of its first result; null for none. */
+  ofParts: Discipline | null;
+}
+
+/** Of those of these orders that the source had. */
+export async function orderEvidence(
+  db: Queryable,
+  scope: FacilityScope,
+  orderIds: readonly string[],
+): Promise<OrderEvidence[]> {
+  const { rows } = await db.query<OrderEvidence>({
+    name: 'import-order-evidence',
+    text: `
+      select o.id, o.discipline, o.category, o.code, o.specimen is not null as "hasSpecimen",
+        coalesce(
+          (
+            select r.discipline
+            from investigation_report r
+            where r.organisation_id = $1
+              and r.facility_id = $2
+              and r.order_id = o.id
+              and r.discipline <> 'other'
+            order by r.issued_at, r.id
+            limit 1
+          ),
+          (
+            select 'imaging'
+            from imaging_study s
+            where s.organisation_id = $1
+              and s.facility_id = $2
+              and s.order_id = o.id
+            limit 1
+          ),
+          (
+            select b.kind
+            from observation b
+            where b.organisation_id = $1
+              and b.facility_id = $2
+              and b.order_id = o.id
+              and b.kind in ('laboratory', 'imaging')
+            order by b.effective_at, b.id
+            limit 1
+          )
+        ) as "ofParts"
+      from investigation_order o
+      where o.organisation_id = $1
+        and o.facility_id = $2
+        and o.id = any($3::uuid[])
+        and not o.made_up`,
+    values: [scope.organisationId, scope.facilityId, orderIds],
+  });
+  return rows;
+}

@@ -1,0 +1,167 @@
+/** Accounts as sign-in reads them. */
+import type { Client, Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+
+export type UserType = 'EHR' | 'STAFF';
+export const USER_TYPES: readonly UserType[] = ['EHR', 'STAFF'];
+
+/** Where an account lives. */
+export interface DirectoryEntry {
+  userId: string;
+  email: string;
+  organisationId: string;
+}
+
+export interface AccountCredentials {
+  id: string;
+  userType: UserType;
+  passwordHash: string | null;
+  mustChangePassword: boolean;
+  requiresPasswordSetup: boolean;
+  disabled: boolean;
+}
+
+/** A well-formed id that no account and no organisation has. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+interface DirectoryRow {
+  user_id: string;
+  email: string;
+  organisation_id: string;
+}
+
+interface AccountRow {
+  id: string;
+  user_type: UserType;
+  password_hash: string | null;
+  must_change_password: boolean;
+  requires_password_setup: boolean;
+  disabled: boolean;
+}
+
+/** By normalised email address. */
+export async function findByEmail(db: Queryable, email: string): Promise<DirectoryEntry | undefined> {
+  const { rows } = await db.query<DirectoryRow>({
+    name: 'account-by-email',
+    text: `
+      select user_id, email, organisation_id
+      from account_directory
+      where lower(email) = $1`,
+    values: [email],
+  });
+  return toEntry(rows[0]);
+}
+
+export async function findByUserId(db: Queryable, userId: string): Promise<DirectoryEntry | undefined> {
+  const { rows } = await db.query<DirectoryRow>({
+    name: 'account-by-user-id',
+    text: `
+      select user_id, email, organisation_id
+      from account_directory
+      where user_id = $1`,
+    values: [userId],
+  });
+  return toEntry(rows[0]);
+}
+
+const CREDENTIALS = `
+      select id, user_type, password_hash, must_change_password, requires_password_setup,
+        disabled_at is not null as disabled
+      from account
+      where organisation_id = $1
+        and id = $2`;
+
+export async function readCredentials(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  accountId: string,
+): Promise<AccountCredentials | undefined> {
+  const { rows } = await db.query<AccountRow>({
+    name: 'account-credentials',
+    text: CREDENTIALS,
+    values: [organisationId, accountId],
+  });
+  return toCredentials(rows[0]);
+}
+
+/** The credentials behind an entry; one read and nothing found where there is no entry, so that both cost the same. */
+export async function readCredentialsOf(
+  db: Queryable,
+  entry: DirectoryEntry | undefined,
+): Promise<AccountCredentials | undefined> {
+  return readCredentials(db, { organisationId: entry?.organisationId ?? NOBODY }, entry?.userId ?? NOBODY);
+}
+
+/**
+ * Credentials by id, held until the transaction ends: a password change, a disabling or a reset of the account waits
+ * for it, or it for them, so that no session is opened beside one of them.
+ */
+export async function lockCredentials(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  accountId: string,
+): Promise<AccountCredentials | undefined> {
+  const { rows } = await client.query<AccountRow>({
+    name: 'account-credentials-lock',
+    text: `${CREDENTIALS}
+      for no key update`,
+    values: [organisationId, accountId],
+  });
+  return toCredentials(rows[0]);
+}
+
+/** Store a hash made at a higher cost, unless the password was changed meanwhile. */
+export async function replaceHash(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  change: { accountId: string; from: string; to: string },
+): Promise<void> {
+  await db.query({
+    name: 'account-rehash',
+    text: `
+      update account
+      set password_hash = $4
+      where organisation_id = $1
+        and id = $2
+        and password_hash = $3`,
+    values: [organisationId, change.accountId, change.from, change.to],
+  });
+}
+
+/** A new password (null: none until a setup link sets it). */
+export async function storePassword(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  change: { accountId: string; passwordHash: string | null; mustChangePassword: boolean; now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'account-password',
+    text: `
+      update account
+      set
+        password_hash = $3,
+        must_change_password = $4,
+        requires_password_setup = $3::text is null,
+        password_changed_at = $5
+      where organisation_id = $1
+        and id = $2`,
+    values: [organisationId, change.accountId, change.passwordHash, change.mustChangePassword, change.now],
+  });
+}
+
+function toEntry(row: DirectoryRow | undefined): DirectoryEntry | undefined {
+  return row && { userId: row.user_id, email: row.email, organisationId: row.organisation_id };
+}
+
+function toCredentials(row: AccountRow | undefined): AccountCredentials | undefined {
+  return (
+    row && {
+      id: row.id,
+      userType: row.user_type,
+      passwordHash: row.password_hash,
+      mustChangePassword: row.must_change_password,
+      requiresPasswordSetup: row.requires_password_setup,
+      disabled: row.disabled,
+    }
+  );
+}

@@ -1,0 +1,50 @@
+/** `interchange account unlock` */
+import { randomUUID } from 'node:crypto';
+import { Command } from 'commander';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { readDatabaseTime } from '../../platform/db/database-time.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { createAudit } from '../audit.ts';
+import { networkOfRange } from '../credentials/network.ts';
+import { unlockAccount } from './manage-accounts.ts';
+
+export function unlockAccountCommand(
+  environment: Pick<CommandEnvironment, 'withSession' | 'print' | 'stderr'>,
+): Command {
+  return new Command('unlock')
+    .description('lift the locks that failed sign-ins brought upon an account; sessions and password stay')
+    .requiredOption('--email <email>', 'address of the account')
+    .option(
+      '--network <address>',
+      'address that the account signs in from, or its range (IPv4 /24, IPv6 /64, or narrower): failures elsewhere no longer lock it there',
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange account unlock --email ris@example.org --network 192.0.2.17',
+    )
+    .action(async (options: { email: string; network?: string }) => {
+      const network = checkedNetwork(options.network);
+      const { userId, email, organisationId } = await environment.withSession(async (session) =>
+        unlockAccount(session, { email: options.email, network }, await readDatabaseTime(session.db)),
+      );
+      // The command has no log of its own.
+      const audit = createAudit(createLog('info', environment.stderr));
+      audit('sign-in.unlocked', { correlationId: randomUUID(), accountId: userId, organisationId });
+      const result = { userId, email, ...(network === undefined ? {} : { network }) };
+      environment.print(result, textOf(result));
+    });
+}
+
+function textOf({ email, network }: { email: string; network?: string }): string {
+  const lifted = `The locks of ${email} are lifted.`;
+  return network === undefined ? lifted : `${lifted} Failures elsewhere no longer lock it for ${network}.`;
+}
+
+function checkedNetwork(text: string | undefined): string | undefined {
+  const network = text === undefined ? undefined : networkOfRange(text);
+  if (text !== undefined && network === undefined)
+    throw new UsageError(
+      '--network must be an address, or a range of it: IPv4 /24 or narrower, IPv6 /64 or narrower. For a wider range, name each network in a call of its own. Example: --network 192.0.2.0/24',
+    );
+  return network;
+}

@@ -1,0 +1,37 @@
+/** POST /auth/password: change a password that is known (design 3.2, `mustChangePassword`). */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, openRoute } from '../../tenancy/callers/access.ts';
+import { LoginBody } from '../sessions/login.route.ts';
+import { signInFailures } from '../sign-in-responses.ts';
+import { changePassword } from './change-password.ts';
+import type { ProofDeps } from './prove-identity.ts';
+
+const ChangePasswordBody = Type.Object({
+  ...LoginBody.properties,
+  newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
+});
+
+export function changePasswordRoute(deps: ProofDeps): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'changePassword',
+      summary: 'Change a password',
+      description:
+        'Proves the identity as login does, with the same lock. Every session of the account ends.',
+      tag: 'Sign-in',
+    },
+    body: ChangePasswordBody,
+    bodyExample: {
+      identity: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+      credential: 'the password',
+      userType: 'EHR',
+      newCredential: 'a longer new password',
+    },
+    responses: { 204: { description: 'The password is changed' }, ...signInFailures },
+    handle: async ({ body }, context) => {
+      await changePassword(deps, body, context);
+      return { status: 204 };
+    },
+  });
+}

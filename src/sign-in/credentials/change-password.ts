@@ -1,0 +1,56 @@
+/** Changing a password that is known: clears the flag and ends the old sessions (design 3.2). */
+import { badRequest } from '../../platform/http/errors.ts';
+import { notifyLive } from '../../tenancy/live.ts';
+import { storePassword } from '../accounts/account.store.ts';
+import { revokeSessionsOf } from '../sessions/session.store.ts';
+import { passwordFault } from './password-rules.ts';
+import {
+  type CallContext,
+  type IdentityProof,
+  type ProofDeps,
+  withProvenIdentity,
+} from './prove-identity.ts';
+import { deleteUnusedSetupLinks } from './setup-link.store.ts';
+
+export interface PasswordChange extends IdentityProof {
+  newCredential: string;
+}
+
+/** 403, 429 and 503 as at login; behind the right password, 400 for a new one against the rules. */
+export async function changePassword(
+  deps: ProofDeps,
+  change: PasswordChange,
+  context: CallContext,
+): Promise<void> {
+  const { newCredential, credential } = change;
+  const { correlationId } = context;
+  const account = await withProvenIdentity(deps, change, context, {
+    // Behind the proof, so that nobody else can make the service look at passwords.
+    async prepare({ email }, { from, now }) {
+      if (newCredential === credential)
+        throw refusedPassword('The new password must differ from the old one.');
+      await assertGoodPassword(newCredential, email);
+      return { passwordHash: await deps.passwords.hash(newCredential, from), now };
+    },
+    async commit(client, proven, { passwordHash, now }) {
+      const accountId = proven.id;
+      await storePassword(client, proven, { accountId, passwordHash, mustChangePassword: false, now });
+      await deleteUnusedSetupLinks(client, proven, accountId);
+      await revokeSessionsOf(client, proven, { accountId, reason: 'password-changed', now });
+      await notifyLive(client, { organisationId: proven.organisationId });
+      return proven;
+    },
+  });
+  const { organisationId } = account;
+  deps.audit('sign-in.password-changed', { correlationId, accountId: account.id, organisationId });
+}
+
+/** Throws 400 with the rule that the password breaks. */
+export async function assertGoodPassword(password: string, email: string): Promise<void> {
+  const fault = await passwordFault(password, email);
+  if (fault !== undefined) throw refusedPassword(fault);
+}
+
+function refusedPassword(message: string) {
+  return badRequest(message, 'password_refused');
+}

@@ -1,0 +1,84 @@
+/** Hashing and checking of passwords, a few at a time (design 3.2). */
+import { randomBytes, randomInt } from 'node:crypto';
+import { unavailable } from '../../platform/http/errors.ts';
+import { ARGON2ID_COST, type Argon2idCost, hashArgon2id, isWeakerThan, verifyArgon2id } from './argon2id.ts';
+import { createBoundedWork } from './bounded-work.ts';
+import { createInFlight } from './in-flight.ts';
+
+export interface Passwords {
+  /** A hash for storage, on the share of a network. 503 when too many are being computed. */
+  hash(password: string, network?: string): Promise<string>;
+  /**
+   * Whether the password is the one of the hash. Without a hash the same work is done on a decoy and the
+   * answer is false. 503 when too many are being computed.
+   */
+  verify(hash: string | undefined, password: string, network?: string): Promise<boolean>;
+  /** Whether a hash was made at a lower cost than today's. */
+  needsRehash(hash: string): boolean;
+  /** 503 now rather than after other work, and when the network has too many attempts under way. */
+  beginAttempt(network: string): { leave: () => void };
+  /** Somebody signed in from the network: it finds room where unknown ones crowd. */
+  prefer(network: string): void;
+}
+
+export interface PasswordOptions {
+  hashConcurrency: number;
+  hashQueue: number;
+  cost?: Argon2idCost;
+}
+
+const RETRY_AFTER_SECONDS = 2;
+/** Whose share the process itself hashes on: commands, not callers. */
+const OWN_PROCESS = 'process';
+/** Letters and digits that are not mistaken for one another. */
+const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+const GENERATED_LENGTH = 24;
+
+export function createPasswords(options: PasswordOptions): Passwords {
+  const cost = options.cost ?? ARGON2ID_COST;
+  const { hashConcurrency: concurrency, hashQueue: queue } = options;
+  const work = createBoundedWork({ concurrency, queue, overloaded });
+  // Attempts under way that are not hashing read and write rows: no network has more than could ever hash.
+  const attempts = createInFlight(concurrency + queue);
+  const decoy = decoyHash(cost);
+  return {
+    hash: (password, network = OWN_PROCESS) =>
+      work.run(network, () => hashArgon2id(canonical(password), cost)),
+    async verify(hash, password, network = OWN_PROCESS) {
+      const matches = await work.run(network, () => verifyArgon2id(hash ?? decoy, canonical(password)));
+      return hash !== undefined && matches;
+    },
+    needsRehash: (hash) => isWeakerThan(hash, cost),
+    beginAttempt(network) {
+      work.assertCapacity(network);
+      const attempt = attempts.enter(network);
+      if (attempt === undefined) throw overloaded();
+      return attempt;
+    },
+    prefer: work.prefer,
+  };
+}
+
+function overloaded() {
+  return unavailable(
+    'Too many sign-ins are under way. Try again shortly.',
+    RETRY_AFTER_SECONDS,
+    'sign_in_overloaded',
+  );
+}
+
+/** A random password of about 139 bits, without characters that a shell or a URL would change. */
+export function generatePassword(): string {
+  return Array.from({ length: GENERATED_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+}
+
+/** One text for one password, however its accents were typed (RFC 8265 section 4.2: NFC). */
+function canonical(password: string): string {
+  return password.normalize('NFC');
+}
+
+/** A hash of the right shape and cost that no password gives. */
+function decoyHash({ memoryKiB, passes, parallelism }: Argon2idCost): string {
+  const bytes = (count: number) => randomBytes(count).toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${bytes(16)}$${bytes(32)}`;
+}

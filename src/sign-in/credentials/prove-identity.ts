@@ -1,0 +1,146 @@
+/**
+ * The one way in which a user id and a password are checked: same work, same answer and same lock whether the
+ * account exists or not (specification, "Login failures"; design 3.2).
+ */
+
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
+import { forbidden } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import {
+  type AccountCredentials,
+  findByUserId,
+  lockCredentials,
+  NOBODY,
+  readCredentialsOf,
+  type UserType,
+} from '../accounts/account.store.ts';
+import type { Audit } from '../audit.ts';
+import type { Attempt, Lockout } from './lockout.ts';
+import { networkOf } from './network.ts';
+import type { Passwords } from './password.ts';
+
+export interface IdentityProof {
+  /** The user id as it was sent. */
+  identity: string;
+  credential: string;
+  userType: string;
+}
+
+export interface CallContext {
+  databaseTime: DatabaseTime;
+  correlationId: string;
+  remoteAddress: string;
+}
+
+export interface ProvenAccount extends AccountCredentials {
+  organisationId: string;
+  email: string;
+  userType: UserType;
+  passwordHash: string;
+}
+
+export interface ProofDeps {
+  db: Pool;
+  passwords: Passwords;
+  lockout: Lockout;
+  audit: Audit;
+}
+
+/** What is done for an account whose password was given. */
+export interface ProvenWork<Prepared, Result> {
+  /** Whatever needs no transaction. What it throws counts neither as failure nor as success. */
+  prepare(account: ProvenAccount, attempt: Pick<Attempt, 'from' | 'now'>): Promise<Prepared>;
+  /** In a transaction that holds the account as it was proven. */
+  commit(client: Client, account: ProvenAccount, prepared: Prepared): Promise<Result>;
+}
+
+/**
+ * Do `work` for the account whose password was given. 403 with one message when anything is wrong with it, 429
+ * while it is locked, 503 when too many passwords are being checked.
+ */
+export async function withProvenIdentity<Prepared, Result>(
+  deps: ProofDeps,
+  proof: IdentityProof,
+  context: CallContext,
+  work: ProvenWork<Prepared, Result>,
+): Promise<Result> {
+  const { leave } = deps.passwords.beginAttempt(networkOf(context.remoteAddress));
+  try {
+    return await prove(deps, proof, context, work);
+  } finally {
+    leave();
+  }
+}
+
+async function prove<Prepared, Result>(
+  deps: ProofDeps,
+  proof: IdentityProof,
+  context: CallContext,
+  work: ProvenWork<Prepared, Result>,
+): Promise<Result> {
+  const attempt = await deps.lockout.begin(proof.identity, context);
+  let outcome: { value: Result } | undefined;
+  let account: AccountOfIdentity | undefined;
+  try {
+    account = await findAccount(deps.db, proof.identity);
+    const usable = usableAccount(account, proof.userType);
+    const matches = await deps.passwords.verify(usable?.passwordHash, proof.credential, attempt.from);
+    if (usable !== undefined && matches) outcome = await enter(deps, usable, attempt, work);
+  } catch (error) {
+    await deps.lockout.release(attempt).catch(() => undefined);
+    throw error;
+  }
+  if (outcome !== undefined) return outcome.value;
+  const { locked } = await deps.lockout.fail(attempt);
+  const ids = {
+    correlationId: context.correlationId,
+    accountId: account?.id,
+    organisationId: account?.organisationId,
+  };
+  deps.audit('sign-in.failed', ids);
+  if (locked) deps.audit('sign-in.locked', ids);
+  throw invalidCredentials();
+}
+
+type AccountOfIdentity = AccountCredentials & { organisationId: string; email: string };
+
+/** Two reads, also for an identity that does not exist or is no UUID. */
+async function findAccount(db: Pool, identity: string): Promise<AccountOfIdentity | undefined> {
+  const entry = await findByUserId(db, isUuid(identity) ? identity : NOBODY);
+  const account = await readCredentialsOf(db, entry);
+  return entry && account && { ...account, organisationId: entry.organisationId, email: entry.email };
+}
+
+/** Undefined for whoever may not sign in, whatever the password. */
+function usableAccount(account: AccountOfIdentity | undefined, userType: string): ProvenAccount | undefined {
+  if (account === undefined || account.disabled || account.userType !== userType) return undefined;
+  const { passwordHash } = account;
+  return passwordHash === null ? undefined : { ...account, passwordHash };
+}
+
+/** Undefined when the account was disabled or given another password since it was read. */
+async function enter<Prepared, Result>(
+  deps: ProofDeps,
+  account: ProvenAccount,
+  attempt: Attempt,
+  { prepare, commit }: ProvenWork<Prepared, Result>,
+): Promise<{ value: Result } | undefined> {
+  const prepared = await prepare(account, attempt);
+  const outcome = await transaction(deps.db, async (client) => {
+    const held = await lockCredentials(client, account, account.id);
+    if (held === undefined || held.disabled || held.passwordHash !== account.passwordHash) return undefined;
+    await deps.lockout.succeed(client, attempt);
+    const now = { ...account, ...held, passwordHash: account.passwordHash };
+    return { value: await commit(client, now, prepared) };
+  });
+  if (outcome !== undefined) deps.passwords.prefer(attempt.from);
+  return outcome;
+}
+
+function invalidCredentials() {
+  return forbidden(
+    'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
+    'invalid_credentials',
+  );
+}

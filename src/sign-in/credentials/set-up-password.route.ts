@@ -1,0 +1,34 @@
+/** POST /auth/password-setup: set the first password with the token of a setup link (design 3.2). */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, openRoute } from '../../tenancy/callers/access.ts';
+import { signInFailures } from '../sign-in-responses.ts';
+import { type SetUpPasswordDeps, setUpPassword } from './set-up-password.ts';
+
+const SetUpPasswordBody = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 256, description: 'what follows #token= in the link' }),
+  newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
+});
+
+export function setUpPasswordRoute(deps: SetUpPasswordDeps): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'setUpPassword',
+      summary: 'Set a first password',
+      description: 'A link works once, for 72 hours.',
+      tag: 'Sign-in',
+    },
+    body: SetUpPasswordBody,
+    bodyExample: { token: 'what follows #token= in the link', newCredential: 'a long new password' },
+    responses: {
+      204: { description: 'The password is set' },
+      400: signInFailures[400],
+      403: { ...signInFailures[403], description: 'The link was used or is too old' },
+      503: signInFailures[503],
+    },
+    handle: async ({ body }, context) => {
+      await setUpPassword(deps, body, context);
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,57 @@
+/** The first password of an account, through a one-time setup link (design 3.2, `requiresPasswordSetup`). */
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import { forbidden } from '../../platform/http/errors.ts';
+import { notifyLive } from '../../tenancy/live.ts';
+import { lockCredentials, storePassword } from '../accounts/account.store.ts';
+import type { Audit } from '../audit.ts';
+import { revokeSessionsOf } from '../sessions/session.store.ts';
+import { assertGoodPassword } from './change-password.ts';
+import type { Lockout } from './lockout.ts';
+import { networkOf } from './network.ts';
+import type { Passwords } from './password.ts';
+import type { CallContext } from './prove-identity.ts';
+import { readSetupLink, useSetupLink } from './setup-link.store.ts';
+import { parseSetupToken } from './setup-link.ts';
+
+export interface SetUpPasswordDeps {
+  db: Pool;
+  passwords: Passwords;
+  lockout: Pick<Lockout, 'vouch'>;
+  audit: Audit;
+}
+
+/** 403 for a link that is unknown, used, too old, or of a disabled account; 400 for a password against the rules. */
+export async function setUpPassword(
+  { db, passwords, lockout, audit }: SetUpPasswordDeps,
+  { token, newCredential }: { token: string; newCredential: string },
+  { databaseTime, correlationId, remoteAddress }: CallContext,
+): Promise<void> {
+  const link = parseSetupToken(token);
+  if (link === undefined) throw linkRefused();
+  const tokenHash = link.hash;
+  // A token that is not good costs no hash.
+  const account = await readSetupLink(db, link, { tokenHash, databaseTime });
+  if (account === undefined) throw linkRefused();
+  const { accountId, now } = account;
+  await assertGoodPassword(newCredential, account.email);
+  const from = networkOf(remoteAddress);
+  const passwordHash = await passwords.hash(newCredential, from);
+  const used = await transaction(db, async (client) => {
+    // The account before the link, as everywhere: two of them in the other order would wait for each other.
+    const held = await lockCredentials(client, link, accountId);
+    if (held === undefined || held.disabled) return false;
+    if (!(await useSetupLink(client, link, { tokenHash, now }))) return false;
+    await storePassword(client, link, { accountId, passwordHash, mustChangePassword: false, now });
+    await revokeSessionsOf(client, link, { accountId, reason: 'password-changed', now });
+    // Whoever keeps the account locked from elsewhere does not keep out who holds the link.
+    await lockout.vouch(client, accountId, { from, now });
+    await notifyLive(client, { organisationId: link.organisationId });
+    return true;
+  });
+  if (!used) throw linkRefused();
+  audit('sign-in.password-set-up', { correlationId, accountId, organisationId: link.organisationId });
+}
+
+function linkRefused() {
+  return forbidden('This setup link was used or is too old. Ask for a new one.', 'setup_link_refused');
+}

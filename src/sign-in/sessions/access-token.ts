@@ -1,0 +1,104 @@
+/** Access tokens: JWT, EdDSA, `typ: at+jwt` (RFC 9068, RFC 8037, RFC 8725; design 3.2). */
+import { randomUUID } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { ClockWatch } from '../../platform/db/clock-watch.ts';
+import { unauthorized, unavailable } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
+import type { SigningKeys } from '../keys/signing-keys.ts';
+import { CLOCK_SKEW_SECONDS } from '../settings.ts';
+
+/**
+ * Names rather than addresses: nodes of one deployment may be reached at different addresses and must accept
+ * one another's tokens. Keys are never shared between deployments.
+ */
+export const TOKEN_ISSUER = 'urn:interchange:sign-in';
+export const TOKEN_AUDIENCE = 'urn:interchange:api';
+const TOKEN_TYPE = 'at+jwt';
+const ALGORITHM = 'EdDSA';
+const CLAIMS = ['iss', 'aud', 'sub', 'sid', 'iat', 'exp', 'jti'];
+const TOKEN_MAX_LENGTH = 2_048;
+
+export interface VerifiedToken {
+  identity: TokenIdentity;
+  /** Seconds since 1970; the token is good before it. */
+  expiresAt: number;
+}
+
+/** Before anything else of a call that issues tokens. Throws 503 while the clock of this node is off. */
+export function assertMayIssue(clock: Pick<ClockWatch, 'isOff'>): void {
+  if (clock.isOff())
+    throw unavailable(
+      'The clock of this node differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
+      30,
+      'clock',
+    );
+}
+
+/** Sign a token for a session; it ends with the session where that is earlier. */
+export async function issueAccessToken(
+  signingKeys: Pick<SigningKeys, 'signer'>,
+  token: TokenIdentity & { now: Date; ttlSeconds: number; sessionExpiresAt: Date },
+): Promise<string> {
+  const { kid, privateKey } = await signingKeys.signer(token.now);
+  const issuedAt = epochSeconds(token.now);
+  const expiresAt = Math.min(issuedAt + token.ttlSeconds, epochSeconds(token.sessionExpiresAt));
+  return new SignJWT({ sid: token.sessionId })
+    .setProtectedHeader({ alg: ALGORITHM, typ: TOKEN_TYPE, kid })
+    .setIssuer(TOKEN_ISSUER)
+    .setAudience(TOKEN_AUDIENCE)
+    .setSubject(token.accountId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt)
+    .setJti(randomUUID())
+    .sign(privateKey);
+}
+
+/**
+ * Check signature, type, issuer, audience and time. The key is looked up by `kid` among our own; `jwk`, `jku`
+ * and `x5u` of the header are never looked at (RFC 8725 section 3.10). Throws 401.
+ */
+export async function checkAccessToken(
+  signingKeys: SigningKeys,
+  token: string,
+  now: Date,
+): Promise<VerifiedToken> {
+  if (token.length > TOKEN_MAX_LENGTH) throw refused();
+  try {
+    const { payload } = await jwtVerify(token, ({ kid }) => publicKey(signingKeys, kid, now), {
+      algorithms: [ALGORITHM],
+      typ: TOKEN_TYPE,
+      issuer: TOKEN_ISSUER,
+      audience: TOKEN_AUDIENCE,
+      requiredClaims: CLAIMS,
+      currentDate: now,
+    });
+    const { sub, sid, exp, iat } = payload;
+    if (typeof sub !== 'string' || typeof sid !== 'string' || exp === undefined) throw refused();
+    // It was issued by the clock of the database, from which ours may differ a little.
+    if (typeof iat !== 'number' || iat > epochSeconds(now) + CLOCK_SKEW_SECONDS) throw refused();
+    if (!isUuid(sub) || !isUuid(sid)) throw refused();
+    return { identity: { accountId: sub, sessionId: sid }, expiresAt: exp };
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw refused();
+    throw error;
+  }
+}
+
+export function epochSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1_000);
+}
+
+/** The one 401 of every call without a good token (specification, "Errors"). */
+export function refused() {
+  return unauthorized(
+    'The access token is missing, expired or revoked. Refresh it and retry once; if that fails, sign in again.',
+    'token_refused',
+  );
+}
+
+async function publicKey(signingKeys: SigningKeys, kid: string | undefined, now: Date) {
+  const key = kid === undefined ? undefined : await signingKeys.verifier(kid, now);
+  if (key === undefined) throw refused();
+  return key;
+}

@@ -1,0 +1,22 @@
+/** The login response (specification, "Login response"); refresh answers in the same shape. */
+
+import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
+import type { UserType } from '../accounts/account.store.ts';
+
+export const LoginResponse = named(
+  'LoginResponse',
+  Type.Object({
+    accessToken: Type.String({ description: 'JWT, good for about 15 minutes' }),
+    refreshToken: Type.String({ description: 'exchangeable once' }),
+    userType: Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]),
+    mustChangePassword: Type.Boolean(),
+  }),
+);
+
+export interface LoginReply {
+  accessToken: string;
+  refreshToken: string;
+  userType: UserType;
+  mustChangePassword: boolean;
+}

@@ -1,0 +1,46 @@
+/** POST /auth/login (specification, "Sign-in"; design 3.2). */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, openRoute } from '../../tenancy/callers/access.ts';
+import { noTokens, signInFailures } from '../sign-in-responses.ts';
+import { type LoginDeps, login } from './login.ts';
+import { LoginResponse } from './login-reply.ts';
+
+export const LoginBody = Type.Object({
+  identity: Type.String({ minLength: 1, maxLength: 320, description: 'the userId that verify answered' }),
+  credential: Type.String({ minLength: 1, maxLength: 1_024, description: 'the password' }),
+  userType: Type.String({ minLength: 1, maxLength: 32, description: '`EHR`, or `STAFF` for people' }),
+});
+
+export function loginRoute(deps: LoginDeps): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'login',
+      summary: 'Sign in with a password',
+      description:
+        'A wrong password, an unknown or disabled account, one without a password yet and a wrong user type answer the same 403. Repeated failures answer 429.',
+      tag: 'Sign-in',
+    },
+    body: LoginBody,
+    bodyExample: {
+      identity: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+      credential: 'the password',
+      userType: 'EHR',
+    },
+    responses: {
+      200: {
+        description: 'A new session',
+        schema: LoginResponse,
+        example: {
+          accessToken: 'eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSJ9.…',
+          refreshToken: 'the one to send to /auth/refresh, once',
+          userType: 'EHR',
+          mustChangePassword: false,
+        },
+      },
+      ...signInFailures,
+      ...noTokens,
+    },
+    handle: async ({ body }, context) => ({ body: await login(deps, body, context) }),
+  });
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { decodeJwt } from 'jose';
+import {
+  CHEAP_COST,
+  createSignInFixture,
+  PASSWORD,
+  refusalOf,
+  type SignInFixture,
+  statusOf,
+} from '../../../test-support/sign-in.ts';
+import { findByUserId, readCredentials } from '../accounts/account.store.ts';
+import { disableAccount, enableAccount } from '../accounts/manage-accounts.ts';
+import { createPasswords } from '../credentials/password.ts';
+import { secondsAfter } from '../settings.ts';
+import { type LoginDeps, login } from './login.ts';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+const CONTEXT = { databaseTime: NOW, correlationId: 'corr-1', remoteAddress: '192.0.2.10' };
+
+let fixture: SignInFixture;
+before(async () => {
+  fixture = await createSignInFixture();
+});
+after(() => fixture.close());
+
+const signIn = (
+  identity: string,
+  changed: { credential?: string; userType?: string } = {},
+  deps?: LoginDeps,
+) => login(deps ?? fixture.signIn, { identity, credential: PASSWORD, userType: 'EHR', ...changed }, CONTEXT);
+
+test('every reason to refuse is one and the same 403', async () => {
+  const { userId } = await fixture.addAccount();
+  const disabled = await fixture.addAccount();
+  await disableAccount(fixture.database.pool, disabled.email, NOW);
+  const passwordless = await fixture.addAccount({ password: { kind: 'setup-link' } });
+  const staff = await fixture.addAccount({ userType: 'STAFF' });
+  const refusals = await Promise.all([
+    refusalOf(signIn(userId, { credential: 'wrong' })),
+    refusalOf(signIn(randomUUID())),
+    refusalOf(signIn('no-uuid')),
+    refusalOf(signIn(disabled.userId)),
+    refusalOf(signIn(passwordless.userId)),
+    refusalOf(signIn(staff.userId)),
+    refusalOf(signIn(userId, { userType: 'STAFF' })),
+    refusalOf(signIn(userId, { userType: 'anything' })),
+  ]);
+  for (const refusal of refusals) assert.deepEqual(refusal, refusals[0]);
+  assert.equal(refusals[0]?.statusCode, 403);
+});
+
+test('every reason to refuse hashes one password, at the same cost', async () => {
+  const disabled = await fixture.addAccount();
+  await disableAccount(fixture.database.pool, disabled.email, NOW);
+  const { userId } = await fixture.addAccount();
+  for (const identity of [userId, disabled.userId, randomUUID(), 'no-uuid']) {
+    let verified = 0;
+    const { passwords } = fixture.signIn;
+    const counting = {
+      ...passwords,
+      verify: (hash: string | undefined, password: string) => {
+        verified += 1;
+        return passwords.verify(hash, password);
+      },
+    };
+    await refusalOf(signIn(identity, { credential: 'wrong' }, { ...fixture.signIn, passwords: counting }));
+    assert.equal(verified, 1, identity);
+  }
+});
+
+test('a login opens a session: the tokens name it and end with it', async () => {
+  const { userId } = await fixture.addAccount({ mustChangePassword: true });
+  const reply = await signIn(userId);
+  assert.deepEqual(Object.keys(reply).sort(), [
+    'accessToken',
+    'mustChangePassword',
+    'refreshToken',
+    'userType',
+  ]);
+  assert.equal(reply.userType, 'EHR');
+  assert.equal(reply.mustChangePassword, true);
+  const { sid } = decodeJwt<{ sid: string }>(reply.accessToken);
+  const { rows } = await fixture.database.pool.query(
+    `select s.account_id, s.expires_at as session_end, t.expires_at as token_end, t.token_hash, t.sealed_replacement
+     from session s join refresh_token t on t.session_id = s.id where s.id = $1`,
+    [sid],
+  );
+  assert.equal(rows.length, 1);
+  assert.equal(rows[0].account_id, userId);
+  assert.deepEqual(rows[0].session_end, secondsAfter(NOW, 90 * 86_400));
+  assert.deepEqual(rows[0].token_end, secondsAfter(NOW, 30 * 86_400));
+  assert.ok(!rows[0].token_hash.toString('latin1').includes(reply.refreshToken), 'only the hash is stored');
+});
+
+test('STAFF sign in the same way', async () => {
+  const { userId } = await fixture.addAccount({ userType: 'STAFF' });
+  assert.equal((await signIn(userId, { userType: 'STAFF' })).userType, 'STAFF');
+});
+
+test('an account disabled or given another password while its password is checked gets no session', async () => {
+  const { userId, email } = await fixture.addAccount();
+  const { passwords } = fixture.signIn;
+  const racing = {
+    ...fixture.signIn,
+    passwords: {
+      ...passwords,
+      verify: async (hash: string | undefined, password: string) => {
+        const matches = await passwords.verify(hash, password);
+        await disableAccount(fixture.database.pool, email, NOW);
+        return matches;
+      },
+    },
+  };
+  assert.equal(await statusOf(signIn(userId, {}, racing)), 403);
+  const { rows } = await fixture.database.pool.query('select 1 from session where account_id = $1', [userId]);
+  assert.equal(rows.length, 0);
+  await enableAccount(fixture.database.pool, email);
+  assert.equal(await statusOf(signIn(userId)), undefined);
+});
+
+test('a hash of a lower cost is made anew at login, and the password stays good', async () => {
+  const { userId } = await fixture.addAccount();
+  const hashOf = async () => {
+    const entry = await findByUserId(fixture.database.pool, userId);
+    assert.ok(entry);
+    return (await readCredentials(fixture.database.pool, entry, userId))?.passwordHash ?? '';
+  };
+  assert.match(await hashOf(), /\$m=64,t=1,p=1\$/);
+  const grown = { ...fixture.signIn, passwords: createPasswords({ hashConcurrency: 1, hashQueue: 4 }) };
+  await signIn(userId, {}, grown);
+  assert.match(await hashOf(), /\$m=19456,t=2,p=1\$/);
+  await signIn(userId, {}, grown);
+});
+
+test('the log names what happened and whose account it was, never what was sent', async () => {
+  const { userId } = await fixture.addAccount();
+  fixture.logged.length = 0;
+  await refusalOf(signIn(userId, { credential: 'typed-wrong' }));
+  await refusalOf(signIn('hunter2-in-the-wrong-field'));
+  await signIn(userId);
+  assert.deepEqual(
+    fixture.logged.map(({ event, accountId, correlationId }) => ({ event, accountId, correlationId })),
+    [
+      { event: 'sign-in.failed', accountId: userId, correlationId: 'corr-1' },
+      { event: 'sign-in.failed', accountId: undefined, correlationId: 'corr-1' },
+      { event: 'sign-in.succeeded', accountId: userId, correlationId: 'corr-1' },
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(fixture.logged), /typed-wrong|hunter2|passphrase/);
+});
+
+test('a flood of logins from one network takes no place from another', async () => {
+  const { userId } = await fixture.addAccount();
+  const passwords = createPasswords({
+    hashConcurrency: 1,
+    hashQueue: 4,
+    cost: { ...CHEAP_COST, memoryKiB: 4_096 },
+  });
+  const node = { ...fixture.signIn, passwords };
+  const from = (remoteAddress: string, credential: string, identity: string = randomUUID()) =>
+    statusOf(login(node, { identity, credential, userType: 'EHR' }, { ...CONTEXT, remoteAddress }));
+  const flood = { on: true, refused: 0 };
+  const loops = Array.from({ length: 20 }, async () => {
+    while (flood.on) {
+      if ((await from('198.51.100.7', 'guess')) === 503) flood.refused += 1;
+      await new Promise(setImmediate);
+    }
+  });
+  const statuses: (number | undefined)[] = [];
+  for (let count = 0; count < 15; count += 1) statuses.push(await from('192.0.2.10', PASSWORD, userId));
+  flood.on = false;
+  await Promise.all(loops);
+  assert.deepEqual(new Set(statuses), new Set([undefined]));
+  assert.ok(flood.refused > 0, 'the queue was full');
+});

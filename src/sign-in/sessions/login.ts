@@ -1,0 +1,85 @@
+/** Login: a password for a session (specification, "Sign-in flow" step 3; design 3.2). */
+import { randomUUID } from 'node:crypto';
+import type { ClockWatch } from '../../platform/db/clock-watch.ts';
+import { replaceHash } from '../accounts/account.store.ts';
+import { networkOf } from '../credentials/network.ts';
+import {
+  type CallContext,
+  type IdentityProof,
+  type ProofDeps,
+  type ProvenAccount,
+  withProvenIdentity,
+} from '../credentials/prove-identity.ts';
+import type { SigningKeys } from '../keys/signing-keys.ts';
+import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
+import { assertMayIssue, issueAccessToken } from './access-token.ts';
+import type { LoginReply } from './login-reply.ts';
+import { insertRefreshToken } from './refresh-token.store.ts';
+import { newRefreshToken } from './refresh-token.ts';
+import { insertSession } from './session.store.ts';
+
+export interface LoginDeps extends ProofDeps {
+  signingKeys: SigningKeys;
+  clock: Pick<ClockWatch, 'isOff'>;
+  settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'sessionSeconds'>;
+}
+
+/** A new session. 403, 429 and 503 as {@link withProvenIdentity} says; 503 while the clock of this node is off. */
+export async function login(
+  deps: LoginDeps,
+  proof: IdentityProof,
+  context: CallContext,
+): Promise<LoginReply> {
+  assertMayIssue(deps.clock);
+  const sessionId = randomUUID();
+  const { account, reply } = await withProvenIdentity(deps, proof, context, {
+    async prepare({ id }, { now }) {
+      const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
+      const accessToken = await issueAccessToken(deps.signingKeys, {
+        accountId: id,
+        sessionId,
+        now,
+        ttlSeconds: deps.settings.accessTokenSeconds,
+        sessionExpiresAt: expiresAt,
+      });
+      return { accessToken, now, expiresAt };
+    },
+    async commit(client, proven, { accessToken, now, expiresAt }) {
+      const refreshToken = newRefreshToken(proven.organisationId, sessionId);
+      await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, expiresAt });
+      await insertRefreshToken(client, proven, {
+        tokenHash: refreshToken.hash,
+        sessionId,
+        issuedAt: now,
+        expiresAt: earlier(secondsAfter(now, deps.settings.refreshTokenSeconds), expiresAt),
+      });
+      const { userType, mustChangePassword } = proven;
+      return {
+        account: proven,
+        reply: { accessToken, refreshToken: refreshToken.text, userType, mustChangePassword },
+      };
+    },
+  });
+  const { organisationId } = account;
+  const { correlationId } = context;
+  deps.audit('sign-in.succeeded', { correlationId, accountId: account.id, organisationId, sessionId });
+  await renewHash(deps, account, proof.credential, networkOf(context.remoteAddress));
+  return reply;
+}
+
+/** Hash anew where the cost has grown. A login does not fail over it: the next one tries again. */
+async function renewHash(
+  { db, passwords }: LoginDeps,
+  account: ProvenAccount,
+  password: string,
+  network: string,
+): Promise<void> {
+  const from = account.passwordHash;
+  if (!passwords.needsRehash(from)) return;
+  try {
+    const to = await passwords.hash(password, network);
+    await replaceHash(db, account, { accountId: account.id, from, to });
+  } catch {
+    return;
+  }
+}

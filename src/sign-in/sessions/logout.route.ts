@@ -1,0 +1,23 @@
+/** POST /auth/logout (specification, "Sign-in"; design 3.2). */
+import type { Pool } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, sessionRoute } from '../../tenancy/callers/access.ts';
+import type { Audit } from '../audit.ts';
+import { sessionEnded } from '../sign-in-responses.ts';
+import { logout } from './logout.ts';
+
+export function logoutRoute(deps: { db: Pool; audit: Audit }): Route<Access> {
+  return sessionRoute({
+    docs: {
+      operationId: 'logout',
+      summary: 'End the session',
+      description: 'Its access and refresh tokens answer 401 from now on, on every node.',
+      tag: 'Sign-in',
+    },
+    responses: { 204: { description: 'The session has ended' }, ...sessionEnded },
+    handle: async (_request, { caller, ...context }) => {
+      await logout(deps, caller, context);
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,18 @@
+/** Logout: the session ends at once on every node (specification, "Sign-in flow" step 6; design 3.2). */
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import type { Caller } from '../../tenancy/callers/caller.ts';
+import { notifyLive } from '../../tenancy/live.ts';
+import type { Audit } from '../audit.ts';
+import { revokeSession } from './session.store.ts';
+
+export async function logout(
+  { db, audit }: { db: Pool; audit: Audit },
+  { organisationId, sessionId, accountId }: Pick<Caller, 'organisationId' | 'sessionId' | 'accountId'>,
+  { now, correlationId }: { now: Date; correlationId: string },
+): Promise<void> {
+  await transaction(db, async (client) => {
+    await revokeSession(client, { organisationId }, { sessionId, reason: 'logout', now });
+    await notifyLive(client, { organisationId, sessionId });
+  });
+  audit('sign-in.logged-out', { correlationId, accountId, organisationId, sessionId });
+}

@@ -1,0 +1,140 @@
+/** Refresh tokens at rest: their hash, when they were exchanged, and the sealed pair that replaced them. */
+import type { Client, Queryable } from '../../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import type { UserType } from '../accounts/account.store.ts';
+
+export interface StoredRefreshToken {
+  /** The time of the database when the token was read. */
+  now: Date;
+  sessionId: string;
+  expiresAt: Date;
+  exchangedAt: Date | null;
+  sealedReplacement: Buffer | null;
+  session: { expiresAt: Date; revoked: boolean };
+  account: { id: string; userType: UserType; mustChangePassword: boolean; disabled: boolean };
+}
+
+interface Row {
+  now: Date;
+  session_id: string;
+  expires_at: Date;
+  exchanged_at: Date | null;
+  sealed_replacement: Buffer | null;
+  session_expires_at: Date;
+  revoked: boolean;
+  account_id: string;
+  user_type: UserType;
+  must_change_password: boolean;
+  disabled: boolean;
+}
+
+export async function insertRefreshToken(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  token: { tokenHash: Buffer; sessionId: string; issuedAt: Date; expiresAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'refresh-token-insert',
+    text: `
+      insert into refresh_token (organisation_id, token_hash, session_id, issued_at, expires_at)
+      values ($1, $2, $3, $4, $5)`,
+    values: [organisationId, token.tokenHash, token.sessionId, token.issuedAt, token.expiresAt],
+  });
+}
+
+/** The token with its session and account, its row locked: refreshes that race take turns and see the exchange. */
+export async function lockRefreshToken(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  { tokenHash, databaseTime }: { tokenHash: Buffer; databaseTime: DatabaseTime },
+): Promise<StoredRefreshToken | undefined> {
+  const { rows } = await client.query<Row>({
+    name: 'refresh-token-lock',
+    text: `
+      select ${databaseTimeSql(3)} as now, t.session_id, t.expires_at, t.exchanged_at, t.sealed_replacement,
+        s.expires_at as session_expires_at, s.revoked_at is not null as revoked,
+        a.id as account_id, a.user_type, a.must_change_password, a.disabled_at is not null as disabled
+      from refresh_token t
+      join session s
+        on s.organisation_id = t.organisation_id
+        and s.id = t.session_id
+      join account a
+        on a.organisation_id = s.organisation_id
+        and a.id = s.account_id
+      where t.organisation_id = $1
+        and t.token_hash = $2
+      for no key update of t`,
+    values: [organisationId, tokenHash, databaseTime],
+  });
+  const row = rows[0];
+  return row && toStored(row);
+}
+
+export interface Exchange {
+  tokenHash: Buffer;
+  sessionId: string;
+  exchangedAt: Date;
+  sealedReplacement: Buffer;
+  /** Sealed pairs of the session that were exchanged before this are erased. */
+  eraseBefore: Date;
+}
+
+/**
+ * Keep the exchange, and erase what earlier ones of the session left, so that sealed pairs go also where no
+ * worker sweeps. Skips what a sweep is erasing at the moment, so that neither waits.
+ */
+export async function markExchanged(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  exchange: Exchange,
+): Promise<void> {
+  await client.query({
+    name: 'refresh-token-exchange',
+    text: `
+      with ended as (
+        select organisation_id, token_hash
+        from refresh_token
+        where organisation_id = $1
+          and session_id = $5
+          and sealed_replacement is not null
+          and exchanged_at < $6
+        for no key update skip locked
+      ), erased as (
+        update refresh_token t
+        set sealed_replacement = null
+        from ended
+        where t.organisation_id = ended.organisation_id
+          and t.token_hash = ended.token_hash
+      )
+      update refresh_token
+      set exchanged_at = $3, sealed_replacement = $4
+      where organisation_id = $1
+        and token_hash = $2`,
+    values: [
+      organisationId,
+      exchange.tokenHash,
+      exchange.exchangedAt,
+      exchange.sealedReplacement,
+      exchange.sessionId,
+      exchange.eraseBefore,
+    ],
+  });
+}
+
+function toStored(row: Row): StoredRefreshToken {
+  return {
+    now: row.now,
+    sessionId: row.session_id,
+    expiresAt: row.expires_at,
+    exchangedAt: row.exchanged_at,
+    sealedReplacement: row.sealed_replacement,
+    session: { expiresAt: row.session_expires_at, revoked: row.revoked },
+    account: {
+      id: row.account_id,
+      userType: row.user_type,
+      mustChangePassword: row.must_change_password,
+      disabled: row.disabled,
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** POST /auth/refresh (specification, "Sign-in"; design 3.2). */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, openRoute } from '../../tenancy/callers/access.ts';
+import { badBody, sessionEnded } from '../sign-in-responses.ts';
+import { LoginResponse } from './login-reply.ts';
+import { type RefreshDeps, refresh } from './refresh.ts';
+
+const RefreshBody = Type.Object({ refreshToken: Type.String({ minLength: 1, maxLength: 1_024 }) });
+
+export function refreshRoute(deps: RefreshDeps): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'refresh',
+      summary: 'Exchange a refresh token for a new pair',
+      description:
+        'Each token is exchanged once. A repeat within 60 seconds answers the same pair; a later one ends the session.',
+      tag: 'Sign-in',
+    },
+    body: RefreshBody,
+    bodyExample: { refreshToken: 'the refreshToken of the last answer' },
+    responses: {
+      200: { description: 'The new pair', schema: LoginResponse },
+      ...badBody,
+      ...sessionEnded,
+      503: { description: 'The clock of the node is off; `retry-after` says how many seconds to wait' },
+    },
+    handle: async ({ body }, context) => ({ body: await refresh(deps, body.refreshToken, context) }),
+  });
+}

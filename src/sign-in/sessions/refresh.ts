@@ -1,0 +1,146 @@
+/** Refresh: a token for a new pair, once (specification, "Sign-in flow" step 5; design 3.2; docs/adr/0005). */
+
+import type { ClockWatch } from '../../platform/db/clock-watch.ts';
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
+import { unauthorized } from '../../platform/http/errors.ts';
+import { notifyLive } from '../../tenancy/live.ts';
+import type { Audit } from '../audit.ts';
+import type { SigningKeys } from '../keys/signing-keys.ts';
+import { earlier, replacementsUntil, type SignInSettings, secondsAfter } from '../settings.ts';
+import { assertMayIssue, issueAccessToken } from './access-token.ts';
+import type { LoginReply } from './login-reply.ts';
+import {
+  insertRefreshToken,
+  lockRefreshToken,
+  markExchanged,
+  type StoredRefreshToken,
+} from './refresh-token.store.ts';
+import {
+  newRefreshToken,
+  openReplacement,
+  parseRefreshToken,
+  type RefreshToken,
+  sealReplacement,
+  type TokenPair,
+} from './refresh-token.ts';
+import { revokeSession } from './session.store.ts';
+
+export interface RefreshDeps {
+  db: Pool;
+  signingKeys: Pick<SigningKeys, 'prepare'>;
+  clock: Pick<ClockWatch, 'isOff'>;
+  audit: Audit;
+  settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
+}
+
+/** With the keys that were read before the transaction. */
+type ExchangeDeps = Omit<RefreshDeps, 'signingKeys'> & { signingKeys: Pick<SigningKeys, 'signer'> };
+
+type Outcome =
+  | { kind: 'pair'; pair: TokenPair; stored: StoredRefreshToken }
+  | { kind: 'reused'; stored: StoredRefreshToken }
+  | { kind: 'refused' };
+
+/**
+ * The pair that replaces a token: a new one the first time, the same one for a repeat within the window. 401
+ * for any other token; a used one that comes later ends its session. 503 while the clock of this node is off.
+ */
+export async function refresh(
+  deps: RefreshDeps,
+  refreshToken: string,
+  { databaseTime, correlationId }: { databaseTime: DatabaseTime; correlationId: string },
+): Promise<LoginReply> {
+  assertMayIssue(deps.clock);
+  const token = parseRefreshToken(refreshToken);
+  if (token === undefined) throw refused();
+  // Read before the transaction, which would otherwise hold one connection while it waits for another.
+  const ready = { ...deps, signingKeys: await deps.signingKeys.prepare() };
+  // What is refused is returned, not thrown: the revocation of a session has to be committed.
+  const outcome = await transaction(deps.db, (client) => exchange(ready, client, token, databaseTime));
+  if (outcome.kind === 'reused') {
+    const { organisationId, sessionId } = token;
+    const accountId = outcome.stored.account.id;
+    deps.audit('sign-in.refresh-token-reused', { correlationId, accountId, organisationId, sessionId });
+  }
+  if (outcome.kind !== 'pair') throw refused();
+  const { userType, mustChangePassword } = outcome.stored.account;
+  return { ...outcome.pair, userType, mustChangePassword };
+}
+
+async function exchange(
+  deps: ExchangeDeps,
+  client: Client,
+  token: RefreshToken,
+  databaseTime: DatabaseTime,
+): Promise<Outcome> {
+  const stored = await lockRefreshToken(client, token, { tokenHash: token.hash, databaseTime });
+  if (stored === undefined || !isLive(stored)) return { kind: 'refused' };
+  const { exchangedAt, now } = stored;
+  if (exchangedAt !== null) return repeat(deps, client, token, { ...stored, exchangedAt });
+  if (stored.expiresAt <= now) return { kind: 'refused' };
+  const pair = await issuePair(deps, client, token, stored);
+  await markExchanged(client, token, {
+    tokenHash: token.hash,
+    sessionId: stored.sessionId,
+    exchangedAt: now,
+    sealedReplacement: sealReplacement(token, pair),
+    eraseBefore: replacementsUntil(now, deps.settings),
+  });
+  return { kind: 'pair', pair, stored };
+}
+
+function isLive({ session, account, now }: StoredRefreshToken): boolean {
+  return !session.revoked && session.expiresAt > now && !account.disabled;
+}
+
+/**
+ * The window runs from the token's own exchange, whatever has been exchanged since, by the clock of the database. A
+ * pair that is gone inside the window was erased when that clock was wrong: that is no theft, so the session stays.
+ */
+async function repeat(
+  deps: ExchangeDeps,
+  client: Client,
+  token: RefreshToken,
+  stored: StoredRefreshToken & { exchangedAt: Date },
+): Promise<Outcome> {
+  const { exchangedAt, sealedReplacement, now } = stored;
+  if (now <= secondsAfter(exchangedAt, deps.settings.refreshRepeatSeconds))
+    return sealedReplacement === null
+      ? { kind: 'refused' }
+      : { kind: 'pair', pair: openReplacement(token, sealedReplacement), stored };
+  await revokeSession(client, token, { sessionId: stored.sessionId, reason: 'refresh-token-reuse', now });
+  await notifyLive(client, { organisationId: token.organisationId, sessionId: stored.sessionId });
+  return { kind: 'reused', stored };
+}
+
+async function issuePair(
+  { signingKeys, settings }: ExchangeDeps,
+  client: Client,
+  token: RefreshToken,
+  stored: StoredRefreshToken,
+): Promise<TokenPair> {
+  const { sessionId, session, account, now } = stored;
+  const next = newRefreshToken(token.organisationId, sessionId);
+  const accessToken = await issueAccessToken(signingKeys, {
+    accountId: account.id,
+    sessionId,
+    now,
+    ttlSeconds: settings.accessTokenSeconds,
+    sessionExpiresAt: session.expiresAt,
+  });
+  await insertRefreshToken(client, token, {
+    tokenHash: next.hash,
+    sessionId,
+    issuedAt: now,
+    expiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), session.expiresAt),
+  });
+  return { accessToken, refreshToken: next.text };
+}
+
+function refused() {
+  return unauthorized(
+    'The refresh token is unknown, expired, used or revoked. Sign in again.',
+    'refresh_refused',
+  );
+}

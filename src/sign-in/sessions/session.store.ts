@@ -1,0 +1,60 @@
+/** Sessions: one per login, ended by logout, reuse of a token, a new password, or the disabling of its account. */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+
+export type RevocationReason =
+  | 'logout'
+  | 'refresh-token-reuse'
+  | 'password-changed'
+  | 'password-reset'
+  | 'account-disabled';
+
+export async function insertSession(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  session: { id: string; accountId: string; createdAt: Date; expiresAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'session-insert',
+    text: `
+      insert into session (organisation_id, id, account_id, created_at, expires_at)
+      values ($1, $2, $3, $4, $5)`,
+    values: [organisationId, session.id, session.accountId, session.createdAt, session.expiresAt],
+  });
+}
+
+/** End a session; one that has ended keeps its time and reason. */
+export async function revokeSession(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  revocation: { sessionId: string; reason: RevocationReason; now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'session-revoke',
+    text: `
+      update session
+      set revoked_at = $3, revoked_reason = $4
+      where organisation_id = $1
+        and id = $2
+        and revoked_at is null`,
+    values: [organisationId, revocation.sessionId, revocation.now, revocation.reason],
+  });
+}
+
+/** End every session of an account. */
+export async function revokeSessionsOf(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  revocation: { accountId: string; reason: RevocationReason; now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'session-revoke-all',
+    text: `
+      update session
+      set revoked_at = $3, revoked_reason = $4
+      where organisation_id = $1
+        and account_id = $2
+        and revoked_at is null`,
+    values: [organisationId, revocation.accountId, revocation.now, revocation.reason],
+  });
+}

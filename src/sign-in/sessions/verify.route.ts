@@ -1,0 +1,49 @@
+/** POST /auth/verify (specification, "Sign-in"; design 3.2). */
+import Type from 'typebox';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, openRoute } from '../../tenancy/callers/access.ts';
+import { EMAIL_MAX_LENGTH } from '../accounts/email.ts';
+import { badBody } from '../sign-in-responses.ts';
+import { verify } from './verify.ts';
+
+const UserTypeSchema = Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]);
+
+const VerifyBody = Type.Object({
+  email: Type.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH }),
+  userType: UserTypeSchema,
+});
+
+const VerifyResponse = Type.Object({
+  userId: Type.String({ description: 'UUID; stable, may be stored' }),
+  mustChangePassword: Type.Boolean(),
+  requiresPasswordSetup: Type.Boolean(),
+  userType: UserTypeSchema,
+});
+
+export function verifyRoute(deps: { db: Queryable; decoyKey: Uint8Array }): Route<Access> {
+  return openRoute({
+    docs: {
+      operationId: 'verifyAccount',
+      summary: 'The user id of an email address',
+      description: 'An unknown address answers the same way with an id that no account has.',
+      tag: 'Sign-in',
+    },
+    body: VerifyBody,
+    bodyExample: { email: 'ris@example.org', userType: 'EHR' },
+    responses: {
+      200: {
+        description: 'The account',
+        schema: VerifyResponse,
+        example: {
+          userId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+          mustChangePassword: false,
+          requiresPasswordSetup: false,
+          userType: 'EHR',
+        },
+      },
+      ...badBody,
+    },
+    handle: async ({ body }) => ({ body: await verify(deps, body) }),
+  });
+}

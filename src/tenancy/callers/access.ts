@@ -1,0 +1,91 @@
+/** What a route asks of its caller, and the typed constructors of routes (design 3.1). */
+import type { TObject, TSchema } from 'typebox';
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type {
+  Reply,
+  RequestContext,
+  Route,
+  RouteDocs,
+  RouteRequest,
+  RouteSchemas,
+} from '../../platform/http/route.ts';
+import type { Module } from '../organisations/modules.ts';
+import type { Permission } from '../roles/permissions.ts';
+import type { FacilityScope } from '../scope.ts';
+import type { Caller, TokenIdentity } from './caller.ts';
+
+/** Anyone may call. */
+export interface OpenAccess {
+  kind: 'open';
+}
+
+/** A valid access token is enough, also of an account that must change its password. */
+export interface SessionAccess {
+  kind: 'session';
+}
+
+/** All the checks of design 3.1, in their order, for one facility. */
+export interface FacilityAccess {
+  kind: 'facility';
+  /** Any one of these is enough. */
+  permissions: readonly Permission[];
+  /** The module that must be on for the facility; none for what concerns the organisation's set-up. */
+  module?: Module;
+  /** Where the module depends on the permission: one permission whose module is on is enough. */
+  moduleOf?: Readonly<Partial<Record<Permission, Module>>>;
+  /** Modules that must be on beside it. */
+  alsoModules?: readonly Module[];
+  /**
+   * `required`: 400 without `purposeOfUse`. `default`: OPS without it. `none`: the route returns no patient data.
+   */
+  purposeOfUse: 'required' | 'default' | 'none';
+}
+
+export type Access = OpenAccess | SessionAccess | FacilityAccess;
+
+export interface SessionContext extends RequestContext {
+  identity: TokenIdentity;
+  caller: Caller;
+  /** For a handler that reads its body as a stream: throws when the caller lost the right meanwhile. */
+  stillAllowed(): Promise<void>;
+}
+
+export interface FacilityContext extends SessionContext {
+  scope: FacilityScope;
+  purposeOfUse: PurposeOfUse;
+}
+
+interface Definition<P extends TObject, Q extends TObject, B extends TSchema, Context>
+  extends RouteSchemas<P, Q, B, TObject> {
+  docs: RouteDocs;
+  handle: (request: RouteRequest<P, Q, B>, context: Context) => Promise<Reply>;
+}
+
+/** A route that anyone may call. */
+export function openRoute<P extends TObject, Q extends TObject, B extends TSchema>(
+  definition: Definition<P, Q, B, RequestContext>,
+): Route<Access> {
+  return build({ kind: 'open' }, definition);
+}
+
+/** A route that needs an access token and nothing else. */
+export function sessionRoute<P extends TObject, Q extends TObject, B extends TSchema>(
+  definition: Definition<P, Q, B, SessionContext>,
+): Route<Access> {
+  return build({ kind: 'session' }, definition);
+}
+
+/** A route on the data of one facility. `purposeOfUse` is added to its query where it applies. */
+export function facilityRoute<P extends TObject, Q extends TObject, B extends TSchema>(
+  access: Omit<FacilityAccess, 'kind'>,
+  definition: Definition<P, Q, B, FacilityContext>,
+): Route<Access> {
+  return build({ kind: 'facility', ...access }, definition);
+}
+
+function build<P extends TObject, Q extends TObject, B extends TSchema, Context>(
+  access: Access,
+  { docs, handle, ...schemas }: Definition<P, Q, B, Context>,
+): Route<Access> {
+  return { access, docs, handle: handle as Route['handle'], schemas: schemas as unknown as Route['schemas'] };
+}

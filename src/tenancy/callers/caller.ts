@@ -1,0 +1,26 @@
+/** Who is calling: the live facts about an account that every check is made from (design 3.1). */
+import type { Module } from '../organisations/modules.ts';
+
+export interface FacilityGrant {
+  readonly modules: ReadonlySet<Module | string>;
+  readonly timeZone: string;
+}
+
+export interface Caller {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly organisationId: string;
+  readonly userType: 'EHR' | 'STAFF';
+  readonly mustChangePassword: boolean;
+  readonly requiresPasswordSetup: boolean;
+  readonly permissions: ReadonlySet<string>;
+  readonly defaultFacilityId: string | null;
+  /** Facilities that the account may use, by id. */
+  readonly facilities: ReadonlyMap<string, FacilityGrant>;
+}
+
+/** What a verified access token says: nothing but who and which session (RFC 9068 claims `sub`, `sid`). */
+export interface TokenIdentity {
+  readonly accountId: string;
+  readonly sessionId: string;
+}

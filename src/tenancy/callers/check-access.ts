@@ -1,0 +1,78 @@
+/** The checks of a call on a facility's data, in the order of design 3.1. */
+import { badRequest, forbidden, type HttpError } from '../../platform/http/errors.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { Module } from '../organisations/modules.ts';
+import type { Permission } from '../roles/permissions.ts';
+import type { FacilityScope } from '../scope.ts';
+import type { FacilityAccess } from './access.ts';
+import type { Caller } from './caller.ts';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** 403 while the account must change or set its password: its tokens open nothing but logout (design 3.2). */
+export function checkPasswordFlags(caller: Caller): void {
+  if (caller.mustChangePassword || caller.requiresPasswordSetup)
+    throw forbidden(
+      'This account must change its password in the web application before it can be used.',
+      'password_change_required',
+    );
+}
+
+/** The scope that the headers, or the defaults of the account, name: 400 malformed or missing, 403 not allowed. */
+export function resolveScope(caller: Caller, headers: Headers): FacilityScope {
+  const organisationId = uuidHeader(headers, 'x-org-id') ?? caller.organisationId;
+  const facilityId = uuidHeader(headers, 'x-facility-id') ?? caller.defaultFacilityId;
+  if (facilityId === null)
+    throw badRequest(
+      'x-facility-id is missing and this account has no default facility. Send the facility id.',
+      'facility_missing',
+    );
+  const grant = organisationId === caller.organisationId ? caller.facilities.get(facilityId) : undefined;
+  if (grant === undefined)
+    throw forbidden(
+      'This account may not use this organisation or facility. Check x-org-id and x-facility-id.',
+      'tenancy_refused',
+    );
+  return { organisationId, facilityId, timeZone: grant.timeZone };
+}
+
+/** 403 without one of the permissions, then 403 when a module is off for the facility. */
+export function checkGrants(caller: Caller, scope: FacilityScope, access: FacilityAccess): void {
+  if (!access.permissions.some((permission) => caller.permissions.has(permission)))
+    throw forbidden(
+      `This account lacks the permission ${access.permissions.join(' or ')}. Ask the facility administrator.`,
+      'permission_missing',
+    );
+  const isOff = (module: Module) => !isOn(caller, scope, module);
+  const off = [access.module ?? [], access.alsoModules ?? []].flat().find(isOff);
+  if (off !== undefined) throw moduleDisabled(off);
+  const own = access.permissions
+    .filter((permission) => caller.permissions.has(permission))
+    .flatMap((permission) => access.moduleOf?.[permission] ?? []);
+  if (own[0] !== undefined && own.every(isOff)) throw moduleDisabled(own[0]);
+}
+
+/** Whether the caller has the permission and the module is on for the facility. */
+export function holdsGrant(
+  caller: Caller,
+  scope: FacilityScope,
+  { permission, module }: { permission: Permission; module: Module },
+): boolean {
+  return caller.permissions.has(permission) && isOn(caller, scope, module);
+}
+
+function isOn(caller: Caller, { facilityId }: FacilityScope, module: Module): boolean {
+  return caller.facilities.get(facilityId)?.modules.has(module) ?? false;
+}
+
+function moduleDisabled(module: Module): HttpError {
+  return forbidden(`The module ${module} is not enabled for this facility.`, 'module_disabled');
+}
+
+function uuidHeader(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !isUuid(value))
+    throw badRequest(`${name} must be one UUID.`, 'malformed_header');
+  return value.toLowerCase();
+}

@@ -1,0 +1,16 @@
+/** `interchange organisation create` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { createOrganisation } from './facilities.ts';
+
+export function createOrganisationCommand(environment: CommandEnvironment): Command {
+  return new Command('create')
+    .description('make an organisation; prints its id')
+    .requiredOption('--name <name>', 'name, 1 to 200 characters')
+    .option('--id <uuid>', 'id to give it (default: a new one)')
+    .addHelpText('after', '\nExample:\n  npx interchange organisation create --name "Lagos Hospitals"')
+    .action(async (options: { name: string; id?: string }) => {
+      const created = await environment.withSession(({ db }) => createOrganisation(db, options));
+      environment.print(created, created.id);
+    });
+}

@@ -1,0 +1,106 @@
+/** Making organisations and facilities, and switching modules (design sections 4 and 5). */
+import { randomUUID } from 'node:crypto';
+import { isTimeZone } from '../../fhir/date-time.ts';
+import { CommandError, UsageError } from '../../platform/command/command.ts';
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { notifyLive } from '../live.ts';
+import { isModule, MODULES, type Module } from './modules.ts';
+import { checkedName } from './name.ts';
+import {
+  type Facility,
+  findOrganisation,
+  insertFacility,
+  insertOrganisation,
+  listFacilities,
+  replaceModules,
+} from './organisation.store.ts';
+
+export async function createOrganisation(
+  db: Pool,
+  input: { name: string; id?: string },
+): Promise<{ id: string }> {
+  const id = checkedId('--id', input.id ?? randomUUID());
+  if (!(await insertOrganisation(db, { id, name: checkedName(input.name) })))
+    throw new CommandError(`An organisation with the id ${id} exists already.`);
+  return { id };
+}
+
+export interface NewFacility {
+  organisationId: string;
+  name: string;
+  id?: string;
+  timeZone?: string;
+  /** All, when not given. */
+  modules?: readonly string[];
+}
+
+export async function createFacility(db: Pool, input: NewFacility): Promise<{ id: string }> {
+  const organisationId = checkedId('--organisation', input.organisationId);
+  const id = checkedId('--id', input.id ?? randomUUID());
+  const timeZone = input.timeZone ?? 'UTC';
+  if (!isTimeZone(timeZone))
+    throw new UsageError('--time-zone is not a zone of the IANA database. Example: --time-zone Africa/Lagos');
+  const name = checkedName(input.name);
+  const modules = checkedModules(input.modules ?? MODULES);
+  await requireOrganisation(db, organisationId);
+  await transaction(db, async (client) => {
+    if (!(await insertFacility(client, { organisationId }, { id, name, timeZone })))
+      throw new CommandError(`A facility with the id ${id} exists already in this organisation.`);
+    await replaceModules(client, { organisationId }, { facilityId: id, modules });
+    await notifyLive(client, { organisationId });
+  });
+  return { id };
+}
+
+/** Make `modules` the ones that are on; every node knows with the next call. */
+export async function setModules(
+  db: Pool,
+  input: { organisationId: string; facilityId: string; modules: readonly string[] },
+): Promise<void> {
+  const { organisationId, facilityId } = input;
+  const modules = checkedModules(input.modules);
+  await requireFacility(db, organisationId, facilityId);
+  await transaction(db, async (client) => {
+    await replaceModules(client, { organisationId }, { facilityId, modules });
+    await notifyLive(client, { organisationId });
+  });
+}
+
+/** Throws when the id is malformed (usage) or unknown. */
+export async function requireOrganisation(db: Pool, organisationId: string): Promise<void> {
+  checkedId('--organisation', organisationId);
+  if ((await findOrganisation(db, organisationId)) === undefined)
+    throw new CommandError(
+      `There is no organisation ${organisationId}. List them with: npx interchange organisation list`,
+    );
+}
+
+/** Throws when either id is malformed (usage) or unknown. */
+export async function requireFacility(
+  db: Pool,
+  organisationId: string,
+  facilityId: string,
+): Promise<Facility> {
+  await requireOrganisation(db, organisationId);
+  checkedId('--facility', facilityId);
+  const [facility] = await listFacilities(db, { organisationId }, facilityId);
+  if (facility === undefined)
+    throw new CommandError(
+      `There is no facility ${facilityId} in this organisation. List them with: npx interchange facility list --organisation ${organisationId}`,
+    );
+  return facility;
+}
+
+function checkedId(option: string, id: string): string {
+  if (!isUuid(id)) throw new UsageError(`${option} must be a UUID, for example ${randomUUID()}.`);
+  return id.toLowerCase();
+}
+
+function checkedModules(modules: readonly string[]): Module[] {
+  return modules.map((name) => {
+    if (!isModule(name))
+      throw new UsageError(`Unknown module ${name}. The modules are ${MODULES.join(', ')}.`);
+    return name;
+  });
+}

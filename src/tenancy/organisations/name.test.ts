@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UsageError } from '../../platform/command/command.ts';
+import { checkedName } from './name.ts';
+
+test('a name is kept as it is, without the spaces around it', () => {
+  for (const name of [
+    'Lagos Hospitals',
+    'Ọ̀ṣun Clinic',
+    '診療所',
+    'a'.repeat(200),
+    '👩‍⚕️ & Co. "St. Mary\'s" <1>',
+  ])
+    assert.equal(checkedName(`  ${name}\n`), name);
+});
+
+test('a name is one line of text', () => {
+  for (const name of ['', '   ', '\n', 'a'.repeat(201)])
+    assert.throws(
+      () => checkedName(name),
+      (error) => error instanceof UsageError && /1 to 200/.test(error.message),
+    );
+  for (const name of ['a\nb', 'a\tb', 'a\0b', 'a\u001b[2Jb', 'a\u007fb', 'a\u0085b', 'a\u2028b', 'a\ud800b'])
+    assert.throws(
+      () => checkedName(name),
+      (error) => error instanceof UsageError && /one line/.test(error.message),
+    );
+});

@@ -1,0 +1,109 @@
+/** SQL of organisations, facilities and module switches. */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../scope.ts';
+import type { Module } from './modules.ts';
+
+export interface Organisation {
+  id: string;
+  name: string;
+  createdAt: Date;
+}
+
+export interface Facility {
+  id: string;
+  name: string;
+  timeZone: string;
+  modules: string[];
+}
+
+/** False when the id is taken. */
+export async function insertOrganisation(
+  db: Queryable,
+  { id, name }: { id: string; name: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: 'insert into organisation (id, name) values ($1, $2) on conflict do nothing',
+    values: [id, name],
+  });
+  return rowCount === 1;
+}
+
+export async function findOrganisation(db: Queryable, id: string): Promise<Organisation | undefined> {
+  const { rows } = await db.query<{ id: string; name: string; created_at: Date }>({
+    text: 'select id, name, created_at from organisation where id = $1',
+    values: [id],
+  });
+  const row = rows[0];
+  return row === undefined ? undefined : { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+export async function listOrganisations(db: Queryable): Promise<Organisation[]> {
+  const { rows } = await db.query<{ id: string; name: string; created_at: Date }>({
+    text: 'select id, name, created_at from organisation order by name, id',
+  });
+  return rows.map((row) => ({ id: row.id, name: row.name, createdAt: row.created_at }));
+}
+
+/** False when the id is taken. */
+export async function insertFacility(
+  db: Queryable,
+  scope: OrganisationScope,
+  facility: { id: string; name: string; timeZone: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `
+      insert into facility (organisation_id, id, name, time_zone)
+      values ($1, $2, $3, $4)
+      on conflict do nothing`,
+    values: [scope.organisationId, facility.id, facility.name, facility.timeZone],
+  });
+  return rowCount === 1;
+}
+
+/** The facilities of an organisation, or the one with `facilityId`. */
+export async function listFacilities(
+  db: Queryable,
+  scope: OrganisationScope,
+  facilityId: string | null = null,
+): Promise<Facility[]> {
+  const { rows } = await db.query<{ id: string; name: string; time_zone: string; modules: string[] }>({
+    text: `
+      select f.id, f.name, f.time_zone,
+        array(
+          select m.module
+          from facility_module m
+          where m.organisation_id = f.organisation_id
+            and m.facility_id = f.id
+          order by m.module
+        ) as modules
+      from facility f
+      where f.organisation_id = $1
+        and ($2::uuid is null or f.id = $2)
+      order by f.name, f.id`,
+    values: [scope.organisationId, facilityId],
+  });
+  return rows.map((row) => ({ id: row.id, name: row.name, timeZone: row.time_zone, modules: row.modules }));
+}
+
+/** Make `modules` the ones that are on. */
+export async function replaceModules(
+  db: Queryable,
+  scope: OrganisationScope,
+  { facilityId, modules }: { facilityId: string; modules: readonly Module[] },
+): Promise<void> {
+  await db.query({
+    text: `
+      delete from facility_module
+      where organisation_id = $1
+        and facility_id = $2
+        and module <> all($3::text[])`,
+    values: [scope.organisationId, facilityId, modules],
+  });
+  await db.query({
+    text: `
+      insert into facility_module (organisation_id, facility_id, module)
+      select $1, $2, unnest($3::text[])
+      on conflict do nothing`,
+    values: [scope.organisationId, facilityId, modules],
+  });
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { CommandError, UsageError } from '../../platform/command/command.ts';
+import { createOrganisation } from '../organisations/facilities.ts';
+import { PERMISSIONS } from './permissions.ts';
+import { listRoles } from './role.store.ts';
+import { createRole, permissionsHelp, requireRole, setPermissions } from './roles.ts';
+
+let database: TestDatabase;
+let organisationId: string;
+before(async () => {
+  database = await createTestDatabase();
+  organisationId = (await createOrganisation(database.pool, { name: 'Test' })).id;
+});
+after(() => database.drop());
+
+test('a role keeps its permissions once each, and is found by its name', async () => {
+  const permissions = ['patients.patients.list', 'encounters.access', 'patients.patients.list'];
+  const { id } = await createRole(database.pool, { organisationId, name: ' reader ', permissions });
+  const role = await requireRole(database.pool, { organisationId, name: 'reader' });
+  assert.deepEqual(role, {
+    id,
+    name: 'reader',
+    permissions: ['encounters.access', 'patients.patients.list'],
+  });
+});
+
+test('permissions can be replaced', async () => {
+  const { id } = await createRole(database.pool, {
+    organisationId,
+    name: 'changing',
+    permissions: ['encounters.access'],
+  });
+  const changed = { organisationId, name: 'changing', permissions: ['records.import'] };
+  assert.deepEqual(await setPermissions(database.pool, changed), { id });
+  assert.deepEqual((await listRoles(database.pool, { organisationId }, 'changing'))[0]?.permissions, [
+    'records.import',
+  ]);
+});
+
+test('unknown permissions, organisations and roles, taken names and empty input are said so', async () => {
+  const role = { organisationId, name: 'taken', permissions: ['encounters.access'] };
+  await createRole(database.pool, role);
+  const create = (changed: Partial<typeof role>) =>
+    createRole(database.pool, { ...role, name: 'new', ...changed });
+  await assert.rejects(createRole(database.pool, role), CommandError);
+  await assert.rejects(create({ organisationId: randomUUID() }), CommandError);
+  await assert.rejects(create({ permissions: ['encounters.access', 'everything'] }), {
+    name: 'UsageError',
+    message: /everything/,
+  });
+  await assert.rejects(create({ permissions: [] }), UsageError);
+  await assert.rejects(create({ name: ' ' }), UsageError);
+  await assert.rejects(setPermissions(database.pool, { ...role, name: 'none' }), CommandError);
+  await assert.rejects(requireRole(database.pool, { organisationId, name: 'none' }), CommandError);
+});
+
+test('the help lists every permission', () => {
+  for (const name of Object.keys(PERMISSIONS)) assert.ok(permissionsHelp().includes(`  ${name} `));
+});

@@ -1,0 +1,62 @@
+/** What the maps say about one code, in the way of FHIR's `$translate` (R4, "ConceptMap", operation translate). */
+import type { Queryable } from '../../platform/db/database.ts';
+import { entriesOfCode, type StoredEntry } from '../maps/list-maps.store.ts';
+import type { MapScope } from '../maps/map.store.ts';
+import type { Equivalence } from '../maps/map-entry.ts';
+
+export interface CodeLookUp {
+  system: string;
+  code: string;
+  targetSystem?: string | undefined;
+}
+
+export interface CodeMatch {
+  equivalence: Equivalence;
+  /** Absent where the maps say that there is no such code. */
+  concept?: { system: string; code: string; display?: string };
+  /** Whose entry it is: null for the organisation's. */
+  facilityId: string | null;
+}
+
+/** True when at least one match has an equivalence that is neither `unmatched` nor `disjoint`. */
+export interface CodeAnswer {
+  result: boolean;
+  matches: CodeMatch[];
+}
+
+export async function lookUpCode(db: Queryable, scope: MapScope, lookUp: CodeLookUp): Promise<CodeAnswer> {
+  const { system, code, targetSystem } = lookUp;
+  const entries = await entriesOfCode(db, scope, { localSystem: system, localCode: code, targetSystem });
+  const result = entries.some(({ equivalence }) => equivalence !== 'unmatched' && equivalence !== 'disjoint');
+  return { result, matches: entries.map(matchOf) };
+}
+
+/** The answer as FHIR Parameters. */
+export function translateParameters({ result, matches }: CodeAnswer): object {
+  const message = result
+    ? []
+    : [{ name: 'message', valueString: 'No map leads from this code to a standard code.' }];
+  const parts = matches.map(({ equivalence, concept }) => ({
+    name: 'match',
+    part: [
+      { name: 'equivalence', valueCode: equivalence },
+      ...(concept === undefined ? [] : [{ name: 'concept', valueCoding: concept }]),
+    ],
+  }));
+  return {
+    resourceType: 'Parameters',
+    parameter: [{ name: 'result', valueBoolean: result }, ...message, ...parts],
+  };
+}
+
+function matchOf({
+  equivalence,
+  facilityId,
+  targetSystem,
+  targetCode,
+  targetDisplay,
+}: StoredEntry): CodeMatch {
+  if (targetCode === null) return { equivalence, facilityId };
+  const display = targetDisplay === null ? {} : { display: targetDisplay };
+  return { equivalence, concept: { system: targetSystem, code: targetCode, ...display }, facilityId };
+}

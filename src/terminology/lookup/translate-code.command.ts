@@ -1,0 +1,39 @@
+/** `interchange terminology translate` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { type MapOptions, requireMap } from '../maps/map-command.ts';
+import { lookUpCode, translateParameters } from './look-up-code.ts';
+
+interface Options extends MapOptions {
+  system: string;
+  code: string;
+  targetSystem?: string;
+}
+
+export function translateCodeCommand(environment: CommandEnvironment): Command {
+  return new Command('translate')
+    .description('look a local code up, as the next fetch will; --json answers FHIR Parameters')
+    .requiredOption('--organisation <id>', 'organisation')
+    .option('--facility <id>', 'as at this facility, whose entries win (default: what the organisation says)')
+    .option('--system <uri>', 'system of the local code, where it has one', '')
+    .requiredOption('--code <code>', 'local code')
+    .option('--target-system <uri>', 'only to this standard system')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange terminology translate --organisation 7f0c… --system http://hospital.example/lab --code HGB',
+    )
+    .action(async ({ system, code, targetSystem, ...options }: Options) => {
+      const answer = await environment.withSession(async ({ db }) =>
+        lookUpCode(db, await requireMap(db, options), { system, code, targetSystem }),
+      );
+      const lines = answer.matches.map(({ equivalence, concept }) =>
+        concept === undefined
+          ? 'no counterpart, by decision'
+          : `${concept.system}|${concept.code} ${concept.display ?? ''}`.trim().concat(` (${equivalence})`),
+      );
+      environment.print(
+        translateParameters(answer),
+        lines.join('\n') || 'No map leads from this code to a standard code.',
+      );
+    });
+}

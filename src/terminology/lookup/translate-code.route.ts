@@ -1,0 +1,50 @@
+/** GET /terminology/maps/$translate (R4, "ConceptMap", operation translate). */
+import Type from 'typebox';
+import { FORMAT_PARAMETER } from '../../fhir/format-parameter.ts';
+import { FHIR_JSON, requireFhirJson } from '../../fhir/media-type.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { lookUpCode, translateParameters } from './look-up-code.ts';
+
+const ParametersSchema = Type.Object({
+  resourceType: Type.Literal('Parameters'),
+  parameter: Type.Array(Type.Object({ name: Type.String() }), {
+    description: '`result`, `message` where it is false, and a `match` for each standard system.',
+  }),
+});
+
+export function translateCodeRoute(deps: { db: Queryable }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'translateCode',
+        summary: 'Look a local code up in the terminology maps',
+        description: 'The entries of the facility of the call win over those of its organisation.',
+        tag: 'Terminology',
+      },
+      query: Type.Object({
+        system: Type.Optional(
+          Type.String({ description: 'System of the local code; absent where it has none.' }),
+        ),
+        code: Type.String({ minLength: 1, description: 'The local code.' }),
+        targetsystem: Type.Optional(Type.String({ description: 'Only to this standard system.' })),
+        _format: FORMAT_PARAMETER,
+      }),
+      responses: {
+        200: {
+          description: 'FHIR Parameters.',
+          schema: ParametersSchema,
+          mediaType: 'application/fhir+json',
+        },
+      },
+      handle: async ({ query }, { scope, headers }) => {
+        requireFhirJson(headers, query._format);
+        const { system = '', code, targetsystem: targetSystem } = query;
+        const answer = await lookUpCode(deps.db, scope, { system, code, targetSystem });
+        return { contentType: FHIR_JSON, body: translateParameters(answer) };
+      },
+    },
+  );
+}

@@ -1,0 +1,37 @@
+/** Puts and deletes single entries of a terminology map. */
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import { badRequest, notFound } from '../../platform/http/errors.ts';
+import { findEntry, type StoredEntry } from './list-maps.store.ts';
+import { deleteEntry, type MapChange, type MapKey, type MapScope, upsertEntries } from './map.store.ts';
+import { checkEntry, type GivenEntry } from './map-entry.ts';
+import { openMap } from './open-map.ts';
+
+/** Make this the entry of its key. 403 when it is not for this account to change, 400 when it is not valid. */
+export async function putMapEntry(
+  db: Pool,
+  scope: MapScope,
+  { given, change }: { given: GivenEntry; change: MapChange },
+): Promise<{ entry: StoredEntry; created: boolean }> {
+  return transaction(db, async (client) => {
+    await openMap(client, scope, change);
+    const checked = checkEntry(given);
+    if ('fault' in checked) throw badRequest(`The entry is refused: ${checked.fault}.`, 'bad_map_entry');
+    const { created } = await upsertEntries(client, scope, { entries: [checked.entry], change });
+    const entry = await findEntry(client, scope, checked.entry);
+    if (entry === undefined) throw new Error('the entry just written is not there');
+    return { entry, created: created === 1 };
+  });
+}
+
+/** 403 when it is not for this account to delete, 404 when there is no such entry. */
+export async function deleteMapEntry(
+  db: Pool,
+  scope: MapScope,
+  { key, change }: { key: MapKey; change: MapChange },
+): Promise<void> {
+  const deleted = await transaction(db, async (client) => {
+    await openMap(client, scope, change);
+    return deleteEntry(client, scope, { key, change });
+  });
+  if (!deleted) throw notFound('The map entry');
+}

@@ -1,0 +1,40 @@
+/** DELETE /terminology/maps: one entry, by its local code and standard system. */
+import Type from 'typebox';
+import type { Pool } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { deleteMapEntry } from './change-maps.ts';
+import { LevelParameter, mapScope } from './map.schema.ts';
+
+export function deleteMapRoute(deps: { db: Pool }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['terminology.maps.manage'], purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'deleteTerminologyMap',
+        summary: 'Delete one entry of a terminology map',
+        description:
+          'It no longer counts from the next fetch on. Who deleted it, and when, stays on record. An entry of the organisation is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
+        tag: 'Terminology',
+      },
+      query: Type.Object({
+        localSystem: Type.Optional(
+          Type.String({ description: 'Absent or empty for codes without a system.' }),
+        ),
+        localCode: Type.String(),
+        targetSystem: Type.String(),
+        level: LevelParameter(
+          '`facility` for the entry of the facility of the call; default `organisation`.',
+        ),
+      }),
+      responses: { 204: { description: 'Deleted.' } },
+      handle: async ({ query }, context) => {
+        const { localSystem = '', localCode, targetSystem, level } = query;
+        const change = { now: context.now, accountId: context.caller.accountId };
+        const key = { localSystem, localCode, targetSystem };
+        await deleteMapEntry(deps.db, mapScope(context, level), { key, change });
+        return { status: 204 };
+      },
+    },
+  );
+}

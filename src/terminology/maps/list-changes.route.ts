@@ -1,0 +1,59 @@
+/** GET /terminology/maps/changes: who changed which entry, and when. */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { listMapChanges } from './list-changes.ts';
+import type { ListMapsDependencies } from './list-maps.ts';
+import { CursorParameter, LimitParameter, MapItemSchema, NextCursor } from './map.schema.ts';
+
+const { facilityId, localSystem, localCode, targetSystem, targetCode, targetDisplay, equivalence, version } =
+  MapItemSchema.properties;
+const KINDS = ['created', 'changed', 'deleted'] as const;
+
+const ChangeSchema = Type.Object({
+  mapId: Type.String({ description: 'The entry.' }),
+  version,
+  kind: Type.Unsafe<(typeof KINDS)[number]>({ type: 'string', enum: KINDS }),
+  facilityId,
+  localSystem,
+  localCode,
+  targetSystem,
+  targetCode,
+  targetDisplay,
+  equivalence,
+  changedAt: Type.String({ description: 'UTC instant.' }),
+  changedBy: Type.Union([Type.String(), Type.Null()], {
+    description: 'Account; null for a command of the operator.',
+  }),
+});
+
+export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {
+  return facilityRoute(
+    { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'listTerminologyMapChanges',
+        summary: 'List the changes of terminology maps',
+        description:
+          'Newest first. Each change shows the entry as it was afterwards, a deletion as it was before.',
+        tag: 'Terminology',
+      },
+      query: Type.Object({
+        localCode: Type.Optional(Type.String({ description: 'Only of this local code.' })),
+        limit: LimitParameter,
+        cursor: CursorParameter,
+      }),
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: Type.Object({ items: Type.Array(ChangeSchema), nextCursor: NextCursor }),
+        },
+      },
+      handle: async ({ query }, { scope }) => {
+        const { changes, nextCursor } = await listMapChanges(deps, scope, query);
+        const items = changes.map((change) => ({ ...change, changedAt: change.changedAt.toISOString() }));
+        return { body: { items, nextCursor } };
+      },
+    },
+  );
+}

@@ -1,0 +1,46 @@
+/** `interchange terminology list` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { createCursorCodec } from '../../platform/http/cursor.ts';
+import type { StoredEntry } from './list-maps.store.ts';
+import { listMaps } from './list-maps.ts';
+import { mapItem } from './map.schema.ts';
+import { type MapOptions, parseLimit, requireMap } from './map-command.ts';
+
+interface Options extends MapOptions {
+  search?: string;
+  limit: number;
+  cursor?: string;
+}
+
+export function listMapsCommand(environment: CommandEnvironment): Command {
+  return new Command('list')
+    .description('list the entries of the terminology maps')
+    .requiredOption('--organisation <id>', 'organisation')
+    .option('--facility <id>', 'also the entries of this facility')
+    .option('--search <text>', 'found anywhere in codes and displays, without case')
+    .option('--limit <n>', 'entries at most', parseLimit, 100)
+    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange terminology list --organisation 7f0c… --search glucose',
+    )
+    .action(async ({ organisation, facility, ...request }: Options) => {
+      const { entries, nextCursor } = await environment.withSession(async ({ db, keys }) => {
+        const scope = await requireMap(db, { organisation, ...(facility === undefined ? {} : { facility }) });
+        return listMaps({ db, cursors: createCursorCodec(keys.derive('cursor')) }, scope, request);
+      });
+      const more = nextCursor === null ? [] : [`more: --cursor ${nextCursor}`];
+      environment.print(
+        { items: entries.map(mapItem), nextCursor },
+        [...entries.map(lineOf), ...more].join('\n') || 'No entries.',
+      );
+    });
+}
+
+function lineOf(entry: StoredEntry): string {
+  const target =
+    entry.targetCode === null ? 'no counterpart' : `${entry.targetCode} ${entry.targetDisplay ?? ''}`;
+  const owner = entry.facilityId === null ? '' : ` (facility ${entry.facilityId})`;
+  return `${entry.localSystem}|${entry.localCode} → ${entry.targetSystem}|${target.trim()}${owner}`;
+}

@@ -1,0 +1,214 @@
+/** SQL of terminology maps: lists, single entries, and the pages of an export. */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { MapKey, MapScope } from './map.store.ts';
+import type { Equivalence, MapEntry } from './map-entry.ts';
+
+/** An entry as it is kept. */
+export interface StoredEntry extends MapEntry {
+  id: string;
+  facilityId: string | null;
+  version: number;
+  updatedAt: Date;
+  /** The account that last changed it; null for an operator's command. */
+  updatedBy: string | null;
+}
+
+interface EntryRow {
+  id: string;
+  facility_id: string | null;
+  local_system: string;
+  local_code: string;
+  local_display: string | null;
+  target_system: string;
+  target_code: string | null;
+  target_display: string | null;
+  equivalence: Equivalence;
+  comment: string | null;
+  version: number;
+  updated_at: Date;
+  updated_by: string | null;
+}
+
+const COLUMNS = `map.id, map.facility_id, map.local_system, map.local_code, map.local_display, map.target_system,
+  map.target_code, map.target_display, map.equivalence, map.comment, map.version, map.updated_at, map.updated_by`;
+
+export interface ListFilter {
+  localSystem?: string | undefined;
+  localCode?: string | undefined;
+  targetSystem?: string | undefined;
+  targetCode?: string | undefined;
+  /** `organisation`: the organisation's own entries; `facility`: those of the facility; absent: both. */
+  level?: 'organisation' | 'facility' | undefined;
+  /** Found anywhere in the codes and displays, without case. */
+  search?: string | undefined;
+}
+
+/** Where a page ended: local system, local code, target system, level. */
+export type ListPosition = [localSystem: string, localCode: string, targetSystem: string, level: number];
+
+export function positionOf(entry: StoredEntry): ListPosition {
+  return [entry.localSystem, entry.localCode, entry.targetSystem, entry.facilityId === null ? 0 : 1];
+}
+
+/**
+ * Entries of the organisation and of the one facility (none when `facilityId` is null), by local system, local
+ * code, target system; the organisation's before the facility's.
+ */
+export async function listEntries(
+  db: Queryable,
+  scope: MapScope,
+  { filter, after, limit }: { filter: ListFilter; after?: ListPosition | undefined; limit: number },
+): Promise<StoredEntry[]> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'terminology-list',
+    text: `
+      select ${COLUMNS}
+      from terminology_map map
+      where map.organisation_id = $1
+        and (map.facility_id is null or map.facility_id = $2)
+        and ($3::text is null or map.local_system = $3)
+        and ($4::text is null or map.local_code = $4)
+        and ($5::text is null or map.target_system = $5)
+        and ($6::text is null or map.target_code = $6)
+        and ($7::boolean is null or (map.facility_id is null) = $7)
+        and ($8::text is null or position(lower($8) in lower(concat_ws(' ', map.local_code, map.local_display,
+          map.target_code, map.target_display))) > 0)
+        and ($9::text is null or (map.local_system, map.local_code, map.target_system,
+          (map.facility_id is not null)::int) > ($9, $10, $11, $12::int))
+      order by map.local_system, map.local_code, map.target_system, (map.facility_id is not null)::int
+      limit $13`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      filter.localSystem ?? null,
+      filter.localCode ?? null,
+      filter.targetSystem ?? null,
+      filter.targetCode ?? null,
+      filter.level === undefined ? null : filter.level === 'organisation',
+      filter.search ?? null,
+      after?.[0] ?? null,
+      after?.[1] ?? null,
+      after?.[2] ?? null,
+      after?.[3] ?? null,
+      limit,
+    ],
+  });
+  return rows.map(storedEntry);
+}
+
+export async function findEntry(
+  db: Queryable,
+  scope: MapScope,
+  key: MapKey,
+): Promise<StoredEntry | undefined> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'terminology-find',
+    text: `
+      select ${COLUMNS}
+      from terminology_map map
+      where map.organisation_id = $1
+        and map.facility_id is not distinct from $2::uuid
+        and map.local_system = $3
+        and map.local_code = $4
+        and map.target_system = $5`,
+    values: [scope.organisationId, scope.facilityId, key.localSystem, key.localCode, key.targetSystem],
+  });
+  return rows[0] === undefined ? undefined : storedEntry(rows[0]);
+}
+
+/** The entries that count for one local code at a facility: of each target system, the facility's before the organisation's. */
+export async function entriesOfCode(
+  db: Queryable,
+  scope: MapScope,
+  {
+    localSystem,
+    localCode,
+    targetSystem,
+  }: { localSystem: string; localCode: string; targetSystem?: string | undefined },
+): Promise<StoredEntry[]> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'terminology-entries-of-code',
+    text: `
+      select distinct on (map.target_system) ${COLUMNS}
+      from terminology_map map
+      where map.organisation_id = $1
+        and (map.facility_id is null or map.facility_id = $2)
+        and map.local_system = $3
+        and map.local_code = $4
+        and ($5::text is null or map.target_system = $5)
+      order by map.target_system, map.facility_id nulls last`,
+    values: [scope.organisationId, scope.facilityId, localSystem, localCode, targetSystem ?? null],
+  });
+  return rows.map(storedEntry);
+}
+
+/** The pairs of local and target system that a map has. */
+export async function listGroups(
+  db: Queryable,
+  scope: MapScope,
+): Promise<{ localSystem: string; targetSystem: string; hasRelation: boolean }[]> {
+  const { rows } = await db.query<{ local_system: string; target_system: string; has_relation: boolean }>({
+    text: `
+      select local_system, target_system,
+        bool_or(equivalence <> 'equivalent' or comment is not null) as has_relation
+      from terminology_map
+      where organisation_id = $1
+        and facility_id is not distinct from $2::uuid
+      group by local_system, target_system
+      order by local_system, target_system`,
+    values: [scope.organisationId, scope.facilityId],
+  });
+  return rows.map((row) => ({
+    localSystem: row.local_system,
+    targetSystem: row.target_system,
+    hasRelation: row.has_relation,
+  }));
+}
+
+/** One page of a group in the order of local codes, those after `afterCode`. */
+export async function listGroupPage(
+  db: Queryable,
+  scope: MapScope,
+  page: { localSystem: string; targetSystem: string; afterCode: string; limit: number },
+): Promise<StoredEntry[]> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'terminology-group-page',
+    text: `
+      select ${COLUMNS}
+      from terminology_map map
+      where map.organisation_id = $1
+        and map.facility_id is not distinct from $2::uuid
+        and map.local_system = $3
+        and map.target_system = $4
+        and map.local_code > $5
+      order by map.local_code
+      limit $6`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      page.localSystem,
+      page.targetSystem,
+      page.afterCode,
+      page.limit,
+    ],
+  });
+  return rows.map(storedEntry);
+}
+
+function storedEntry(row: EntryRow): StoredEntry {
+  return {
+    id: row.id,
+    facilityId: row.facility_id,
+    localSystem: row.local_system,
+    localCode: row.local_code,
+    localDisplay: row.local_display,
+    targetSystem: row.target_system,
+    targetCode: row.target_code,
+    targetDisplay: row.target_display,
+    equivalence: row.equivalence,
+    comment: row.comment,
+    version: row.version,
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+  };
+}

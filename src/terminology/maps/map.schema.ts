@@ -1,0 +1,92 @@
+/** Shapes of terminology maps in requests and answers. */
+
+import Type, { type Static, type TSchema } from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import type { StoredEntry } from './list-maps.store.ts';
+import type { MapScope } from './map.store.ts';
+import { EQUIVALENCES, type Equivalence } from './map-entry.ts';
+
+const Nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const EquivalenceSchema = named(
+  'Equivalence',
+  Type.Unsafe<Equivalence>({
+    type: 'string',
+    enum: EQUIVALENCES,
+    description:
+      'How the target relates to the local code (FHIR R4 ConceptMapEquivalence). Codes are sent only for equal, equivalent, wider and subsumes; unmatched says that there is no such code.',
+  }),
+);
+
+export const MapItemSchema = named(
+  'MapEntry',
+  Type.Object({
+    id: Type.String(),
+    facilityId: Nullable('null for the map of the organisation; else the facility, whose entries win.'),
+    localSystem: Type.String({ description: 'Empty for codes that come without a system.' }),
+    localCode: Type.String(),
+    localDisplay: Nullable('What the local code is called.'),
+    targetSystem: Type.String({ description: 'URI of the standard system, e.g. `http://loinc.org`.' }),
+    targetCode: Nullable('null where equivalence is unmatched.'),
+    targetDisplay: Nullable('What the standard system calls it.'),
+    equivalence: EquivalenceSchema,
+    comment: Nullable('Required where equivalence is narrower or inexact.'),
+    version: Type.Integer({ description: 'Goes up with every change.' }),
+    updatedAt: Type.String({ description: 'UTC instant.' }),
+    updatedBy: Nullable('Account that last changed it; null for a command of the operator.'),
+  }),
+);
+
+/** A file of terminology maps as FHIR has it; more of it is in docs/terminology.md. */
+export const ConceptMapSchema = Type.Object(
+  { resourceType: Type.Literal('ConceptMap') },
+  { title: 'ConceptMap', additionalProperties: true, description: 'FHIR R4 ConceptMap.' },
+);
+
+const KEPT = 'As in an answer, which may be sent back whole; not read.';
+const Kept = (schema: TSchema) => Type.Optional(Type.Unsafe<unknown>({ ...schema, description: KEPT }));
+
+export const PutMapBody = Type.Object(
+  {
+    facilityId: Type.Optional(
+      Nullable('The facility of the call, for an entry that counts there only; otherwise absent or null.'),
+    ),
+    localSystem: Type.Optional(Nullable('Absent, null or empty for codes that come without a system.')),
+    localCode: Type.String(),
+    localDisplay: Type.Optional(Nullable('What the local code is called.')),
+    targetSystem: Type.String({ description: 'Absolute URI, e.g. `http://loinc.org`.' }),
+    targetCode: Type.Optional(Nullable('LOINC codes are checked by their check digit, UCUM units by UCUM.')),
+    targetDisplay: Type.Optional(Nullable('What the standard system calls it.')),
+    equivalence: Type.Optional(EquivalenceSchema),
+    comment: Type.Optional(Nullable('Required where equivalence is narrower or inexact.')),
+    id: Kept(Type.String()),
+    version: Kept(Type.Integer()),
+    updatedAt: Kept(Type.String()),
+    updatedBy: Kept(Type.Union([Type.String(), Type.Null()])),
+  },
+  { additionalProperties: false },
+);
+export type PutMapBody = Static<typeof PutMapBody>;
+
+export const LEVELS = ['organisation', 'facility'] as const;
+export type Level = (typeof LEVELS)[number];
+export const LevelParameter = (description: string) =>
+  Type.Optional(Type.Unsafe<Level>({ type: 'string', enum: LEVELS, description }));
+
+export const LimitParameter = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items on a page.' }),
+);
+export const CursorParameter = Type.Optional(
+  Type.String({ description: 'Opaque: nextCursor of the previous page.' }),
+);
+export const NextCursor = Nullable('null on the last page.');
+
+/** The map that a call means: the organisation's unless it asks for its facility's. */
+export function mapScope({ scope }: Pick<FacilityContext, 'scope'>, level: Level | undefined): MapScope {
+  return { organisationId: scope.organisationId, facilityId: level === 'facility' ? scope.facilityId : null };
+}
+
+export function mapItem(entry: StoredEntry): Static<typeof MapItemSchema> {
+  const { id, facilityId, version, updatedAt, updatedBy, ...fields } = entry;
+  return { id, facilityId, ...fields, version, updatedAt: updatedAt.toISOString(), updatedBy };
+}

@@ -1,0 +1,126 @@
+/** SQL of terminology maps: the writes. Every write is set-based and leaves its trace in the same statement. */
+import type { Client, Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import type { MapEntry } from './map-entry.ts';
+
+/** Whose map is meant: the organisation's (`facilityId` null) or that of one facility. */
+export interface MapScope extends OrganisationScope {
+  readonly facilityId: string | null;
+}
+
+/** Who changes a map, and when. */
+export interface MapChange {
+  now: Date;
+  /** The account; null for an operator's command. */
+  accountId: string | null;
+}
+
+export interface WriteCounts {
+  created: number;
+  changed: number;
+  unchanged: number;
+}
+
+/** What an entry is found by. */
+export type MapKey = Pick<MapEntry, 'localSystem' | 'localCode' | 'targetSystem'>;
+
+/** One writer of an organisation's maps at a time, until the transaction ends: imports never deadlock. */
+export async function lockMaps(client: Client, scope: OrganisationScope): Promise<void> {
+  await client.query({
+    text: `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
+    values: [scope.organisationId],
+  });
+}
+
+/** Make these the entries of their keys, each key at most once. Entries that are so already are not touched. */
+export async function upsertEntries(
+  db: Queryable,
+  scope: MapScope,
+  { entries, change }: { entries: readonly MapEntry[]; change: MapChange },
+): Promise<WriteCounts> {
+  const { rows } = await db.query<{ created: number; changed: number }>({
+    name: 'terminology-upsert',
+    text: `
+      with written as (
+        insert into terminology_map as map (organisation_id, facility_id, id, local_system, local_code, local_display,
+          target_system, target_code, target_display, equivalence, comment, created_at, updated_at, updated_by)
+        select $1, $2, gen_random_uuid(), given.*, $3, $3, $4
+        from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])
+          as given
+        on conflict (organisation_id, local_system, local_code, target_system, facility_id) do update
+        set local_display = excluded.local_display,
+          target_code = excluded.target_code,
+          target_display = excluded.target_display,
+          equivalence = excluded.equivalence,
+          comment = excluded.comment,
+          version = map.version + 1,
+          updated_at = excluded.updated_at,
+          updated_by = excluded.updated_by
+        where (map.local_display, map.target_code, map.target_display, map.equivalence, map.comment)
+          is distinct from (excluded.local_display, excluded.target_code, excluded.target_display,
+            excluded.equivalence, excluded.comment)
+        returning *
+      ), traced as (
+        insert into terminology_map_change (organisation_id, map_id, version, kind, facility_id, local_system, local_code,
+          target_system, target_code, target_display, equivalence, changed_at, changed_by)
+        select organisation_id, id, version, case when version = 1 then 'created' else 'changed' end, facility_id,
+          local_system, local_code, target_system, target_code, target_display, equivalence, updated_at, updated_by
+        from written
+      )
+      select (count(*) filter (where version = 1))::int as created,
+        (count(*) filter (where version > 1))::int as changed
+      from written`,
+    values: [scope.organisationId, scope.facilityId, change.now, change.accountId, ...columnsOf(entries)],
+  });
+  const { created = 0, changed = 0 } = rows[0] ?? {};
+  return { created, changed, unchanged: entries.length - created - changed };
+}
+
+function columnsOf(entries: readonly MapEntry[]): (string | null)[][] {
+  return [
+    entries.map((entry) => entry.localSystem),
+    entries.map((entry) => entry.localCode),
+    entries.map((entry) => entry.localDisplay),
+    entries.map((entry) => entry.targetSystem),
+    entries.map((entry) => entry.targetCode),
+    entries.map((entry) => entry.targetDisplay),
+    entries.map((entry) => entry.equivalence),
+    entries.map((entry) => entry.comment),
+  ];
+}
+
+/** False when there is no such entry. */
+export async function deleteEntry(
+  db: Queryable,
+  scope: MapScope,
+  { key, change }: { key: MapKey; change: MapChange },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'terminology-delete',
+    text: `
+      with removed as (
+        delete from terminology_map
+        where organisation_id = $1
+          and facility_id is not distinct from $2::uuid
+          and local_system = $3
+          and local_code = $4
+          and target_system = $5
+        returning *
+      )
+      insert into terminology_map_change (organisation_id, map_id, version, kind, facility_id, local_system, local_code,
+        target_system, target_code, target_display, equivalence, changed_at, changed_by)
+      select organisation_id, id, version + 1, 'deleted', facility_id, local_system, local_code,
+        target_system, target_code, target_display, equivalence, $6, $7
+      from removed`,
+    values: [
+      scope.organisationId,
+      scope.facilityId,
+      key.localSystem,
+      key.localCode,
+      key.targetSystem,
+      change.now,
+      change.accountId,
+    ],
+  });
+  return rowCount === 1;
+}

@@ -1,0 +1,22 @@
+/** What every change of a terminology map begins with. */
+import type { Client } from '../../platform/db/database.ts';
+import { forbidden } from '../../platform/http/errors.ts';
+import { mayActForOrganisation } from '../../tenancy/roles/organisation-rights.store.ts';
+import type { Permission } from '../../tenancy/roles/permissions.ts';
+import { lockMaps, type MapChange, type MapScope } from './map.store.ts';
+
+const PERMISSION: Permission = 'terminology.maps.organisation';
+
+/**
+ * Lock the map until the transaction ends, then make sure that the account may change it: 403 otherwise. In this
+ * order, so that a right which was lost while the change waited is not used.
+ */
+export async function openMap(client: Client, scope: MapScope, { accountId }: MapChange): Promise<void> {
+  await lockMaps(client, scope);
+  if (scope.facilityId !== null || accountId === null) return;
+  if (await mayActForOrganisation(client, scope, { accountId, permission: PERMISSION })) return;
+  throw forbidden(
+    `The map of the organisation counts at every facility. This account may not use every facility and lacks the permission ${PERMISSION}. To change the map of one facility, send facilityId in the entry, or level=facility in the query.`,
+    'permission_missing',
+  );
+}

@@ -1,0 +1,151 @@
+/** Who may change the map of a whole organisation, against the running API. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+
+const LOINC = 'http://loinc.org';
+const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
+const MANAGE = 'terminology.maps.manage';
+const entry = { localSystem: 'urn:lab', localCode: 'HGB', targetSystem: LOINC, targetCode: '718-7' };
+const key = `localSystem=urn:lab&localCode=HGB&targetSystem=${LOINC}`;
+const csv = `${HEADER}\nurn:lab,HGB,,${LOINC},20509-6,\n`;
+const conceptMap = {
+  resourceType: 'ConceptMap',
+  group: [
+    {
+      source: 'urn:lab',
+      target: LOINC,
+      element: [{ code: 'HGB', target: [{ code: '20509-6', equivalence: 'equivalent' }] }],
+    },
+  ],
+};
+
+let api: TestApi;
+let tenant: Tenant;
+let sisterFacilityId: string;
+/** May use both facilities. */
+let manager: TestAccount;
+/** May use the sister facility only. */
+let limited: TestAccount;
+
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api.close());
+beforeEach(async () => {
+  tenant = await api.createTenant();
+  sisterFacilityId = await api.createFacility(tenant.organisationId);
+  const facilityIds = [tenant.facilityId, sisterFacilityId];
+  manager = await api.createAccount(tenant, { permissions: [MANAGE], facilityIds });
+  limited = await api.createAccount({ ...tenant, facilityId: sisterFacilityId }, { permissions: [MANAGE] });
+});
+
+/** Every call that writes a map: of the organisation, or with `facility` of the facility of the call. */
+const WRITES: [name: string, write: (account: TestAccount, level: string) => ReturnType<TestApi['call']>][] =
+  [
+    [
+      'PUT',
+      ({ token, facilityId }, level) =>
+        api.call('/terminology/maps', {
+          method: 'PUT',
+          token,
+          body: { ...entry, targetCode: '20509-6', ...(level === 'facility' ? { facilityId } : {}) },
+        }),
+    ],
+    [
+      'DELETE',
+      ({ token }, level) => api.call(`/terminology/maps?${key}&level=${level}`, { method: 'DELETE', token }),
+    ],
+    [
+      'import of CSV',
+      ({ token }, level) =>
+        api.call(`/terminology/maps/import?level=${level}`, {
+          token,
+          headers: { 'content-type': 'text/csv' },
+          body: csv,
+        }),
+    ],
+    [
+      'import of a ConceptMap',
+      ({ token }, level) => api.call(`/terminology/maps/import?level=${level}`, { token, body: conceptMap }),
+    ],
+    [
+      'dry run of an import',
+      ({ token }, level) =>
+        api.call(`/terminology/maps/import?level=${level}&dryRun=true`, { token, body: conceptMap }),
+    ],
+  ];
+
+const put = (account: TestAccount, body: object = entry) =>
+  api.call('/terminology/maps', { method: 'PUT', token: account.token, body });
+const codeAt = async (facilityId: string) => {
+  const headers = { 'x-facility-id': facilityId };
+  const path = '/terminology/maps/$translate?system=urn:lab&code=HGB';
+  const { json } = await api.call(path, { token: manager.token, headers });
+  return json.parameter[1]?.part?.[1]?.valueCoding.code;
+};
+
+for (const [name, write] of WRITES) {
+  test(`${name}: refused for the organisation to an account of one facility; its own map is its own`, async () => {
+    assert.equal((await put(manager)).status, 201);
+    const refused = await write(limited, 'organisation');
+    assert.equal(refused.status, 403, refused.text);
+    assert.match(refused.json.message, /every facility.*terminology\.maps\.organisation/);
+    assert.match(refused.json.message, /facilityId.*level=facility/);
+    assert.equal(await codeAt(tenant.facilityId), '718-7');
+    assert.equal(await codeAt(sisterFacilityId), '718-7');
+
+    assert.equal((await put(limited, { ...entry, facilityId: sisterFacilityId })).status, 201);
+    assert.ok((await write(limited, 'facility')).status < 300);
+    assert.equal(await codeAt(tenant.facilityId), '718-7', 'the other facility answers as before');
+  });
+
+  test(`${name}: taken from an account of one facility whose role may change the organisation's map`, async () => {
+    const permissions = [MANAGE, 'terminology.maps.organisation'];
+    const appointed = await api.createAccount(tenant, { permissions });
+    assert.equal((await put(appointed)).status, 201);
+    const taken = await write(appointed, 'organisation');
+    assert.ok(taken.status < 300, taken.text);
+  });
+}
+
+test('terminology.maps.organisation alone changes nothing', async () => {
+  const account = await api.createAccount(tenant, { permissions: ['terminology.maps.organisation'] });
+  assert.equal((await put(account)).status, 403);
+});
+
+test('a facility that is added takes the right from who may not use it', async () => {
+  assert.equal((await put(manager)).status, 201);
+  await api.createFacility(tenant.organisationId);
+  assert.equal((await put(manager, { ...entry, targetCode: '20509-6' })).status, 403);
+});
+
+test('a right that is lost while the change waits for another one is not used', async () => {
+  const blocker = await api.database.pool.connect();
+  try {
+    await blocker.query('begin');
+    await blocker.query(`select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`, [
+      tenant.organisationId,
+    ]);
+    const answer = put(manager);
+    await waitForLock();
+    await api.database.pool.query({
+      text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id = $3',
+      values: [tenant.organisationId, manager.userId, sisterFacilityId],
+    });
+    await blocker.query('commit');
+    assert.equal((await answer).status, 403);
+  } finally {
+    blocker.release();
+  }
+});
+
+async function waitForLock(): Promise<void> {
+  for (;;) {
+    const { rows } = await api.database.pool.query({
+      text: `select from pg_locks where locktype = 'advisory' and not granted`,
+    });
+    if (rows.length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,50 @@
+/** PUT /terminology/maps: one entry, by its local code and standard system. */
+import type { Pool } from '../../platform/db/database.ts';
+import { badRequest, forbidden } from '../../platform/http/errors.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
+import { putMapEntry } from './change-maps.ts';
+import { type Level, MapItemSchema, mapItem, mapScope, PutMapBody } from './map.schema.ts';
+
+export function putMapRoute(deps: { db: Pool }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['terminology.maps.manage'], purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'putTerminologyMap',
+        summary: 'Create or change one entry of a terminology map',
+        description:
+          'The entry is found by facilityId, localSystem, localCode and targetSystem, and replaced whole: fields that are left out become empty. It counts from the next fetch on. Sending it again changes nothing. An entry of the organisation (no facilityId) is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
+        tag: 'Terminology',
+      },
+      body: PutMapBody,
+      bodyExample: {
+        localSystem: 'urn:lab',
+        localCode: 'HB',
+        targetSystem: 'http://loinc.org',
+        targetCode: '718-7',
+      },
+      responses: {
+        200: { description: 'The entry was there; this is how it is now.', schema: MapItemSchema },
+        201: { description: 'The entry is new.', schema: MapItemSchema },
+      },
+      handle: async ({ body: { facilityId, ...given } }, context) => {
+        const scope = mapScope(context, levelOf(facilityId ?? null, context));
+        const change = { now: context.now, accountId: context.caller.accountId };
+        const { entry, created } = await putMapEntry(deps.db, scope, { given, change });
+        return { status: created ? 201 : 200, body: mapItem(entry) };
+      },
+    },
+  );
+}
+
+function levelOf(facilityId: string | null, { scope }: FacilityContext): Level {
+  if (facilityId === null) return 'organisation';
+  if (!isUuid(facilityId)) throw badRequest('facilityId must be a UUID, or null for the whole organisation.');
+  if (facilityId.toLowerCase() === scope.facilityId) return 'facility';
+  throw forbidden(
+    'facilityId is not the facility of this call. Send its id in x-facility-id too, or leave facilityId out for the whole organisation.',
+    'tenancy_refused',
+  );
+}

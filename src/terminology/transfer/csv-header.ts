@@ -1,0 +1,123 @@
+/** The header of a terminology map as CSV (design section 5): which column of a file holds what. */
+
+import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
+import { type IgnoredElements, MapFileError } from './import-row.ts';
+
+/** The columns of the header, in the order of export; the last two may be left out. */
+export const FIELDS = {
+  local_system: 'localSystem',
+  local_code: 'localCode',
+  local_display: 'localDisplay',
+  target_system: 'targetSystem',
+  target_code: 'targetCode',
+  target_display: 'targetDisplay',
+  equivalence: 'equivalence',
+  comment: 'comment',
+} as const satisfies Record<string, keyof MapEntry>;
+export type CsvColumn = keyof typeof FIELDS;
+export const CSV_COLUMNS = Object.keys(FIELDS) as CsvColumn[];
+
+/** Columns that are named as not read. */
+const MAX_UNREAD_COLUMNS = 100;
+
+export interface CsvReadOptions {
+  /** Which column of the file holds what; a column that is not named here has its own name. */
+  columns?: ReadonlyMap<CsvColumn, string>;
+  /** For a file without such a column. */
+  localSystem?: string | undefined;
+  targetSystem?: string | undefined;
+  /** Told of each column that is not read, with the number of its rows. */
+  ignored?: IgnoredElements;
+}
+
+/** `local_code=itemid,target_code=loinc` as the columns that it names; a text that says what is wrong with it. */
+export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> | string {
+  const columns = new Map<CsvColumn, string>();
+  for (const part of text.split(',')) {
+    const [, column = '', name = ''] = /^\s*(\w+)\s*=\s*(.*\S)\s*$/.exec(part) ?? [];
+    if (!isColumn(column))
+      return `columns are given as ${CSV_COLUMNS[1]}=<column of the file>, separated by commas; left of = stands one of ${CSV_COLUMNS.join(', ')}`;
+    columns.set(column, name);
+  }
+  return columns;
+}
+
+function isColumn(text: string): text is CsvColumn {
+  return Object.hasOwn(FIELDS, text);
+}
+
+export interface Header {
+  /** Position in a record of each field. */
+  positions: [field: keyof MapEntry, position: number][];
+  width: number;
+  constants: GivenEntry;
+  /** Columns that hold nothing of an entry, a misspelled one among them. */
+  unread: string[];
+}
+
+/** Throws {@link MapFileError} where a column is missing. */
+export function readHeader(names: string[], options: CsvReadOptions): Header {
+  refuseOtherSeparators(names);
+  const positions: Header['positions'] = [];
+  const constants: GivenEntry = { localSystem: options.localSystem, targetSystem: options.targetSystem };
+  for (const column of CSV_COLUMNS) {
+    const field = FIELDS[column];
+    const wanted = options.columns?.get(column);
+    if (wanted === undefined && (constants[field] ?? '') !== '') continue;
+    const position = positionOf(names, wanted ?? column);
+    if (position !== undefined) positions.push([field, position]);
+    else if (wanted !== undefined)
+      throw new MapFileError(`There is no column ${wanted}. The file has: ${listed(names)}.`);
+    else if (isNeeded(column)) throw new MapFileError(missingColumn(column, names));
+  }
+  return { positions, width: names.length, constants, unread: unreadColumns(names, positions) };
+}
+
+function unreadColumns(names: string[], positions: Header['positions']): string[] {
+  const read = new Set(positions.map(([, position]) => position));
+  const unread = names.filter((name, position) => name.trim() !== '' && !read.has(position));
+  return [...new Set(unread.map(shortened))].slice(0, MAX_UNREAD_COLUMNS);
+}
+
+/** By its whole name, or without what stands in parentheses behind it. */
+function positionOf(names: string[], wanted: string): number | undefined {
+  const whole = names.findIndex((name) => name.trim() === wanted);
+  const short = names.findIndex((name) => withoutRemark(name) === wanted);
+  const position = whole >= 0 ? whole : short;
+  return position < 0 ? undefined : position;
+}
+
+function withoutRemark(name: string): string {
+  const trimmed = name.trim();
+  const remark = trimmed.indexOf('(');
+  return remark >= 0 && trimmed.endsWith(')') ? trimmed.slice(0, remark).trim() : trimmed;
+}
+
+/** The columns of a file for a message: not all of a thousand, and not all of a long one. */
+function listed(names: string[]): string {
+  const shown = names.slice(0, 20).map(shortened);
+  return `${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
+}
+
+function shortened(name: string): string {
+  return name.length > 40 ? `${name.slice(0, 40)}…` : name;
+}
+
+function isNeeded(column: CsvColumn): boolean {
+  return !['local_display', 'target_display', 'equivalence', 'comment'].includes(column);
+}
+
+function missingColumn(column: CsvColumn, names: string[]): string {
+  const constant = column.endsWith('_system') ? `, or give --${column.replace('_', '-')} for all rows` : '';
+  return `There is no column ${column}. Name it with --columns ${column}=<column of the file>${constant}. The file has: ${listed(names)}.`;
+}
+
+function refuseOtherSeparators(names: string[]): void {
+  const only = names.length === 1 ? (names[0] ?? '') : '';
+  for (const [separator, name] of [
+    [';', 'semicolons'],
+    ['\t', 'tabs'],
+  ] as const)
+    if (only.includes(separator))
+      throw new MapFileError(`The file is separated by ${name}. Save it as CSV separated by commas.`);
+}

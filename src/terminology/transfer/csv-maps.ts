@@ -1,0 +1,104 @@
+/** Terminology maps as CSV (design section 5; RFC 4180), read and written as streams. */
+import { type PipelineSource, pipeline, type Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
+import { CSV_COLUMNS, type CsvReadOptions, FIELDS, type Header, readHeader } from './csv-header.ts';
+import { type ImportRow, MapFileError } from './import-row.ts';
+
+const PLAIN_COLUMNS = CSV_COLUMNS.slice(0, 6);
+const MAX_RECORD_CHARACTERS = 65_536;
+
+/** The rows of a CSV file in UTF-8, one at a time. Throws {@link MapFileError}. */
+export async function* readCsvRows(source: Readable, options: CsvReadOptions): AsyncGenerator<ImportRow> {
+  const parser = parse({
+    bom: true,
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_RECORD_CHARACTERS,
+  });
+  pipeline(source as PipelineSource<Buffer>, decodeUtf8, parser, () => undefined);
+  let header: Header | undefined;
+  let countedTwice = 0;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{
+      record: string[];
+      info: { lines: number };
+    }>) {
+      // The parser counts a quoted CRLF as two lines.
+      countedTwice += quotedIn(record, /\r\n/g);
+      const line = info.lines - countedTwice - quotedIn(record, /\r\n|\r|\n/g);
+      if (header === undefined) header = readHeader(record, options);
+      else {
+        for (const name of header.unread) options.ignored?.set(name, (options.ignored.get(name) ?? 0) + 1);
+        yield readRecord(record, line, header);
+      }
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? syntaxFault(error) : error;
+  }
+  if (header === undefined) throw new MapFileError('The file is empty.');
+}
+
+/** The text of a CSV file. The columns beyond the six of the header are written only with `withRelation`. */
+export async function* csvText(
+  entries: AsyncIterable<MapEntry[]>,
+  { withRelation }: { withRelation: boolean },
+): AsyncGenerator<string> {
+  const columns = withRelation ? CSV_COLUMNS : PLAIN_COLUMNS;
+  yield `${columns.join(',')}\r\n`;
+  for await (const page of entries)
+    yield page
+      .map((entry) => `${columns.map((column) => csvCell(entry[FIELDS[column]] ?? '')).join(',')}\r\n`)
+      .join('');
+}
+
+function readRecord(record: string[], line: number, { positions, width, constants }: Header): ImportRow {
+  const given: GivenEntry = { ...constants };
+  for (const [field, position] of positions) given[field] = cellText(record[position] ?? '');
+  if (record.length === width) return { line, given };
+  return { line, given, fault: `has ${record.length} cells where the header has ${width}` };
+}
+
+function quotedIn(record: string[], pattern: RegExp): number {
+  return record.reduce((count, cell) => count + (cell.match(pattern)?.length ?? 0), 0);
+}
+
+async function* decodeUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new MapFileError('The file is not UTF-8. Save it as "CSV UTF-8".', { cause: error });
+  }
+}
+
+function syntaxFault(error: CsvError): MapFileError {
+  const { lines } = error as { lines?: number };
+  const where = lines === undefined ? '' : ` near line ${lines}`;
+  const long =
+    error.code === 'CSV_MAX_RECORD_SIZE'
+      ? `: a record has more than ${MAX_RECORD_CHARACTERS} characters`
+      : '';
+  return new MapFileError(
+    `The file is not CSV${where}${long}. Look for a quote that is not closed or not doubled.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/**
+ * A cell that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`) gets an apostrophe in front, also
+ * where it has one already, so that {@link cellText} gives back exactly what was there.
+ */
+function csvCell(value: string): string {
+  const inert = /^'*[=+\-@]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+function cellText(cell: string): string {
+  return /^'+[=+\-@]/.test(cell) ? cell.slice(1) : cell;
+}

@@ -1,0 +1,43 @@
+/** `interchange terminology export` */
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command, Option } from 'commander';
+import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { type MapOptions, requireMap } from '../maps/map-command.ts';
+import { EXPORT_FORMATS, type ExportFormat, exportMaps } from './export-maps.ts';
+
+interface Options extends MapOptions {
+  format: ExportFormat;
+  output?: string;
+}
+
+export function exportMapsCommand(environment: CommandEnvironment): Command {
+  return new Command('export')
+    .description('write a terminology map as a file that the import takes')
+    .requiredOption('--organisation <id>', 'organisation')
+    .option('--facility <id>', 'the map of this facility instead of the one of the organisation')
+    .addOption(
+      new Option('--format <format>', 'file format').choices(Object.keys(EXPORT_FORMATS)).default('csv'),
+    )
+    .option('--output <file>', 'file to write (default: standard output)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange terminology export --organisation 7f0c… --format conceptmap --output map.json',
+    )
+    .action(async (options: Options) => {
+      if (environment.json && options.output === undefined)
+        throw new UsageError('With --json, name the file to write: --output map.csv');
+      await environment.withSession(async ({ db }) => {
+        const scope = await requireMap(db, options);
+        const text = Readable.from(await exportMaps(db, scope, options.format), { objectMode: false });
+        if (options.output === undefined) await pipeline(text, process.stdout, { end: false });
+        else await pipeline(text, createWriteStream(options.output)).catch(refuseOutput);
+      });
+      environment.print({ format: options.format, output: options.output ?? null }, '');
+    });
+}
+
+function refuseOutput(error: NodeJS.ErrnoException): never {
+  throw new CommandError(`The file cannot be written (${error.code}).`, { cause: error });
+}

@@ -1,0 +1,43 @@
+/** GET /terminology/maps/export: one map as a file that the import takes. */
+import { Readable } from 'node:stream';
+import Type from 'typebox';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
+import { EXPORT_FORMATS, type ExportFormat, exportMaps } from './export-maps.ts';
+
+export function exportMapsRoute(deps: { db: Queryable }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'exportTerminologyMaps',
+        summary: 'Export a terminology map as CSV or a FHIR ConceptMap',
+        description:
+          'In CSV, a cell that a spreadsheet would take for a formula has an apostrophe in front; the import takes it away again.',
+        tag: 'Terminology',
+      },
+      query: Type.Object({
+        format: Type.Unsafe<ExportFormat>({ type: 'string', enum: Object.keys(EXPORT_FORMATS) }),
+        level: LevelParameter('`facility` for the map of the facility of the call; default `organisation`.'),
+      }),
+      responses: {
+        200: {
+          description: 'The file.',
+          contents: { 'text/csv': Type.String(), 'application/fhir+json': ConceptMapSchema },
+          headers: ['content-disposition'],
+        },
+      },
+      handle: async ({ query: { format, level } }, context) => {
+        const { contentType, fileName } = EXPORT_FORMATS[format];
+        const text = await exportMaps(deps.db, mapScope(context, level), format);
+        return {
+          contentType,
+          headers: { 'content-disposition': `attachment; filename="${fileName}"` },
+          body: Readable.from(text, { objectMode: false }),
+        };
+      },
+    },
+  );
+}

@@ -1,0 +1,56 @@
+/** Writes one map, the organisation's or a facility's, as text, in bounded memory. */
+import type { Queryable } from '../../platform/db/database.ts';
+import { listGroupPage, listGroups } from '../maps/list-maps.store.ts';
+import type { MapScope } from '../maps/map.store.ts';
+import type { MapEntry } from '../maps/map-entry.ts';
+import { conceptMapText, type MapGroup } from './concept-map.fhir.ts';
+import { csvText } from './csv-maps.ts';
+
+const ENTRIES_IN_PAGE = 1_000;
+
+export const EXPORT_FORMATS = {
+  csv: { contentType: 'text/csv; charset=utf-8', fileName: 'terminology-maps.csv' },
+  conceptmap: { contentType: 'application/fhir+json', fileName: 'terminology-maps.json' },
+} as const;
+export type ExportFormat = keyof typeof EXPORT_FORMATS;
+
+/** What {@link importMaps} reads back to the same map. Reads page by page, so that no transaction stays open. */
+export async function exportMaps(
+  db: Queryable,
+  scope: MapScope,
+  format: ExportFormat,
+): Promise<AsyncIterable<string>> {
+  const found = await listGroups(db, scope);
+  const groups: MapGroup[] = found.map((group) => ({ ...group, pages: pagesOf(db, scope, group) }));
+  if (format === 'csv')
+    return csvText(concatenated(groups), { withRelation: found.some((group) => group.hasRelation) });
+  const owner = scope.facilityId === null ? 'organisation' : 'facility';
+  return conceptMapText(
+    { url: `urn:uuid:${scope.facilityId ?? scope.organisationId}`, title: `Terminology map of the ${owner}` },
+    groups,
+  );
+}
+
+async function* concatenated(groups: Iterable<MapGroup>): AsyncGenerator<MapEntry[]> {
+  for (const group of groups) yield* group.pages;
+}
+
+async function* pagesOf(
+  db: Queryable,
+  scope: MapScope,
+  { localSystem, targetSystem }: { localSystem: string; targetSystem: string },
+): AsyncGenerator<MapEntry[]> {
+  let afterCode = '';
+  for (;;) {
+    const page = await listGroupPage(db, scope, {
+      localSystem,
+      targetSystem,
+      afterCode,
+      limit: ENTRIES_IN_PAGE,
+    });
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < ENTRIES_IN_PAGE) return;
+    afterCode = last.localCode;
+  }
+}

@@ -1,0 +1,98 @@
+/** `interchange terminology import` */
+import { open } from 'node:fs/promises';
+import { Command } from 'commander';
+import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { type MapOptions, requireMap } from '../maps/map-command.ts';
+import { CSV_COLUMNS, parseColumns } from './csv-header.ts';
+import { type ImportReport, importMaps, placeText } from './import-maps.ts';
+import { MapFileError } from './import-row.ts';
+import { detectFormat, readMapFile } from './read-map-file.ts';
+
+interface Options extends MapOptions {
+  columns?: string;
+  localSystem?: string;
+  targetSystem?: string;
+  dryRun?: boolean;
+}
+
+const HELP = `
+The file is a FHIR R4 ConceptMap, or CSV (UTF-8, commas) with the header
+  ${CSV_COLUMNS.slice(0, 6).join(',')}
+and, if wanted, ${CSV_COLUMNS.slice(6).join(' and ')}. Faulty entries are left out and reported one by one; the
+others are kept. Importing the same file again changes nothing. Exit code 1 when the file cannot be read, or when
+no entry of it can be taken.
+
+Examples:
+  npx interchange terminology import --organisation 7f0c… lab-codes.csv
+  npx interchange terminology import --organisation 7f0c… --local-system http://hospital.example/lab \\
+    --target-system http://loinc.org --columns local_code=itemid,local_display=label,target_code=loinc items.csv`;
+
+export function importMapsCommand(environment: CommandEnvironment): Command {
+  return new Command('import')
+    .description(
+      'take a terminology map from CSV or a FHIR ConceptMap; reports every entry that it leaves out',
+    )
+    .argument('<file>', 'CSV or FHIR ConceptMap; - reads standard input')
+    .requiredOption('--organisation <id>', 'organisation')
+    .option('--facility <id>', 'for this facility only; its entries win over those of the organisation')
+    .option('--columns <list>', 'columns of a CSV file with another header, as local_code=itemid,…')
+    .option('--local-system <uri>', 'local system of every entry, where the file has none')
+    .option('--target-system <uri>', 'standard system of every entry, where the file has none')
+    .option('--dry-run', 'report only; keep nothing')
+    .addHelpText('after', HELP)
+    .action(async (file: string, options: Options) => {
+      const columns = options.columns === undefined ? new Map() : parseColumns(options.columns);
+      if (typeof columns === 'string') throw new UsageError(`--columns is not valid: ${columns}.`);
+      const ignored = new Map<string, number>();
+      const report = await environment
+        .withSession(async ({ db }) => {
+          const scope = await requireMap(db, options);
+          const { format, source } = await detectFormat(await openMapFile(environment, file));
+          const { localSystem, targetSystem, dryRun = false } = options;
+          const rows = readMapFile(source, format, { columns, localSystem, targetSystem, ignored });
+          return importMaps(db, scope, { rows, change: { now: environment.now(), accountId: null }, dryRun });
+        })
+        .catch(refuseFile);
+      const document = { ...report, ignored: Object.fromEntries(ignored) };
+      environment.print(document, reportText(report, ignored, options.dryRun === true));
+      if (report.read > 0 && report.rejectedCount === report.read) process.exitCode = 1;
+    });
+}
+
+async function openMapFile(environment: CommandEnvironment, file: string) {
+  if (file === '-') return environment.stdin;
+  try {
+    const handle = await open(file);
+    if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
+    await handle.close();
+  } catch (error) {
+    throw new CommandError(unreadable(file, (error as NodeJS.ErrnoException).code), { cause: error });
+  }
+  throw new CommandError(`${file} is a folder. Name one file.`);
+}
+
+function unreadable(file: string, code: string | undefined): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no file ${file}.`;
+  if (code === 'EACCES' || code === 'EPERM') return `The file ${file} may not be read by this user.`;
+  return `The file ${file} cannot be read (${code ?? 'unknown error'}).`;
+}
+
+function refuseFile(error: unknown): never {
+  if (error instanceof MapFileError) throw new CommandError(error.message, { cause: error });
+  throw error;
+}
+
+function reportText(report: ImportReport, ignored: ReadonlyMap<string, number>, dryRun: boolean): string {
+  const { read, created, changed, unchanged, rejectedCount, rejected } = report;
+  const lines = rejected.map((row) => `${placeText(row)}: ${codeText(row.localCode)}${row.reason}`);
+  if (rejectedCount > rejected.length) lines.push(`… and ${rejectedCount - rejected.length} more`);
+  for (const [element, count] of ignored) lines.push(`not taken: ${element} (${count})`);
+  lines.push(
+    `${read} entries: ${created} created, ${changed} changed, ${unchanged} unchanged, ${rejectedCount} left out${dryRun ? ' (dry run: nothing was kept)' : ''}`,
+  );
+  return lines.join('\n');
+}
+
+function codeText(localCode: string | null): string {
+  return localCode === null || localCode === '' ? '' : `${JSON.stringify(localCode)} `;
+}

@@ -1,0 +1,102 @@
+/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. */
+import { Readable } from 'node:stream';
+import Type from 'typebox';
+import type { Pool } from '../../platform/db/database.ts';
+import { mediaTypeOf, requireContentType } from '../../platform/http/content-type.ts';
+import { badRequest } from '../../platform/http/errors.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
+import { parseColumns } from './csv-header.ts';
+import { importMaps } from './import-maps.ts';
+import { MapFileError } from './import-row.ts';
+import { readMapFile } from './read-map-file.ts';
+
+const MAX_FILE_BYTES = 8 * 1_048_576;
+const MEDIA_TYPES = ['text/csv', 'application/fhir+json', 'application/json'];
+
+const ReportSchema = Type.Object({
+  read: Type.Integer({ description: 'Entries in the file.' }),
+  created: Type.Integer(),
+  changed: Type.Integer(),
+  unchanged: Type.Integer(),
+  rejectedCount: Type.Integer({ description: 'Entries that were left out.' }),
+  rejected: Type.Array(
+    Type.Object({
+      line: Type.Optional(Type.Integer({ description: 'Line of a CSV file, the header being line 1.' })),
+      path: Type.Optional(Type.String({ description: 'Path in a ConceptMap.' })),
+      localCode: Type.Union([Type.String(), Type.Null()]),
+      reason: Type.String(),
+    }),
+    { description: 'Each entry that was left out and why; the first 10,000.' },
+  ),
+  ignored: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'What was not read, and how often: elements of a ConceptMap that a map has no place for, columns of a CSV file.',
+  }),
+});
+
+const ImportQuery = Type.Object({
+  level: LevelParameter('`facility` for the map of the facility of the call; default `organisation`.'),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Report only; keep nothing.' })),
+  columns: Type.Optional(
+    Type.String({
+      maxLength: 2_000,
+      description: 'For CSV with another header: `local_code=itemid,target_code=loinc`.',
+    }),
+  ),
+  localSystem: Type.Optional(Type.String({ description: 'Local system, where the file has none.' })),
+  targetSystem: Type.Optional(Type.String({ description: 'Standard system, where the file has none.' })),
+});
+
+export function importMapsRoute(deps: { db: Pool }): Route<Access> {
+  return facilityRoute(
+    { permissions: ['terminology.maps.manage'], purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'importTerminologyMaps',
+        summary: 'Import a terminology map from CSV or a FHIR ConceptMap',
+        description:
+          'CSV (`text/csv`, UTF-8) has the header local_system,local_code,local_display,target_system,target_code,target_display and may have equivalence,comment. Faulty entries are left out and reported one by one; the others are kept. Up to 8 MiB; larger files go by the command line. The map of the organisation (no level=facility) is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
+        tag: 'Terminology',
+      },
+      query: ImportQuery,
+      body: Type.Unsafe<Uint8Array>({}),
+      bodyMode: 'raw',
+      bodyMediaTypes: MEDIA_TYPES,
+      bodyContents: {
+        'text/csv': Type.String(),
+        'application/fhir+json': ConceptMapSchema,
+        'application/json': ConceptMapSchema,
+      },
+      bodyExample:
+        'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,Haemoglobin,http://loinc.org,718-7,Hemoglobin [Mass/volume] in Blood\n',
+      bodyLimitBytes: MAX_FILE_BYTES,
+      responses: { 200: { description: 'What was done.', schema: ReportSchema } },
+      handle: async ({ query, body }, context) => {
+        requireContentType(context.headers, MEDIA_TYPES);
+        const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
+        const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
+        if (typeof columns === 'string') throw badRequest(`The parameter columns is not valid: ${columns}.`);
+        const { localSystem, targetSystem, level, dryRun = false } = query;
+        const ignored = new Map<string, number>();
+        const rows = readMapFile(Readable.from([body]), format, {
+          columns,
+          localSystem,
+          targetSystem,
+          ignored,
+        });
+        const change = { now: context.now, accountId: context.caller.accountId };
+        const report = await importMaps(deps.db, mapScope(context, level), { rows, change, dryRun }).catch(
+          refuseFile,
+        );
+        return { body: { ...report, ignored: Object.fromEntries(ignored) } };
+      },
+    },
+  );
+}
+
+function refuseFile(error: unknown): never {
+  if (error instanceof MapFileError) throw badRequest(error.message, 'bad_map_file');
+  throw error;
+}

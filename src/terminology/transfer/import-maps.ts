@@ -1,0 +1,113 @@
+/** Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place. */
+import { createHash } from 'node:crypto';
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
+import { checkEntry, type MapEntry } from '../maps/map-entry.ts';
+import { openMap } from '../maps/open-map.ts';
+import { type ImportRow, MapFileError, type Place } from './import-row.ts';
+
+const ROWS_IN_STATEMENT = 1_000;
+/** The places of all keys are remembered while a file is read, at about 150 bytes each. */
+const MAX_ROWS = 500_000;
+const MAX_REPORTED = 10_000;
+
+export type RejectedRow = Place & { localCode: string | null; reason: string };
+
+export interface ImportReport {
+  /** Entries that the file has. */
+  read: number;
+  created: number;
+  changed: number;
+  unchanged: number;
+  rejectedCount: number;
+  /** The first 10,000, in the order of the file. */
+  rejected: RejectedRow[];
+}
+
+export interface ImportRequest {
+  rows: AsyncIterable<ImportRow> | Iterable<ImportRow>;
+  change: MapChange;
+  /** Report what would happen, and keep nothing. */
+  dryRun: boolean;
+}
+
+/**
+ * One transaction: a file that turns out to be unreadable leaves nothing behind, and importing the same file
+ * again changes nothing. Of several rows with one key the first is kept. Throws {@link MapFileError}, and 403 when
+ * the map is not for this account to change.
+ */
+export async function importMaps(db: Pool, scope: MapScope, request: ImportRequest): Promise<ImportReport> {
+  return transaction(db, async (client) => {
+    await openMap(client, scope, request.change);
+    await client.query('savepoint before_import');
+    const report = await takeRows(client, scope, request);
+    if (request.dryRun) await client.query('rollback to savepoint before_import');
+    return report;
+  });
+}
+
+async function takeRows(client: Client, scope: MapScope, request: ImportRequest): Promise<ImportReport> {
+  const report: ImportReport = {
+    read: 0,
+    created: 0,
+    changed: 0,
+    unchanged: 0,
+    rejectedCount: 0,
+    rejected: [],
+  };
+  const accept = createRowCheck();
+  let batch: MapEntry[] = [];
+  const write = async () => {
+    if (batch.length === 0) return;
+    const counts = await upsertEntries(client, scope, { entries: batch, change: request.change });
+    report.created += counts.created;
+    report.changed += counts.changed;
+    report.unchanged += counts.unchanged;
+    batch = [];
+  };
+  for await (const row of request.rows) {
+    report.read += 1;
+    if (report.read > MAX_ROWS)
+      throw new MapFileError(`The file has more than ${MAX_ROWS} entries. Split it and import the parts.`);
+    const checked = accept(row);
+    if ('fault' in checked) reject(report, row, checked.fault);
+    else batch.push(checked.entry);
+    if (batch.length === ROWS_IN_STATEMENT) await write();
+  }
+  await write();
+  return report;
+}
+
+/** Checks rows one by one, each against those before it. */
+function createRowCheck(): (row: ImportRow) => { entry: MapEntry } | { fault: string } {
+  const seen = new Map<string, Place>();
+  return (row) => {
+    if (row.fault !== undefined) return { fault: row.fault };
+    const checked = checkEntry(row.given);
+    if ('fault' in checked) return checked;
+    const key = keyDigest(checked.entry);
+    const first = seen.get(key);
+    if (first !== undefined)
+      return { fault: `maps the same local code to the same system as ${placeText(first)}, which is kept` };
+    seen.set(key, 'line' in row ? { line: row.line } : { path: row.path });
+    return checked;
+  };
+}
+
+/** Short, however long the codes are. */
+function keyDigest({ localSystem, localCode, targetSystem }: MapEntry): string {
+  const key = JSON.stringify([localSystem, localCode, targetSystem]);
+  return createHash('sha256').update(key).digest('latin1').slice(0, 16);
+}
+
+function reject(report: ImportReport, row: ImportRow, reason: string): void {
+  report.rejectedCount += 1;
+  if (report.rejected.length === MAX_REPORTED) return;
+  const localCode = row.given.localCode?.slice(0, 200) ?? null;
+  report.rejected.push({ ...('line' in row ? { line: row.line } : { path: row.path }), localCode, reason });
+}
+
+/** A place as a person reads it. */
+export function placeText(place: Place): string {
+  return 'line' in place ? `line ${place.line}` : place.path;
+}

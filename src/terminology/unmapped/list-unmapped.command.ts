@@ -1,0 +1,37 @@
+/** `interchange terminology unmapped` */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { createCursorCodec } from '../../platform/http/cursor.ts';
+import { type MapOptions, parseLimit, requireMap } from '../maps/map-command.ts';
+import { listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
+
+interface Options extends MapOptions {
+  limit: number;
+  cursor?: string;
+}
+
+export function listUnmappedCommand(environment: CommandEnvironment): Command {
+  return new Command('unmapped')
+    .description('list local codes that went out without a standard code, most frequent first')
+    .requiredOption('--organisation <id>', 'organisation')
+    .option('--facility <id>', 'only of this facility')
+    .option('--limit <n>', 'codes at most', parseLimit, 100)
+    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .addHelpText('after', '\nExample:\n  npx interchange terminology unmapped --organisation 7f0c…')
+    .action(async ({ limit, cursor, ...options }: Options) => {
+      const { codes, nextCursor } = await environment.withSession(async ({ db, keys }) => {
+        const scope = await requireMap(db, options);
+        const deps = { db, cursors: createCursorCodec(keys.derive('cursor')) };
+        return listUnmappedCodes(deps, scope, { facilityId: scope.facilityId, limit, cursor });
+      });
+      const lines = codes.map(({ count, localSystem, localCode, localDisplay, places }) => {
+        const where = places.map((place) => `${place.place} ${place.count}`).join(', ');
+        return `${count}  ${localSystem}|${localCode} ${localDisplay ?? ''} (${where})`;
+      });
+      if (nextCursor !== null) lines.push(`more: --cursor ${nextCursor}`);
+      environment.print(
+        { items: codes.map(unmappedItem), nextCursor },
+        lines.join('\n') || 'No unmapped codes.',
+      );
+    });
+}

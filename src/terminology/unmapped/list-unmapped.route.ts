@@ -1,0 +1,57 @@
+/** GET /terminology/unmapped: local codes without a standard code, how often and where they were met. */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { CursorParameter, LimitParameter, NextCursor } from '../maps/map.schema.ts';
+import { type ListUnmappedDependencies, listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
+import { UNMAPPED_PLACES, type UnmappedPlace } from './record-unmapped.ts';
+
+const UnmappedSchema = Type.Object({
+  facilityId: Type.String(),
+  localSystem: Type.String({ description: 'Empty for a code that came without a system.' }),
+  localCode: Type.String(),
+  localDisplay: Type.Union([Type.String(), Type.Null()]),
+  count: Type.Integer({ description: 'How often it went out without a standard code.' }),
+  places: Type.Array(Type.Object({ place: Type.String(), count: Type.Integer() }), {
+    description: `What it was met in, of ${UNMAPPED_PLACES.join(', ')}.`,
+  }),
+  firstMetAt: Type.String({ description: 'UTC instant.' }),
+  lastMetAt: Type.String({ description: 'UTC instant.' }),
+});
+
+export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access> {
+  return facilityRoute(
+    { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
+    {
+      docs: {
+        operationId: 'listUnmappedCodes',
+        summary: 'List local codes that no terminology map covers',
+        description:
+          'Of the facility of the call, most frequent first. A code leaves the list once a map covers it.',
+        tag: 'Terminology',
+      },
+      query: Type.Object({
+        place: Type.Optional(
+          Type.Unsafe<UnmappedPlace>({
+            type: 'string',
+            enum: UNMAPPED_PLACES,
+            description: 'Only met in this.',
+          }),
+        ),
+        limit: LimitParameter,
+        cursor: CursorParameter,
+      }),
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: Type.Object({ items: Type.Array(UnmappedSchema), nextCursor: NextCursor }),
+        },
+      },
+      handle: async ({ query }, { scope }) => {
+        const request = { ...query, facilityId: scope.facilityId };
+        const { codes, nextCursor } = await listUnmappedCodes(deps, scope, request);
+        return { body: { items: codes.map(unmappedItem), nextCursor } };
+      },
+    },
+  );
+}

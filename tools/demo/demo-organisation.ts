@@ -1,0 +1,107 @@
+/** The demo organisation: made once, and made whole again when the first start was cut short. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { handToOwnerOf } from '../../local-postgres/data-folder.ts';
+import { CommandError } from '../../src/platform/command/command.ts';
+import type { Pool } from '../../src/platform/db/database.ts';
+import { findByEmail } from '../../src/sign-in/accounts/account.store.ts';
+import { createAccount } from '../../src/sign-in/accounts/create-account.ts';
+import type { Passwords } from '../../src/sign-in/credentials/password.ts';
+import { generatePassword } from '../../src/sign-in/credentials/password.ts';
+import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
+import { findOrganisation, listFacilities } from '../../src/tenancy/organisations/organisation.store.ts';
+import { listRoles } from '../../src/tenancy/roles/role.store.ts';
+import { createRole } from '../../src/tenancy/roles/roles.ts';
+
+/** What the demo must remember: ids, and the password that nobody else knows. */
+export interface DemoIdentity {
+  organisationId: string;
+  facilityId: string;
+  email: string;
+  password: string;
+}
+
+export const DEMO_TIME_ZONE = 'Africa/Lagos';
+const ROLE = 'demo integration';
+const PERMISSIONS = [
+  'patients.patients.list',
+  'patients.patients.get',
+  'patients.access-log.read',
+  'encounters.access',
+  'encounters.vitals.read',
+  'encounters.vitals.manage',
+  'investigations.lab.list',
+  'investigations.lab.release',
+  'investigations.imaging.list',
+  'investigations.imaging.write',
+];
+
+/** Read the identity from the data folder, or choose one and keep it there before anything is made of it. */
+export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
+  const path = join(dataDir, 'demo.json');
+  const kept = await readKept(path);
+  if (kept !== undefined) return kept;
+  const identity: DemoIdentity = {
+    organisationId: randomUUID(),
+    facilityId: randomUUID(),
+    email: 'demo@example.org',
+    password: generatePassword(),
+  };
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(`${path}.new`, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, flush: true });
+  await handToOwnerOf(dataDir, `${path}.new`);
+  await rename(`${path}.new`, path);
+  return identity;
+}
+
+/** Undefined when there is none yet. What a damaged file holds is told to nobody: it may be the password. */
+async function readKept(path: string): Promise<DemoIdentity | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as DemoIdentity;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new CommandError(
+      `${path} cannot be read (${code ?? 'damaged'}). Restore it, or remove the data folder to begin anew.`,
+    );
+  }
+}
+
+/** Make what is not there yet. Returns the user id of the account. */
+export async function makeDemoOrganisation(
+  deps: { db: Pool; passwords: Passwords; publicBaseUrl: string },
+  identity: DemoIdentity,
+  now: Date,
+): Promise<string> {
+  const { db } = deps;
+  const { organisationId, facilityId, email, password } = identity;
+  const scope = { organisationId };
+  if ((await findOrganisation(db, organisationId)) === undefined)
+    await createOrganisation(db, { id: organisationId, name: 'Demo Hospitals' });
+  if ((await listFacilities(db, scope, facilityId)).length === 0)
+    await createFacility(db, {
+      organisationId,
+      id: facilityId,
+      name: 'Demo Clinic',
+      timeZone: DEMO_TIME_ZONE,
+    });
+  if ((await listRoles(db, scope, ROLE)).length === 0)
+    await createRole(db, { organisationId, name: ROLE, permissions: PERMISSIONS });
+  const existing = await findByEmail(db, email);
+  if (existing !== undefined) return existing.userId;
+  const account = await createAccount(
+    deps,
+    {
+      organisationId,
+      facilityIds: [facilityId],
+      email,
+      role: ROLE,
+      userType: 'EHR',
+      password: { kind: 'given', password },
+      mustChangePassword: false,
+    },
+    now,
+  );
+  return account.userId;
+}

@@ -1,0 +1,186 @@
+/** What `npm start` prints, run line by line as a reader would. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type StartedCommand, startCommand } from '../../test-support/command.ts';
+import { makeDataDir } from '../../test-support/embedded.ts';
+import { demoIdentity } from './demo-organisation.ts';
+
+const run = promisify(execFile);
+const ENTRY = fileURLToPath(new URL('../../src/bin/interchange.ts', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+/** Of the simulators. */
+const PORTS = ['4100', '4200'];
+const FACTS = [
+  'dataDir',
+  'email',
+  'encounterId',
+  'facilityId',
+  'family',
+  'imagingOrderId',
+  'labOrderId',
+  'organisationId',
+  'password',
+  'patientId',
+  'publicBaseUrl',
+  'userId',
+  'vitalSetId',
+];
+
+describe('the demo', { timeout: 300_000 }, () => {
+  let data: Awaited<ReturnType<typeof makeDataDir>>;
+  let work: string;
+  let demo: StartedCommand;
+  let page: string;
+  let freePorts: string[];
+
+  before(async () => {
+    data = await makeDataDir();
+    work = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
+    await writeFile(join(work, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${ENTRY}' "$@"\n`);
+    await chmod(join(work, 'npx'), 0o755);
+    freePorts = [await freePort(), await freePort()];
+    await start();
+  });
+  after(async () => {
+    demo?.child.kill('SIGTERM');
+    await demo?.ended;
+    await data?.remove();
+    await rm(work, { recursive: true, force: true });
+  });
+
+  async function start(): Promise<void> {
+    demo = startCommand(['start'], { env: { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' } });
+    await demo.printed(/begin anew\.\n/);
+    page = demo.output().stdout;
+  }
+
+  /** The printed commands of one step, run in one shell after those of signing in. */
+  async function step(number: number, signedIn = true): Promise<string> {
+    const earlier = signedIn ? [...commandsOf(2), ...commandsOf(8)] : [];
+    const lines = [...earlier, ...commandsOf(number)].join('\n');
+    const script = `set -e\n${elsewhere(lines)}\n[ -z "$!" ] || kill $!\n`;
+    const { stdout } = await run('sh', ['-c', script], {
+      cwd: number === 10 ? CHECKOUT : work,
+      env: { ...process.env, PATH: `${work}:${process.env.PATH}` },
+      timeout: 60_000,
+    });
+    return stdout;
+  }
+
+  /** The simulators on ports that are free. */
+  function elsewhere(lines: string): string {
+    const [exchange = '', fhir = ''] = freePorts;
+    return lines
+      .replaceAll(PORTS[0] ?? '', exchange)
+      .replaceAll(PORTS[1] ?? '', fhir)
+      .replace('exchange-simulator ', `exchange-simulator --port ${exchange} `)
+      .replace('fhir-simulator ', `fhir-simulator --port ${fhir} `);
+  }
+
+  function commandsOf(number: number): string[] {
+    const text = new RegExp(`^${number}\\. .*\\n((?: {3}.*\\n)+)`, 'm').exec(page)?.[1];
+    assert.ok(text, `step ${number} is there`);
+    return text.split('\n').map((line) => line.trim());
+  }
+
+  it('shows where things are', async () => {
+    for (const [, address = ''] of page.matchAll(/^ {2}(?:Reference|Health) +(\S+)/gm))
+      assert.equal((await fetch(address)).status, 200, address);
+  });
+
+  it('signs in, finds the patient and reads encounters', async () => {
+    const { userId } = JSON.parse(await step(1, false)) as { userId: string };
+    assert.ok(page.includes(`User id        ${userId}`));
+    const found = JSON.parse(await step(3)) as { items: unknown[] };
+    assert.ok(found.items.length > 0);
+    const bundle = JSON.parse(await step(4)) as { type: string; entry: unknown[] };
+    assert.deepEqual([bundle.type, bundle.entry.length], ['searchset', 5]);
+    assert.equal((JSON.parse(await step(5)) as { resourceType: string }).resourceType, 'Encounter');
+  });
+
+  it('fetches laboratory, imaging and vital signs', async () => {
+    const [lab, imaging, vitals] = JSON.parse(`[${(await step(6)).replaceAll('}{', '},{')}]`) as Record<
+      string,
+      unknown[]
+    >[];
+    assert.ok(lab?.observations?.length && lab.reports?.length && lab.orders?.length);
+    assert.ok(imaging?.orders?.length);
+    assert.ok(vitals?.vitalSetId && vitals.observations?.length);
+  });
+
+  it('shows the trace and proves it', async () => {
+    const { items } = JSON.parse(await step(7)) as { items: unknown[] };
+    assert.ok(items.length > 0);
+    assert.match(await step(9), /whole/);
+  });
+
+  it('takes its records again, and nothing changes', async () => {
+    assert.match(await step(10), /Patient\s+6/);
+  });
+
+  it('delivers to the simulator', async () => {
+    assert.match(await step(11), /patient\.created/);
+    // What holds secrets is not in the checkout, and for its owner alone.
+    assert.ok(!(await readdir(work)).includes('connection.json'));
+    assert.equal((await stat(join(data.path, 'connection.json'))).mode & 0o777, 0o600);
+  });
+
+  it('publishes to the simulator', async () => {
+    const printed = await step(12);
+    assert.match(printed, /PUT DiagnosticReport\/\S+ 201/);
+    assert.match(printed, /"target":"local","published":\[\{/);
+  });
+
+  it('signs out', async () => {
+    assert.equal(await step(13), '204\n');
+  });
+
+  it('is the same after a restart', async () => {
+    const before = page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST');
+    demo.child.kill('SIGTERM');
+    assert.equal((await demo.ended).code, 0);
+    await start();
+    assert.equal(page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'), before);
+  });
+
+  it('prints its facts as one JSON document', async () => {
+    const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' };
+    const other = startCommand(['demo', '--json'], { env });
+    await other.printed(/\n\}\n/);
+    other.child.kill('SIGTERM');
+    const facts = JSON.parse((await other.ended).stdout) as Record<string, string>;
+    assert.deepEqual(Object.keys(facts).sort(), FACTS);
+    for (const [name, fact] of Object.entries(facts))
+      assert.ok(name === 'publicBaseUrl' || page.includes(fact), name);
+  });
+});
+
+test('a damaged identity is refused without a word of what it holds', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
+  try {
+    const { password } = await demoIdentity(folder);
+    assert.equal((await demoIdentity(folder)).password, password);
+    await writeFile(join(folder, 'demo.json'), `"${password}`);
+    await assert.rejects(demoIdentity(folder), ({ message }: Error) => {
+      assert.match(message, /demo\.json cannot be read \(damaged\)/);
+      return !message.includes(password);
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return String(typeof address === 'object' && address !== null ? address.port : 0);
+}

@@ -1,0 +1,136 @@
+/** `interchange exchange-simulator`: the other side of a connection, on this machine (docs/exchange.md). */
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { Command } from 'commander';
+import { type CommandEnvironment, CommandError, UsageError } from '../../src/platform/command/command.ts';
+import { changedBehaviour, WELL } from './behaviour.ts';
+import { type ConnectionFile, openConnectionFile } from './connection-file.ts';
+import { createSimulatedExchange, type SimulatorEvent } from './simulated-exchange.ts';
+
+interface Options {
+  connection: string;
+  port: string;
+  callbackHeader: string;
+  failRate?: string;
+  failStatus?: string;
+  retryAfter?: string;
+  delayMs?: string;
+  rejectRate?: string;
+  down?: true;
+  callbacks: boolean;
+}
+
+export function exchangeSimulatorCommand(environment: CommandEnvironment): Command {
+  return new Command('exchange-simulator')
+    .description(
+      'a local exchange: checks signatures, answers, and sends signed callbacks; prints what it sees',
+    )
+    .requiredOption('--connection <file>', 'what `connection create --json` printed; - reads it from stdin')
+    .option('--port <port>', 'port on 127.0.0.1', '4100')
+    .option('--callback-header <name>', 'header that callbacks are signed in', 'x-signature')
+    .option('--fail-rate <part>', 'part of the deliveries that fail, 0 to 1')
+    .option('--fail-status <status>', 'status that they are answered with (default: 503)')
+    .option('--retry-after <seconds>', 'retry-after that they are answered with')
+    .option('--delay-ms <n>', 'before each answer')
+    .option('--reject-rate <part>', 'part of the deliveries that are rejected in the callback, 0 to 1')
+    .option('--down', 'drop every connection until told otherwise')
+    .option('--no-callbacks', 'send no callbacks')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange exchange-simulator --connection connection.json --fail-rate 0.3\n\nWhile it runs:\n  curl -d \'{"down":true}\' http://127.0.0.1:4100/control',
+    )
+    .action(async (options: Options) => {
+      const port = Number(options.port);
+      if (!Number.isInteger(port) || port < 0 || port > 65_535)
+        throw new UsageError('--port must be from 0 to 65535.');
+      const behaviour = behaviourOf(options);
+      const connection = await readConnection(environment, options.connection);
+      const server = createSimulatedExchange({
+        connection,
+        callbackHeader: options.callbackHeader,
+        behaviour,
+        now: environment.now,
+        random: Math.random,
+        onEvent: (event) =>
+          environment.print(
+            { at: environment.now(), ...event },
+            line(event) + (isMismatch(event) ? hint(options.connection) : ''),
+          ),
+      });
+      await listen(server, port);
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      environment.print(
+        { address },
+        `listening on ${address} (any path); change it with POST ${address}/control`,
+      );
+      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+      server.closeAllConnections();
+      server.close();
+    });
+}
+
+async function listen(server: ReturnType<typeof createSimulatedExchange>, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(`Port ${port} cannot be listened on (${code}). Choose another with --port.`);
+  }
+}
+
+function behaviourOf(options: Options) {
+  const number = (text: string | undefined) =>
+    text === undefined || text.trim() === '' ? undefined : Number(text);
+  const changes = {
+    failRate: number(options.failRate),
+    failStatus: number(options.failStatus),
+    retryAfterSeconds: number(options.retryAfter),
+    delayMs: number(options.delayMs),
+    rejectRate: number(options.rejectRate),
+    down: options.down,
+    callbacks: options.callbacks,
+  };
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  const behaviour = changedBehaviour(WELL, given);
+  if (behaviour === undefined)
+    throw new UsageError(
+      'Rates are from 0 to 1, --fail-status from 300 to 599, --retry-after and --delay-ms whole numbers.',
+    );
+  return behaviour;
+}
+
+async function readConnection(environment: CommandEnvironment, file: string): Promise<ConnectionFile> {
+  const text =
+    file === '-' ? await readText(environment.stdin) : await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) throw new UsageError(`${file} cannot be read.`);
+  return openConnectionFile(text, file === '-' ? undefined : file);
+}
+
+/** What to do when secrets do not match, after what happened. */
+function hint(file: string): string {
+  const renewal =
+    file === '-'
+      ? 'start the simulator again with the new ones'
+      : `write what \`connection rotate-secret --json\` printed to ${file}; it is read again`;
+  return `\n           The secrets are not those of the connection. If they were rotated, ${renewal}.`;
+}
+
+function isMismatch(event: SimulatorEvent): boolean {
+  return event.what === 'delivery'
+    ? event.verdict === 'wrong-signature'
+    : event.what === 'callback' && event.answer === 401;
+}
+
+function line(event: SimulatorEvent): string {
+  if (event.what === 'behaviour') return `behaviour  ${JSON.stringify(event.behaviour)}`;
+  if (event.what === 'callback')
+    return `callback   ${event.status} ${event.assignedId ?? ''} for ${event.deliveryId}: answered ${event.answer}`;
+  const about =
+    event.patientId === undefined
+      ? ''
+      : ` ${event.event} #${event.sequence} of patient ${event.patientId}${event.again ? ' (again)' : ''}`;
+  return `delivery  ${about} signature ${event.verdict}, answered ${event.answer}`;
+}

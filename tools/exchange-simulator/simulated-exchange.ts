@@ -1,0 +1,203 @@
+/**
+ * A local exchange: checks signatures as a real one must, answers idempotently, fails when told to, and confirms
+ * with signed callbacks. It keeps everything in memory.
+ */
+import { createHmac, hash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { verifyRequest } from '../../src/exchange/signing/verify-request.ts';
+import { type Behaviour, changedBehaviour } from './behaviour.ts';
+import type { ConnectionFile } from './connection-file.ts';
+
+export interface SimulatedExchangeOptions {
+  connection: ConnectionFile;
+  /** Header that callbacks are signed in. */
+  callbackHeader: string;
+  behaviour: Behaviour;
+  now: () => Date;
+  /** 0 to 1. */
+  random: () => number;
+  /** Told everything that happens. */
+  onEvent: (event: SimulatorEvent) => void;
+}
+
+export type SimulatorEvent =
+  | ({ what: 'delivery'; verdict: string; answer: number | 'dropped'; again: boolean } & Partial<Envelope>)
+  | {
+      what: 'callback';
+      deliveryId: string;
+      status: string;
+      assignedId: string | null;
+      answer: number | string;
+    }
+  | { what: 'behaviour'; behaviour: Behaviour };
+
+interface Envelope {
+  deliveryId: string;
+  event: string;
+  patientId: string;
+  sequence: number;
+}
+
+const TOLERANCE_MS = 300_000;
+const MAX_BODY_BYTES = 4_194_304;
+const CALLBACK_TRIES = 5;
+const ACCEPTED = 202;
+
+/** `POST /control` with JSON changes the behaviour; every other POST is a delivery. */
+export function createSimulatedExchange(options: SimulatedExchangeOptions): Server {
+  const taken = new Set<string>();
+  const nonces = new Map<string, number>();
+  let { behaviour } = options;
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    if (request.url === '/control') return control(body, response);
+    const arrivedAs = behaviour;
+    if (arrivedAs.down) return drop(request);
+    await sleep(arrivedAs.delayMs);
+    let verdict = check(request, body);
+    if (verdict === 'wrong-signature' && (await options.connection.renew())) verdict = check(request, body);
+    const envelope = envelopeOf(body);
+    const answer = answerTo(verdict, envelope, arrivedAs);
+    const again = envelope !== undefined && taken.has(envelope.deliveryId);
+    options.onEvent({ what: 'delivery', verdict, answer, again, ...envelope });
+    reply(response, answer, { verdict }, retryAfter(answer, arrivedAs));
+    if (answer !== ACCEPTED || envelope === undefined) return;
+    taken.add(envelope.deliveryId);
+    if (arrivedAs.callbacks) await confirm(envelope, options.random() < arrivedAs.rejectRate);
+  }
+
+  function answerTo(
+    verdict: string,
+    envelope: Envelope | undefined,
+    { failRate, failStatus }: Behaviour,
+  ): number {
+    if (verdict !== 'valid') return 401;
+    if (envelope === undefined) return 400;
+    return options.random() < failRate ? failStatus : ACCEPTED;
+  }
+
+  function drop(request: IncomingMessage): void {
+    options.onEvent({ what: 'delivery', verdict: 'unchecked', answer: 'dropped', again: false });
+    request.socket.destroy();
+  }
+
+  function check(request: IncomingMessage, body: Buffer): string {
+    const now = options.now();
+    for (const [nonce, until] of nonces) if (until < now.getTime()) nonces.delete(nonce);
+    const firstUse = (nonce: string): boolean => {
+      if (nonces.has(nonce)) return false;
+      nonces.set(nonce, now.getTime() + 2 * TOLERANCE_MS);
+      return true;
+    };
+    const { headers, method = '', url: target = '' } = request;
+    // Whoever knows the secret may call; a real exchange knows the client id too.
+    const clientId = String(headers['x-client-id'] ?? '');
+    const { secrets } = options.connection.credentials;
+    return verifyRequest(
+      { method, target, headers, body },
+      { clientId, secrets, now, toleranceMs: TOLERANCE_MS, firstUse },
+    );
+  }
+
+  function control(body: Buffer, response: ServerResponse): void {
+    const changed = changedBehaviour(behaviour, parse(body));
+    if (changed === undefined) {
+      reply(response, 400, { message: 'Not a behaviour.', ...behaviour });
+      return;
+    }
+    behaviour = changed;
+    options.onEvent({ what: 'behaviour', behaviour });
+    reply(response, 200, behaviour);
+  }
+
+  async function confirm({ deliveryId, patientId }: Envelope, rejected: boolean): Promise<void> {
+    const status = rejected ? 'rejected' : 'accepted';
+    const assignedId = rejected ? null : assignedIdOf(patientId);
+    const message = rejected ? 'Rejected by the simulator.' : null;
+    const body = JSON.stringify({ deliveryId, status, assignedId, message });
+    for (let attempt = 1; attempt <= CALLBACK_TRIES; attempt += 1) {
+      const { callback } = options.connection.credentials;
+      const answer = await callBack({ ...callback, header: options.callbackHeader }, body);
+      options.onEvent({ what: 'callback', deliveryId, status, assignedId, answer });
+      const again =
+        answer === 401 ? await options.connection.renew() : typeof answer === 'string' || answer >= 500;
+      if (!again) return;
+      await sleep(500 * attempt);
+    }
+  }
+
+  return createServer((request, response) => {
+    receive(request, response).catch(() => response.destroy());
+  });
+}
+
+function retryAfter(answer: number, { failStatus, retryAfterSeconds }: Behaviour): Record<string, string> {
+  return answer === failStatus && retryAfterSeconds > 0 ? { 'retry-after': String(retryAfterSeconds) } : {};
+}
+
+/** The same patient gets the same id, also from a simulator that was started again. */
+function assignedIdOf(patientId: string): string {
+  return `SIM-${hash('sha256', patientId, 'hex').slice(0, 10).toUpperCase()}`;
+}
+
+async function callBack(
+  { url, secret, header }: { url: string; secret: string; header: string },
+  body: string,
+): Promise<number | string> {
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  try {
+    const headers = { 'content-type': 'application/json', [header]: signature };
+    const response = await fetch(url, {
+      method: 'POST',
+      body,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(10_000),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  } catch (error) {
+    return (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).name;
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new Error('too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function envelopeOf(body: Buffer): Envelope | undefined {
+  const parsed = parse(body) as
+    | { deliveryId?: unknown; event?: unknown; sequence?: unknown; resource?: { id?: unknown } }
+    | undefined;
+  if (typeof parsed?.deliveryId !== 'string' || typeof parsed.resource?.id !== 'string') return undefined;
+  const { deliveryId, event, sequence, resource } = parsed;
+  return { deliveryId, event: String(event), patientId: String(resource.id), sequence: Number(sequence) };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(`${JSON.stringify(body)}\n`);
+}

@@ -1,0 +1,85 @@
+/** `interchange fhir-simulator`: a FHIR server on this machine to try publishing with (docs/publish.md). */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Command } from 'commander';
+import { type CommandEnvironment, CommandError, UsageError } from '../../src/platform/command/command.ts';
+import { answerWith, isOutcome, perform, readPath } from './fhir-interface.ts';
+import { FhirStore } from './fhir-store.ts';
+
+interface Options {
+  port: string;
+  ownIds?: true;
+  integrity: boolean;
+  declaredIds: boolean;
+}
+
+export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
+  return new Command('fhir-simulator')
+    .description('a local FHIR server, in memory, to publish to; prints what it is sent')
+    .option('--port <port>', 'port on 127.0.0.1', '4200')
+    .option('--own-ids', 'give ids itself and refuse those of others: publish with --id-policy server')
+    .option('--no-declared-ids', 'do not say in /metadata whether ids of others are taken (updateCreate)')
+    .option('--no-integrity', 'take references that lead nowhere')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange fhir-simulator &\n  npx interchange target create --name local --base http://127.0.0.1:4200/fhir \\\n    --auth none --references send',
+    )
+    .action(async (options: Options) => {
+      const port = Number(options.port);
+      if (!Number.isInteger(port) || port < 0 || port > 65_535)
+        throw new UsageError('--port must be from 0 to 65535.');
+      const store = new FhirStore({
+        name: 'interchange fhir-simulator',
+        clientIds: options.ownIds !== true,
+        declaresClientIds: options.declaredIds,
+        referentialIntegrity: options.integrity,
+        conditionalCreate: true,
+        search: true,
+      });
+      const server = createServer((request, response) => {
+        answerCall(environment, store, { request, response }).catch(() => response.destroy());
+      });
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+        throw new CommandError(`Port ${port} cannot be listened on (${code}). Choose another with --port.`);
+      });
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fhir`;
+      environment.print({ base }, `FHIR server, in memory: ${base}`);
+      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+      server.closeAllConnections();
+      server.close();
+    });
+}
+
+const LOCAL_HOST = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** Undefined: longer than this simulator takes. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+async function answerCall(
+  environment: CommandEnvironment,
+  store: FhirStore,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): Promise<void> {
+  const { method = 'GET', headers, url = '/' } = request;
+  // A page of somebody else's, open in a browser on this machine, could read what is here under a name of its own.
+  if (!LOCAL_HOST.test(headers.host ?? '')) return void response.writeHead(421).end();
+  const { path, ...where } = readPath(url);
+  const body = await readBody(request);
+  if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+  const outcome = perform(store, { method, ...where, body, headers });
+  const status = isOutcome(outcome) ? outcome.status : 200;
+  answerWith(response, outcome);
+  environment.print({ at: environment.now(), method, path, status }, `${method} ${path} ${status}`);
+}
