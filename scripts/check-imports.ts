@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { importViolations } from './import-rules.ts';
 
-const paths = globSync('src/**/*.{ts,js}').map((path) => path.replaceAll('\\', '/'));
+const paths = globSync('{src,local-postgres,tools}/**/*.{ts,js}').map((path) => path.replaceAll('\\', '/'));
 const violations = importViolations(new Map(paths.map((path) => [path, readFileSync(path, 'utf8')])));
 for (const violation of violations) process.stderr.write(`${violation}\n`);
 if (violations.length > 0) process.exitCode = 1;

@@ -8,9 +8,7 @@ function check(sources: Record<string, string>): string[] {
 
 /** One import of `to` by `from`, both existing. */
 function imported(from: string, to: string, clause = '{ x }'): string[] {
-  const [, ...folders] = from.split('/');
-  const up = '../'.repeat(folders.length - 1);
-  const target = to.startsWith('src/') ? `${up}${to.slice(4)}` : `${up}../${to}`;
+  const target = `${'../'.repeat(from.split('/').length - 1)}${to}`;
   return check({ [from]: `import ${clause} from '${target}';\n`, [to]: '' });
 }
 
@@ -19,30 +17,36 @@ describe('import rules', () => {
     ['src/bin/interchange.ts', 'src/app/commands.ts'],
     ['src/app/routes.ts', 'src/encounters/read-encounter.route.ts'],
     ['src/encounters/read-encounter.ts', 'src/privacy/decide.ts'],
-    ['src/publish/publish.ts', 'src/terminology/translate.ts'],
-    ['src/tenancy/access.ts', 'src/platform/http/route.ts'],
-    ['src/exchange/envelope.ts', 'src/patients/patient.fhir.ts'],
+    ['src/encounters/read-encounter.ts', 'src/patients/patient.store.ts'],
+    ['src/app/serve.ts', 'local-postgres/embedded-postgres.ts'],
+    ['tools/demo/demo-page.ts', 'src/publish/servers/target.ts'],
+    ['src/publish/runs/publish.ts', 'src/terminology/lookup/translate.ts'],
+    ['src/tenancy/callers/access.ts', 'src/platform/http/route.ts'],
+    ['src/exchange/queue/envelope.ts', 'src/patients/patient.fhir.ts'],
     ['src/records/import/write.ts', 'src/encounters/write-encounter.ts'],
     ['src/encounters/read-encounter.ts', 'src/encounters/vitals/read-vitals.ts'],
     ['src/encounters/encounter.fhir.ts', 'src/fhir/bundle.ts'],
-    ['src/encounters/encounter.fhir.ts', 'src/terminology/code-systems.ts'],
+    ['src/encounters/encounter.fhir.ts', 'src/terminology/lookup/code-systems.ts'],
     ['src/fhir/media-type.ts', 'src/platform/http/errors.ts'],
     ['src/encounters/encounter.test.ts', 'test-support/database.ts'],
   ] as const)
     it(`allows ${from} to import ${to}`, () => assert.deepEqual(imported(from, to), []));
 
   for (const [from, to, reason] of [
-    ['src/platform/db/database.ts', 'src/tenancy/scope.ts', /a layer above/],
-    ['src/fhir/bundle.ts', 'src/privacy/decide.ts', /a layer above/],
-    ['src/privacy/decide.ts', 'src/encounters/encounter.store.ts', /a layer above/],
-    ['src/publish/publish.ts', 'src/investigations/lab/fetch-order.ts', /a layer above/],
-    ['src/encounters/read-encounter.ts', 'src/app/config/config.ts', /a layer above/],
-    ['src/app/routes.ts', 'src/bin/interchange.ts', /a layer above/],
-    ['src/platform/http/route.ts', 'src/fhir/json.ts', /stands alone/],
-    ['src/encounters/read-encounter.ts', 'src/patients/patient.store.ts', /features do not/],
-    ['src/patients/patient.store.ts', 'src/exchange/envelope.ts', /features do not/],
-    ['src/exchange/envelope.ts', 'src/encounters/encounter.fhir.ts', /features do not/],
-    ['src/patients/patient.store.ts', 'src/records/import/write.ts', /features do not/],
+    ['src/platform/db/database.ts', 'src/tenancy/scope.ts', /stands above it/],
+    ['src/fhir/bundle.ts', 'src/privacy/decide.ts', /stands above it/],
+    ['src/privacy/decide.ts', 'src/encounters/encounter.store.ts', /stands above it/],
+    ['src/publish/runs/publish.ts', 'src/investigations/lab/fetch-order.ts', /stands above it/],
+    ['src/encounters/read-encounter.ts', 'src/app/config/config.ts', /stands above it/],
+    ['src/app/routes.ts', 'src/bin/interchange.ts', /stands above it/],
+    ['src/platform/http/route.ts', 'src/fhir/json.ts', /stands above it/],
+    ['src/encounters/read-encounter.ts', 'src/investigations/investigation.ts', /have the same rank/],
+    ['src/tenancy/callers/access.ts', 'src/privacy/decide.ts', /stands above it/],
+    ['local-postgres/postgres-server.ts', 'src/fhir/json.ts', /stands above it/],
+    ['tools/demo/demo-page.ts', 'src/app/serve.ts', /stands above it/],
+    ['src/patients/patient.store.ts', 'src/exchange/queue/envelope.ts', /stands above it/],
+    ['src/exchange/queue/envelope.ts', 'src/encounters/encounter.fhir.ts', /stands above it/],
+    ['src/patients/patient.store.ts', 'src/records/import/write.ts', /stands above it/],
     ['src/encounters/read.route.ts', 'src/encounters/encounter.store.ts', /a route calls a use case/],
     ['src/encounters/encounter.store.ts', 'src/encounters/read.route.ts', /a store knows SQL/],
     ['src/encounters/encounter.fhir.ts', 'src/encounters/encounter.store.ts', /a mapper has no/],
@@ -68,7 +72,7 @@ describe('import rules', () => {
     );
   });
 
-  it('keeps layers for types too', () => {
+  it('keeps ranks for types too', () => {
     assert.equal(imported('src/platform/a.ts', 'src/app/b.ts', 'type { B }').length, 1);
   });
 
@@ -125,7 +129,7 @@ describe('import rules', () => {
     assert.deepEqual(violations, ['Cycle: src/fhir/a.ts → src/fhir/b.ts → src/fhir/c.ts → src/fhir/a.ts']);
   });
 
-  it('asks for the layer of a new folder', () => {
-    assert.match(check({ 'src/billing/a.ts': '' })[0] ?? '', /has no layer/);
+  it('asks for the rank of a new folder', () => {
+    assert.match(check({ 'src/billing/a.ts': '' })[0] ?? '', /has no rank/);
   });
 });

@@ -11,38 +11,39 @@ interface Import {
   typeOnly: boolean;
 }
 
-/** Lower may be imported, higher may not. */
-const LAYERS: Readonly<Record<string, number>> = {
-  bin: 5,
-  app: 4,
-  'sign-in': 3,
-  encounters: 3,
-  investigations: 3,
-  patients: 3,
-  exchange: 3,
-  records: 3,
-  publish: 2,
-  observations: 2,
-  terminology: 2,
-  privacy: 2,
-  tenancy: 2,
-  fhir: 1,
-  platform: 1,
-};
-const FEATURE = 3;
+/** From top to bottom: a folder imports from the lines below its own, and never from its own line's others. */
+const RANKS: readonly (readonly string[])[] = [
+  ['bin'],
+  ['app'],
+  ['tools'],
+  ['records'],
+  ['investigations', 'encounters'],
+  ['publish'],
+  ['exchange'],
+  ['patients'],
+  ['clinical'],
+  ['terminology'],
+  ['sign-in'],
+  ['privacy'],
+  ['tenancy'],
+  ['outbound'],
+  ['fhir'],
+  ['local-postgres'],
+  ['platform'],
+];
+/** Folders that stand at the root of the repository, not below `src`. */
+const AT_ROOT = ['tools', 'local-postgres'];
 
 /** One sentence for each import that the rules forbid. */
 export function importViolations(sources: Sources): string[] {
   const imports = [...sources]
     .filter(([path]) => isChecked(path))
     .flatMap(([path, text]) => importsOf(path, text));
-  const inside = imports.filter(({ to }) => to.startsWith('src/'));
+  const inside = imports.filter(({ to }) => areaOf(to) !== undefined);
   return [
-    ...[...sources.keys()]
-      .filter((path) => isChecked(path) && layerOf(path) === undefined)
-      .map(unknownFolder),
+    ...[...sources.keys()].filter((path) => isChecked(path) && rankOf(path) === undefined).map(unknownFolder),
     ...imports.flatMap(outsideViolation),
-    ...inside.flatMap((one) => [...layerViolation(one), ...suffixViolation(one)]),
+    ...inside.flatMap((one) => [...rankViolation(one), ...suffixViolation(one)]),
     ...mapperViolations(sources, imports),
     ...cycles(inside),
   ];
@@ -50,7 +51,7 @@ export function importViolations(sources: Sources): string[] {
 
 /** Tests and what they stand on may import anything. */
 function isChecked(path: string): boolean {
-  return path.startsWith('src/') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts');
+  return areaOf(path) !== undefined && !path.endsWith('.test.ts') && !path.endsWith('.d.ts');
 }
 
 function importsOf(from: string, text: string): Import[] {
@@ -78,26 +79,28 @@ function isTypeClause(clause: string): boolean {
     .every((name) => name.startsWith('type '));
 }
 
-function areaOf(path: string): string {
-  return path.split('/')[1] ?? '';
+/** The folder that has a rank: `publish` of `src/publish/plan/prepare-publish.ts`, `tools` of `src/app/commands/run-demo.ts`. */
+function areaOf(path: string): string | undefined {
+  const [first = '', second] = path.split('/');
+  return first === 'src' ? second : AT_ROOT.find((name) => name === first);
 }
 
-function layerOf(path: string): number | undefined {
-  return LAYERS[areaOf(path)];
+/** The higher the number, the higher the folder. */
+function rankOf(path: string): number | undefined {
+  const line = RANKS.findIndex((names) => names.includes(areaOf(path) ?? ''));
+  return line === -1 ? undefined : RANKS.length - line;
 }
 
 function unknownFolder(path: string): string {
-  return `${path}: src/${areaOf(path)} has no layer; name it in scripts/import-rules.ts.`;
+  return `${path}: its folder has no rank; name it in scripts/import-rules.ts.`;
 }
 
-function layerViolation({ from, to }: Import): string[] {
-  const [own, other] = [layerOf(from), layerOf(to)];
+function rankViolation({ from, to }: Import): string[] {
+  const [own, other] = [rankOf(from), rankOf(to)];
   if (own === undefined || other === undefined || areaOf(from) === areaOf(to)) return [];
-  if (own < other) return [`${from} imports ${to}, which is a layer above.`];
-  if (areaOf(from) === 'platform') return [`${from} imports ${to}; platform stands alone.`];
-  if (own !== FEATURE || other !== FEATURE) return [];
-  const allowed = areaOf(from) === 'records' || (areaOf(from) === 'exchange' && areaOf(to) === 'patients');
-  return allowed ? [] : [`${from} imports ${to}; features do not import each other.`];
+  if (own < other) return [`${from} imports ${to}, which stands above it.`];
+  if (own === other) return [`${from} imports ${to}; the two folders have the same rank.`];
+  return [];
 }
 
 function suffixViolation({ from, to, typeOnly }: Import): string[] {
