@@ -75,6 +75,24 @@ describe('migrate', () => {
     });
   });
 
+  it('refuses a schema that a newer version made, and changes nothing in it', async () => {
+    const url = await emptyDatabase('superuser');
+    await migrate(url);
+    await query(url, `delete from schema_migration where name = (select max(name) from schema_migration)`);
+    await query(
+      url,
+      `insert into schema_migration (name, checksum) values ('9998-next.sql', 'x'), ('9999-later.sql', 'x')`,
+    );
+    const before = await query(url, 'select name from schema_migration order by name');
+    for (const refused of [() => migrate(url), () => pendingMigrations(url)])
+      await assert.rejects(refused, (error: Error) => {
+        assert.ok(error instanceof MigrationError);
+        assert.match(error.message, /newer than this version.* 2 migration\(s\).* from 9998-next\.sql on/);
+        return true;
+      });
+    assert.deepEqual(await query(url, 'select name from schema_migration order by name'), before);
+  });
+
   it('leaves nothing of a migration that fails, and goes on after the fault is mended', async () => {
     const url = await emptyDatabase('superuser');
     await query(url, 'create table role (in_the_way boolean)');

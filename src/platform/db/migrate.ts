@@ -19,11 +19,13 @@ export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
-/** Migrations that the database at `url` still lacks, by file name. */
+/** Migrations that the database at `url` still lacks, by file name. Throws {@link MigrationError} for a newer schema. */
 export async function pendingMigrations(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
     const applied = await appliedMigrations(client);
-    return (await readMigrations()).filter(({ name }) => !applied.has(name)).map(({ name }) => name);
+    const migrations = await readMigrations();
+    refuseNewerSchema(applied, migrations);
+    return migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name);
   });
 }
 
@@ -37,6 +39,7 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
     const applied = await appliedMigrations(client);
+    refuseNewerSchema(applied, migrations);
     const missing: string[] = [];
     for (const migration of migrations) {
       const checksum = applied.get(migration.name);
@@ -51,6 +54,16 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query(await readFile(new URL('grants.sql', MIGRATIONS), 'utf8'));
     return missing;
   });
+}
+
+/** An older program may misread, or damage, what a newer one wrote. */
+function refuseNewerSchema(applied: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...applied.keys()].filter((name) => !known.has(name)).sort();
+  if (unknown.length === 0) return;
+  throw new MigrationError(
+    `The database is newer than this version of interchange: it holds ${unknown.length} migration(s) that this version does not have, from ${unknown[0]} on. Run the version of interchange that applied them, or a newer one.`,
+  );
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
