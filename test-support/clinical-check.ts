@@ -6,6 +6,7 @@
 import type { FhirResource } from '../src/clinical/fetch/fhir-resource.ts';
 import { loadVitalSetResources } from '../src/encounters/vitals/fetch-vital-set.ts';
 import { parseFhirJson } from '../src/fhir/json.ts';
+import type { JsonObject } from '../src/fhir/reading/json-resource.ts';
 import {
   loadImagingOrderResources,
   loadLabOrderResources,
@@ -15,7 +16,6 @@ import { isUuid } from '../src/platform/uuid.ts';
 import { importRecords } from '../src/records/import/import-records.ts';
 import type { ImportDocument } from '../src/records/import/import-report.ts';
 import { IMPORTERS } from '../src/records/import/map/importers.ts';
-import type { JsonObject } from '../src/records/import/map/json-resource.ts';
 import { type SourceId, storedIds } from '../src/records/import/resolve/place-ids.ts';
 import { hasUuid, recordId, recordIdOf } from '../src/records/import/resolve/record-id.ts';
 import { DEFAULT_LIMITS } from '../src/records/import/source/limits.ts';

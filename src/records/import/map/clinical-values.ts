@@ -14,9 +14,16 @@ import type {
 } from '../../../clinical/observations/observation.ts';
 import type { CodeableConcept } from '../../../fhir/coded.ts';
 import type { FhirDateTime } from '../../../fhir/date-time.ts';
+import {
+  codeableConcept,
+  compact,
+  list,
+  optional,
+  period,
+  periodBounds,
+} from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { Column } from '../write/record-table.ts';
-import { codeableConcept, compact, list, optional, period, periodBounds } from './datatypes.ts';
-import type { ElementReader } from './element-reader.ts';
 import type { MapContext, ReferenceValue } from './resource-importer.ts';
 
 /** Record types that a person or organisation in a record may be. */

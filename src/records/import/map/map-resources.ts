@@ -2,6 +2,9 @@
  * Maps a chunk of resources of one type to rows, with every reference answered. Resources whose references
  * are not known yet are mapped again once the database has been asked.
  */
+
+import { ElementReader } from '../../../fhir/reading/element-reader.ts';
+import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
@@ -17,9 +20,7 @@ import type { RecordNames } from '../resolve/record-names.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createGiveWay } from '../source/give-way.ts';
-import { ElementReader } from './element-reader.ts';
 import { ElementTally } from './element-tally.ts';
-import { type JsonObject, ResourceRejected } from './json-resource.ts';
 import type { MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
 
 /**

@@ -14,11 +14,12 @@
  * `map` may be called twice for the same resource: the first time some references are not looked up yet,
  * and its result is thrown away. It must be pure but for `unit.state`, which it may read and not change.
  */
+
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
+import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client, Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { RecordTable } from '../write/record-table.ts';
-import type { ElementReader } from './element-reader.ts';
-import type { JsonObject } from './json-resource.ts';
 
 /** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
 export interface Target {

@@ -3,7 +3,7 @@
  * parsed once and forgotten; what broken ones are rejected for is known before anything is written.
  */
 
-import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
+import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';

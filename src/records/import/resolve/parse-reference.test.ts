@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ResourceRejected } from '../map/json-resource.ts';
+import { ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
 import { recordId, recordIdOf } from './record-id.ts';
 

@@ -1,6 +1,6 @@
 /** A FHIR Reference element as it was written, what it may name, and what to say when it leads nowhere. */
-import { identifier } from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
+import { identifier } from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { IdentifierKey } from '../map/resource-importer.ts';
 import { parseReference } from './parse-reference.ts';
 import { recordId } from './record-id.ts';

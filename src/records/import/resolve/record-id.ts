@@ -4,8 +4,8 @@
  * decided in `place-ids.ts`.
  */
 import { createHash } from 'node:crypto';
+import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { isUuid, uuidOfDigest } from '../../../platform/uuid.ts';
-import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
 
 /** Namespace of the UUIDs made here (RFC 9562, section 5.5). Never change it: ids depend on it. */
 const NAMESPACE = Buffer.from('5d0c8a1e3f5b4d0f9a6b7c2e41f8d993', 'hex');

@@ -1,5 +1,7 @@
 /** DiagnosticReport into reports and their documents (https://hl7.org/fhir/R4/diagnosticreport.html). */
 
+import { codeableConcept, identifier, list, optional } from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import {
   ACTORS,
@@ -10,8 +12,6 @@ import {
   instant,
   pointers,
 } from '../map/clinical-values.ts';
-import { codeableConcept, identifier, list, optional } from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
 import type { MapContext, ResourceImporter } from '../map/resource-importer.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import type { RecordTable } from '../write/record-table.ts';

@@ -1,8 +1,15 @@
 /** Encounter (https://hl7.org/fhir/R4/encounter.html) as rows. */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../../fhir/act-code.ts';
 import type { CodeableConcept, Identifier } from '../../../fhir/coded.ts';
-import { codeableConcept, identifier, lastInstant, list, optional, periodBounds } from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
+import {
+  codeableConcept,
+  identifier,
+  lastInstant,
+  list,
+  optional,
+  periodBounds,
+} from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import type { RecordRow } from '../write/write-records.ts';
 

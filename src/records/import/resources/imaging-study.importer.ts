@@ -1,5 +1,14 @@
 /** ImagingStudy into studies, series and instances (https://hl7.org/fhir/R4/imagingstudy.html). */
 
+import {
+  codeableConcept,
+  coding,
+  compact,
+  identifier,
+  list,
+  optional,
+} from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import {
   ACTORS,
@@ -11,8 +20,6 @@ import {
   pointer,
   pointers,
 } from '../map/clinical-values.ts';
-import { codeableConcept, coding, compact, identifier, list, optional } from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
 import type { MapContext, ResourceImporter } from '../map/resource-importer.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import type { RecordTable } from '../write/record-table.ts';

@@ -1,6 +1,13 @@
 /** Location (https://hl7.org/fhir/R4/location.html) as rows. */
-import { address, codeableConcept, contactPoint, identifier, list, optional } from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
+import {
+  address,
+  codeableConcept,
+  contactPoint,
+  identifier,
+  list,
+  optional,
+} from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import { identifierRows } from '../write/record-rows.ts';
 import type { RecordRow } from '../write/write-records.ts';

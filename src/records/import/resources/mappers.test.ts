@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFhirJson } from '../../../fhir/json.ts';
-import { ElementReader } from '../map/element-reader.ts';
-import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
+import { ElementReader } from '../../../fhir/reading/element-reader.ts';
+import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { MapContext, Target } from '../map/resource-importer.ts';
 import type { RecordRow } from '../write/write-records.ts';
 import { encounterFromFhir } from './encounter.from-fhir.ts';

@@ -2,6 +2,8 @@
 
 import { hasVitalSignCode, lacksRequiredValue } from '../../../clinical/observations/vital-sign.fhir.ts';
 import type { CodeableConcept } from '../../../fhir/coded.ts';
+import { codeableConcept, identifier, list, optional } from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { OBSERVATION_CATEGORY } from '../../../terminology/lookup/code-systems.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import {
@@ -20,8 +22,6 @@ import {
   VALUE_COLUMNS,
   valueColumns,
 } from '../map/clinical-values.ts';
-import { codeableConcept, identifier, list, optional } from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
 import type { MapContext, ResourceImporter } from '../map/resource-importer.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import type { RecordTable } from '../write/record-table.ts';

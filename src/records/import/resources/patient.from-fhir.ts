@@ -1,6 +1,5 @@
 /** Patient (https://hl7.org/fhir/R4/patient.html) as rows. */
 import type { ContactPoint, HumanName } from '../../../fhir/person.ts';
-import { patientSearchKeys, sortName } from '../../../patients/search-key.ts';
 import {
   address,
   codeableConcept,
@@ -12,8 +11,9 @@ import {
   list,
   optional,
   period,
-} from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
+} from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
+import { patientSearchKeys, sortName } from '../../../patients/search-key.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import { identifierRows } from '../write/record-rows.ts';
 import type { RecordRow } from '../write/write-records.ts';

@@ -11,8 +11,8 @@ import {
   list,
   optional,
   period,
-} from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
+} from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import { identifierRows } from '../write/record-rows.ts';
 import type { RecordRow } from '../write/write-records.ts';

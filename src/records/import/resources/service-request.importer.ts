@@ -1,5 +1,13 @@
 /** ServiceRequest into orders (https://hl7.org/fhir/R4/servicerequest.html; design 3.7). */
 
+import {
+  codeableConcept,
+  identifier,
+  list,
+  optional,
+  periodBounds,
+} from '../../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import {
   ACTORS,
@@ -11,8 +19,6 @@ import {
   pointers,
   timing,
 } from '../map/clinical-values.ts';
-import { codeableConcept, identifier, list, optional, periodBounds } from '../map/datatypes.ts';
-import type { ElementReader } from '../map/element-reader.ts';
 import type { MapContext, ResourceImporter } from '../map/resource-importer.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import type { RecordTable } from '../write/record-table.ts';

@@ -1,6 +1,6 @@
 /** Imports one JSON document: a Bundle, or a single resource. */
 
-import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
+import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { indexBundle, singleUnit } from '../resolve/index-source.ts';
 import type { Spool } from '../source/spool.ts';
 import { type ImportRun, type Rejected, runUnit, type UnitPart, wholeDocument } from './run-unit.ts';

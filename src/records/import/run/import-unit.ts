@@ -1,9 +1,9 @@
 /** Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already. */
 import { parseFhirJson } from '../../../fhir/json.ts';
+import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { ElementTally } from '../map/element-tally.ts';
-import type { JsonObject } from '../map/json-resource.ts';
 import { type MapOutcome, type MissingTargets, mapResources } from '../map/map-resources.ts';
 import type { Reach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';

@@ -1,9 +1,10 @@
 /** Runs one unit in its transaction, and tells what became of it. */
+
+import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { ImportReport } from '../import-report.ts';
-import type { JsonObject } from '../map/json-resource.ts';
 import type { MissingTargets } from '../map/map-resources.ts';
 import type { Reach, ResourceImporter } from '../map/resource-importer.ts';
 import type { RecordNames } from '../resolve/record-names.ts';

@@ -4,7 +4,7 @@
  * their turn comes.
  */
 
-import { type JsonObject, ResourceRejected } from '../map/json-resource.ts';
+import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { IdentifierKey, ResourceImporter, Target, UnitContext } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
 import { hasUuid, identifiersOf, recordId } from '../resolve/record-id.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFhirJson } from '../../../fhir/json.ts';
+import { parseFhirJson } from '../json.ts';
 import { address, codeableConcept, contactPoint, identifier, period } from './datatypes.ts';
 import { ElementReader } from './element-reader.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';

@@ -4,8 +4,8 @@
  *
  * Every failure is a `ResourceRejected` that names the element and the rule, never the value.
  */
-import { type FhirDateTime, parseDateTime } from '../../../fhir/date-time.ts';
-import { Decimal, decimalText } from '../../../fhir/json.ts';
+import { type FhirDateTime, parseDateTime } from '../date-time.ts';
+import { Decimal, decimalText } from '../json.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
 const CODE = /^[^\s]+(?:\s[^\s]+)*$/;

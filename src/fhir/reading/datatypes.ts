@@ -2,9 +2,9 @@
  * FHIR R4 data types as the internal model keeps them (https://hl7.org/fhir/R4/datatypes.html): the known
  * elements in one fixed order, checked, so that the same content always gives the same digest.
  */
-import type { CodeableConcept, Coding, Identifier, Period } from '../../../fhir/coded.ts';
-import type { FhirDateTime } from '../../../fhir/date-time.ts';
-import type { Address, ContactPoint, HumanName } from '../../../fhir/person.ts';
+import type { CodeableConcept, Coding, Identifier, Period } from '../coded.ts';
+import type { FhirDateTime } from '../date-time.ts';
+import type { Address, ContactPoint, HumanName } from '../person.ts';
 import type { ElementReader } from './element-reader.ts';
 
 const CONTACT_SYSTEMS = ['phone', 'fax', 'email', 'pager', 'url', 'sms', 'other'] as const;
