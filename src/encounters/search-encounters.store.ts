@@ -1,6 +1,7 @@
 /** SQL of the encounter search: one page of one patient, many searches in one round trip (docs/adr/0007). */
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
+import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { EncounterRecord, EncounterStatus } from './encounter.fhir.ts';
@@ -11,11 +12,8 @@ import {
   toEncounter,
 } from './encounter.store.ts';
 
-/** Where a page ended: `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
-export interface EncounterPosition {
-  readonly start: string;
-  readonly id: string;
-}
+/** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
+export type EncounterPosition = readonly [start: string, id: string];
 
 /** The part of time that an encounter must touch (docs/encounters.md, "Dates"). */
 export interface DateFilter {
@@ -25,23 +23,18 @@ export interface DateFilter {
   readonly startsBefore?: Date;
 }
 
-export interface EncounterPageKey {
+export interface EncounterPageKey extends Slice<EncounterPosition> {
   readonly scope: FacilityScope;
   readonly patientId: string;
   /** Of the one encounter that is looked for; what is no UUID finds none. */
   readonly id?: string | undefined;
   readonly status: EncounterStatus | undefined;
   readonly date: DateFilter | undefined;
-  readonly after: EncounterPosition | undefined;
-  /** Encounters on the page at most. */
-  readonly count: number;
 }
 
 export interface EncounterPage {
   refusedPurposes: readonly string[];
-  encounters: EncounterRecord[];
-  /** Where the next page goes on; undefined when there is none. */
-  next: EncounterPosition | undefined;
+  encounters: { record: EncounterRecord; position: EncounterPosition }[];
 }
 
 interface PageRow extends EncounterRow {
@@ -51,7 +44,7 @@ interface PageRow extends EncounterRow {
 }
 
 /** Above every position, so that the first page needs no statement of its own. */
-const BEFORE_ALL: EncounterPosition = { start: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
 const PAGE_COLUMNS = ENCOUNTER_COLUMN_NAMES.map((name) => `page.${name}`).join(', ');
 
@@ -128,31 +121,27 @@ async function loadPages(
       keys.map((key) => key.date !== undefined),
       keys.map((key) => timestampOr('-infinity', key.date?.endsFrom)),
       keys.map((key) => timestampOr('infinity', key.date?.startsBefore)),
-      keys.map((key) => (key.after ?? BEFORE_ALL).start),
-      keys.map((key) => (key.after ?? BEFORE_ALL).id),
-      keys.map((key) => key.count + 1),
+      keys.map((key) => (key.after ?? BEFORE_ALL)[0]),
+      keys.map((key) => (key.after ?? BEFORE_ALL)[1]),
+      keys.map((key) => key.limit),
       keys.map((key) => key.id ?? null),
     ],
   });
   const byPlace = Map.groupBy(rows, (row) => row.place - 1);
-  return keys.map((key, place) => toPage(organisationId, byPlace.get(place), key.count));
+  return keys.map((_key, place) => toPage(organisationId, byPlace.get(place)));
 }
 
-function toPage(
-  organisationId: string,
-  rows: PageRow[] | undefined,
-  count: number,
-): EncounterPage | undefined {
+function toPage(organisationId: string, rows: PageRow[] | undefined): EncounterPage | undefined {
   const first = rows?.[0];
   if (rows === undefined || first === undefined) return undefined;
   // A patient without a matching encounter comes as one row of nulls.
   const found = first.id === null ? [] : rows;
-  const shown = found.slice(0, count);
-  const last = shown.at(-1);
   return {
     refusedPurposes: first.refused_purposes,
-    encounters: shown.map((row) => toEncounter(organisationId, row)),
-    next: found.length > count && last !== undefined ? { start: last.sort_text, id: last.id } : undefined,
+    encounters: found.map((row) => ({
+      record: toEncounter(organisationId, row),
+      position: [row.sort_text, row.id],
+    })),
   };
 }
 

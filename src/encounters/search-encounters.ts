@@ -2,13 +2,14 @@
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { notFound } from '../platform/http/errors.ts';
+import { openPage } from '../platform/http/paging.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
 import type { EncounterRecord } from './encounter.fhir.ts';
-import { encounterCursor } from './search-cursor.ts';
-import { createEncounterSearcher } from './search-encounters.store.ts';
+import { createEncounterSearcher, type EncounterPosition } from './search-encounters.store.ts';
 import type { EncounterSearch } from './search-parameters.ts';
 
 export interface SearchEncountersDependencies {
@@ -31,18 +32,26 @@ export function createSearchEncounters(
   return async (search, context) => {
     const { scope } = context;
     const { patientId, id, status, date, count } = search;
-    const cursor = encounterCursor(deps.cursors, scope, search);
-    const after = search.cursor === undefined ? undefined : cursor.decode(search.cursor);
+    const request = { limit: count, cursor: search.cursor };
+    const page = openPage<EncounterPosition>(deps.cursors, request, binding(scope, search));
     if (!isUuid(patientId)) throw notFound('The patient');
-    const page = await searchPage({ scope, patientId, id, status, date, after, count });
-    if (page === undefined) throw notFound('The patient');
+    const found = await searchPage({ scope, patientId, id, status, date, ...page.slice });
+    if (found === undefined) throw notFound('The patient');
     await authoriseAccess(deps.accessLog, context, {
       patientId,
       action: 'encounter.search',
       resourceType: 'Encounter',
       resourceId: null,
-      refusedPurposes: page.refusedPurposes,
+      refusedPurposes: found.refusedPurposes,
     });
-    return { encounters: page.encounters, next: page.next && cursor.encode(page.next) };
+    const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
+    return { encounters: items.map(({ record }) => record), next: nextCursor ?? undefined };
   };
+}
+
+/** A cursor holds for the same scope, patient and filters. The page size may change from page to page. */
+function binding({ organisationId, facilityId }: FacilityScope, search: EncounterSearch): (string | null)[] {
+  const ids = search.id === undefined ? [] : [`_id=${search.id}`];
+  const filters = [search.status ?? null, ...ids, ...search.dates.toSorted()];
+  return ['encounter-search', organisationId, facilityId, search.patientId, ...filters];
 }

@@ -1,20 +1,16 @@
 /** SQL of the lists of orders: one page of one patient, newest first. */
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Discipline } from './investigation.ts';
 
-/** Where a page ended: `sort_at` as PostgreSQL writes it, and the id. */
-export interface OrderPosition {
-  readonly at: string;
-  readonly id: string;
-}
+/** `sort_at` as PostgreSQL writes it, and the id. */
+export type OrderPosition = readonly [at: string, id: string];
 
-export interface OrderPageKey {
+export interface OrderPageKey extends Slice<OrderPosition> {
   discipline: Discipline;
   patientId: string;
-  after: OrderPosition | undefined;
-  limit: number;
 }
 
 export interface ListedOrder {
@@ -31,7 +27,6 @@ export interface ListedOrder {
 export interface OrderPage {
   refusedPurposes: readonly string[];
   orders: ListedOrder[];
-  next: OrderPosition | undefined;
 }
 
 interface OrderRow {
@@ -44,9 +39,9 @@ interface OrderRow {
   written: string | null;
 }
 
-const BEFORE_ALL: OrderPosition = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const BEFORE_ALL: OrderPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
-/** Undefined: no such patient at the facility. One row more than the page tells whether there is a next one. */
+/** Undefined: no such patient at the facility. */
 export async function listOrderPage(
   db: Queryable,
   scope: FacilityScope,
@@ -76,16 +71,14 @@ export async function listOrderPage(
         and g.facility_id = $2
         and g.patient_id = $3
       order by page.sort_at desc, page.id desc`,
-    values: [scope.organisationId, scope.facilityId, patientId, discipline, after.at, after.id, limit + 1],
+    values: [scope.organisationId, scope.facilityId, patientId, discipline, ...after, limit],
   });
   const [first] = rows;
   if (first === undefined) return undefined;
   const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]));
-  const shown = found.slice(0, limit);
-  const last = shown.at(-1);
   return {
     refusedPurposes: first.refused_purposes,
-    orders: shown.map((row) => ({
+    orders: found.map((row) => ({
       id: row.id,
       encounterId: row.encounter_id,
       status: row.status,
@@ -93,6 +86,5 @@ export async function listOrderPage(
       sortText: row.sort_text,
       written: row.written ?? undefined,
     })),
-    next: found.length > limit && last !== undefined ? { at: last.sort_text, id: last.id } : undefined,
   };
 }

@@ -7,6 +7,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { notFound } from '../platform/http/errors.ts';
+import { mapPage, openPage, type Page, type PageRequest } from '../platform/http/paging.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
@@ -22,12 +23,10 @@ export interface ListOrdersDependencies {
   translator: Translator;
 }
 
-export interface ListOrdersRequest {
+export interface ListOrdersRequest extends PageRequest {
   discipline: Discipline;
   /** Bare, or as Patient/<id>. */
   patient: string;
-  limit: number;
-  cursor: string | undefined;
 }
 
 export interface OrderItem {
@@ -47,28 +46,29 @@ export interface OrderItem {
 /** 400 for a cursor of another list; 404 for a patient outside the scope; 403 when the purpose is refused. */
 export async function listOrders(
   { db, accessLog, cursors, translator }: ListOrdersDependencies,
-  { discipline, patient, limit, cursor }: ListOrdersRequest,
+  { discipline, patient, ...request }: ListOrdersRequest,
   context: FacilityContext,
-): Promise<{ items: OrderItem[]; nextCursor: string | null }> {
+): Promise<Page<OrderItem>> {
   const { scope } = context;
   const patientId = patient.replace(/^Patient\//, '').toLowerCase();
   const binding = ['orders', discipline, scope.organisationId, scope.facilityId, patientId];
-  const after = cursor === undefined ? undefined : toPosition(cursors.decode(binding, cursor));
+  const page = openPage<OrderPosition>(cursors, request, binding);
   if (!isUuid(patientId)) throw notFound('The patient');
-  const page = await listOrderPage(db, scope, { discipline, patientId, after, limit });
-  if (page === undefined) throw notFound('The patient');
+  const found = await listOrderPage(db, scope, { discipline, patientId, ...page.slice });
+  if (found === undefined) throw notFound('The patient');
+  const { items, nextCursor } = page.close(found.orders, ({ sortText, id }) => [sortText, id]);
   const [translations] = await Promise.all([
-    translator.translate(scope, codingsOf(page.orders.map(({ code }) => code))),
+    translator.translate(scope, codingsOf(items.map(({ code }) => code))),
     authoriseAccess(accessLog, context, {
       patientId,
       action: `${discipline}-order.list`,
       resourceType: 'ServiceRequest',
       resourceId: null,
-      refusedPurposes: page.refusedPurposes,
+      refusedPurposes: found.refusedPurposes,
     }),
   ]);
   const { translate } = emitContext(scope.organisationId, translations);
-  const items = page.orders.map((order) => ({
+  return mapPage({ items, nextCursor }, (order) => ({
     orderId: order.id,
     patientId,
     encounterId: order.encounterId,
@@ -76,8 +76,6 @@ export async function listOrders(
     ...summaryCode(order.code === undefined ? undefined : translate(order.code)),
     ...ordered(order),
   }));
-  const { next } = page;
-  return { items, nextCursor: next === undefined ? null : cursors.encode(binding, [next.at, next.id]) };
 }
 
 /** A month or a year has no timestamp, as in the summary beside an Observation. */
@@ -86,8 +84,4 @@ function ordered({ sortText, written }: ListedOrder): Pick<OrderItem, 'orderedAt
   const orderedOn = precision === undefined || precision === 'time' ? undefined : written;
   const isPoint = sortText !== '-infinity' && precision !== 'month' && precision !== 'year';
   return { orderedAt: isPoint ? instantFromTimestamp(sortText) : null, orderedOn };
-}
-
-function toPosition([at, id]: (string | number)[]): OrderPosition {
-  return { at: String(at), id: String(id) };
 }

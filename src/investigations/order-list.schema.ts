@@ -1,6 +1,7 @@
 /** An order in a list, in the OpenAPI document. */
 import Type from 'typebox';
-import { CODE_SCHEMAS, pageSchema } from '../clinical/fetch/clinical.schema.ts';
+import { CODE_SCHEMAS } from '../clinical/fetch/clinical.schema.ts';
+import { pageSchema } from '../platform/http/paging.ts';
 
 export const OrderPageSchema = pageSchema(
   Type.Object({

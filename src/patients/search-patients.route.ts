@@ -1,5 +1,6 @@
 /** GET /patients/base (specification, "Patients"; design 3.4). */
 import Type from 'typebox';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../platform/http/paging.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { PatientSummarySchema, patientSummary } from './patient.schema.ts';
@@ -24,24 +25,17 @@ export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Acc
               'Words that each start a part of the name, or a whole identifier, phone or email. Case and accents do not matter. Without it, every patient.',
           }),
         ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Patients on a page.' }),
-        ),
-        cursor: Type.Optional(Type.String({ description: 'Opaque: nextCursor of the previous page.' })),
+        ...PAGE_PARAMETERS,
       }),
       responses: {
         200: {
           description: 'One page.',
-          schema: Type.Object({
-            items: Type.Array(PatientSummarySchema),
-            nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
-          }),
+          schema: pageSchema(PatientSummarySchema),
         },
       },
-      handle: async ({ query: { search, limit = 20, cursor } }, context) => {
-        const { patients, nextCursor } = await searchPatients(deps, { search, limit, cursor }, context);
-        return { body: { items: patients.map(patientSummary), nextCursor } };
-      },
+      handle: async ({ query }, context) => ({
+        body: mapPage(await searchPatients(deps, query, context), patientSummary),
+      }),
     },
   );
 }

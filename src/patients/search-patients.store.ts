@@ -2,61 +2,52 @@
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { PATIENT_COLUMNS, type PatientRow, toPatient } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';
 import type { SearchTerms } from './search-key.ts';
 
-/** Where a page ended. */
-export interface PatientPosition {
-  readonly sortName: string;
-  readonly id: string;
-}
+export type PatientPosition = readonly [sortName: string, id: string];
 
-export interface PatientSearch {
+export interface PatientSearch extends Slice<PatientPosition> {
   /** Undefined: every patient of the facility. */
   readonly terms: SearchTerms | undefined;
   /** Patients who refuse it are left out. */
   readonly purposeOfUse: PurposeOfUse;
-  readonly after: PatientPosition | undefined;
-  /** Patients on the page at most. */
-  readonly limit: number;
 }
 
-export interface PatientPage {
-  patients: PatientRecord[];
-  /** Where the next page goes on; undefined when there is none. */
-  next: PatientPosition | undefined;
+export interface FoundPatient {
+  record: PatientRecord;
+  position: PatientPosition;
 }
 
 export async function searchPatientPage(
   db: Queryable,
   scope: FacilityScope,
   search: PatientSearch,
-): Promise<PatientPage> {
+): Promise<FoundPatient[]> {
   const { text, values } = searchStatement(scope, search);
-  if (text === undefined) return { patients: [], next: undefined };
+  if (text === undefined) return [];
   // Not a named statement: the planner must see the terms, to choose between walking the names in order and
   // collecting the matches of a rare term.
   const { rows } = await db.query<PatientRow & { sort_name: string }>({ text, values });
-  const shown = rows.slice(0, search.limit);
-  const last = shown.at(-1);
-  return {
-    patients: shown.map((row) => toPatient(scope.organisationId, row)),
-    next: rows.length > search.limit && last ? { sortName: last.sort_name, id: last.id } : undefined,
-  };
+  return rows.map((row) => ({
+    record: toPatient(scope.organisationId, row),
+    position: [row.sort_name, row.id],
+  }));
 }
 
 function searchStatement(
   scope: FacilityScope,
   { terms, purposeOfUse, after, limit }: PatientSearch,
 ): { text: string | undefined; values: unknown[] } {
-  const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse, limit + 1];
+  const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse, limit];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const position =
     after === undefined
       ? ''
-      : `and (p.sort_name, p.id) > (${parameter(after.sortName)}, ${parameter(after.id)}::uuid)`;
+      : `and (p.sort_name, p.id) > (${parameter(after[0])}, ${parameter(after[1])}::uuid)`;
   const branches = terms === undefined ? [''] : matches(terms, parameter);
   // Signs alone are no part of any name or number.
   if (branches.length === 0) return { text: undefined, values };

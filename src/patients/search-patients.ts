@@ -2,6 +2,7 @@
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { badRequest } from '../platform/http/errors.ts';
+import { mapPage, openPage, type Page, type PageRequest } from '../platform/http/paging.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { accessEntry } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
@@ -18,31 +19,33 @@ export interface SearchPatientsDependencies {
   cursors: CursorCodec;
 }
 
-export interface PatientSearchRequest {
-  search: string | undefined;
-  limit: number;
-  cursor: string | undefined;
+export interface PatientSearchRequest extends PageRequest {
+  search?: string | undefined;
 }
 
 /** Patients whose privacy refuses the purpose are left out. 400 for a cursor of another search. */
 export async function searchPatients(
   { db, accessLog, cursors }: SearchPatientsDependencies,
-  { search = '', limit, cursor }: PatientSearchRequest,
+  { search = '', ...request }: PatientSearchRequest,
   context: FacilityContext,
-): Promise<{ patients: PatientRecord[]; nextCursor: string | null }> {
+): Promise<Page<PatientRecord>> {
   const { scope, purposeOfUse } = context;
   const terms = searchTerms(search);
   if (terms.nameStarts.length > MAX_WORDS)
     throw badRequest(`search takes up to ${MAX_WORDS} words.`, 'search_too_long');
   const binding = ['patient-search', scope.organisationId, scope.facilityId, terms.identifier, terms.phone];
-  const page = await searchPatientPage(db, scope, {
+  const page = openPage<PatientPosition>(cursors, request, binding);
+  const found = await searchPatientPage(db, scope, {
     terms: search.trim() === '' ? undefined : terms,
     purposeOfUse,
-    after: cursor === undefined ? undefined : toPosition(cursors.decode(binding, cursor)),
-    limit,
+    ...page.slice,
   });
+  const patients = mapPage(
+    page.close(found, ({ position }) => position),
+    ({ record }) => record,
+  );
   await accessLog.record(
-    page.patients.map(({ id }) =>
+    patients.items.map(({ id }) =>
       accessEntry(
         context,
         { patientId: id, action: 'patient.list', resourceType: 'Patient', resourceId: id },
@@ -50,13 +53,5 @@ export async function searchPatients(
       ),
     ),
   );
-  const { patients, next } = page;
-  return {
-    patients,
-    nextCursor: next === undefined ? null : cursors.encode(binding, [next.sortName, next.id]),
-  };
-}
-
-function toPosition([sortName, id]: (string | number)[]): PatientPosition {
-  return { sortName: String(sortName), id: String(id) };
+  return patients;
 }

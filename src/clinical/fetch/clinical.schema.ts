@@ -2,6 +2,7 @@
 
 import Type, { type TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
+import { PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */
 export function resource(resourceType: string) {
@@ -96,21 +97,8 @@ export const LIST_QUERY = Type.Object({
     maxLength: 200,
     description: 'Patient id, bare or as Patient/<patient_id>.',
   }),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items on a page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Opaque: nextCursor of the previous page.' }),
-  ),
+  ...PAGE_PARAMETERS,
 });
-
-/** One page of a list. */
-export function pageSchema(item: TSchema) {
-  return Type.Object({
-    items: Type.Array(item),
-    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
-  });
-}
 
 /** The bytes of a fetch are written already. */
 export const JSON_TEXT = 'application/json; charset=utf-8';

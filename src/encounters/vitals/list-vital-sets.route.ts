@@ -1,6 +1,7 @@
 /** GET /encounters/vitals (docs/vitals.md). */
 import Type from 'typebox';
-import { LIST_QUERY, pageSchema } from '../../clinical/fetch/clinical.schema.ts';
+import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
+import { pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListVitalSetsDependencies, listVitalSets } from './list-vital-sets.ts';
@@ -27,8 +28,8 @@ export function listVitalSetsRoute(deps: ListVitalSetsDependencies): Route<Acces
       },
       query: LIST_QUERY,
       responses: { 200: { description: 'One page.', schema: VitalSetPageSchema } },
-      handle: async ({ query: { patient, limit = 20, cursor } }, context) => ({
-        body: await listVitalSets(deps, { patient, limit, cursor }, context),
+      handle: async ({ query }, context) => ({
+        body: await listVitalSets(deps, query, context),
       }),
     },
   );

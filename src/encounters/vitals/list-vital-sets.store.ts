@@ -1,12 +1,10 @@
 /** SQL of the list of vital sets: one page of one patient, newest first. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
-/** Where a page ended: `taken_at` as PostgreSQL writes it, and the id. */
-export interface VitalSetPosition {
-  readonly at: string;
-  readonly id: string;
-}
+/** `taken_at` as PostgreSQL writes it, and the id. */
+export type VitalSetPosition = readonly [at: string, id: string];
 
 export interface ListedVitalSet {
   id: string;
@@ -18,7 +16,6 @@ export interface ListedVitalSet {
 export interface VitalSetPage {
   refusedPurposes: readonly string[];
   sets: ListedVitalSet[];
-  next: VitalSetPosition | undefined;
 }
 
 interface VitalSetRow {
@@ -29,17 +26,13 @@ interface VitalSetRow {
   signs: number;
 }
 
-const BEFORE_ALL: VitalSetPosition = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const BEFORE_ALL: VitalSetPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
-/** Undefined: no such patient at the facility. One row more than the page tells whether there is a next one. */
+/** Undefined: no such patient at the facility. */
 export async function listVitalSetPage(
   db: Queryable,
   scope: FacilityScope,
-  {
-    patientId,
-    after = BEFORE_ALL,
-    limit,
-  }: { patientId: string; after: VitalSetPosition | undefined; limit: number },
+  { patientId, after = BEFORE_ALL, limit }: Slice<VitalSetPosition> & { patientId: string },
 ): Promise<VitalSetPage | undefined> {
   const { rows } = await db.query<VitalSetRow>({
     name: 'vital-set-list',
@@ -70,21 +63,18 @@ export async function listVitalSetPage(
         and g.facility_id = $2
         and g.patient_id = $3
       order by page.taken_at desc, page.id desc`,
-    values: [scope.organisationId, scope.facilityId, patientId, after.at, after.id, limit + 1],
+    values: [scope.organisationId, scope.facilityId, patientId, ...after, limit],
   });
   const [first] = rows;
   if (first === undefined) return undefined;
   const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]));
-  const shown = found.slice(0, limit);
-  const last = shown.at(-1);
   return {
     refusedPurposes: first.refused_purposes,
-    sets: shown.map((row) => ({
+    sets: found.map((row) => ({
       id: row.id,
       encounterId: row.encounter_id,
       takenText: row.taken_text,
       signs: row.signs,
     })),
-    next: found.length > limit && last !== undefined ? { at: last.taken_text, id: last.id } : undefined,
   };
 }

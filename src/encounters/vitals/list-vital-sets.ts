@@ -3,6 +3,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { notFound } from '../../platform/http/errors.ts';
+import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
@@ -15,11 +16,9 @@ export interface ListVitalSetsDependencies {
   cursors: CursorCodec;
 }
 
-export interface ListVitalSetsRequest {
+export interface ListVitalSetsRequest extends PageRequest {
   /** Bare, or as Patient/<id>. */
   patient: string;
-  limit: number;
-  cursor: string | undefined;
 }
 
 export interface VitalSetItem {
@@ -35,34 +34,29 @@ export interface VitalSetItem {
 /** 400 for a cursor of another list; 404 for a patient outside the scope; 403 when the purpose is refused. */
 export async function listVitalSets(
   { db, accessLog, cursors }: ListVitalSetsDependencies,
-  { patient, limit, cursor }: ListVitalSetsRequest,
+  { patient, ...request }: ListVitalSetsRequest,
   context: FacilityContext,
-): Promise<{ items: VitalSetItem[]; nextCursor: string | null }> {
+): Promise<Page<VitalSetItem>> {
   const { scope } = context;
   const patientId = patient.replace(/^Patient\//, '').toLowerCase();
   const binding = ['vital-sets', scope.organisationId, scope.facilityId, patientId];
-  const after = cursor === undefined ? undefined : toPosition(cursors.decode(binding, cursor));
+  const page = openPage<VitalSetPosition>(cursors, request, binding);
   if (!isUuid(patientId)) throw notFound('The patient');
-  const page = await listVitalSetPage(db, scope, { patientId, after, limit });
-  if (page === undefined) throw notFound('The patient');
+  const found = await listVitalSetPage(db, scope, { patientId, ...page.slice });
+  if (found === undefined) throw notFound('The patient');
   await authoriseAccess(accessLog, context, {
     patientId,
     action: 'vital-set.list',
     resourceType: 'Observation',
     resourceId: null,
-    refusedPurposes: page.refusedPurposes,
+    refusedPurposes: found.refusedPurposes,
   });
-  const items = page.sets.map((set) => ({
+  const sets = page.close(found.sets, ({ takenText, id }) => [takenText, id]);
+  return mapPage(sets, (set) => ({
     vitalSetId: set.id,
     patientId,
     encounterId: set.encounterId,
     takenAt: instantFromTimestamp(set.takenText),
     vitalSigns: set.signs,
   }));
-  const { next } = page;
-  return { items, nextCursor: next === undefined ? null : cursors.encode(binding, [next.at, next.id]) };
-}
-
-function toPosition([at, id]: (string | number)[]): VitalSetPosition {
-  return { at: String(at), id: String(id) };
 }

@@ -1,5 +1,6 @@
 /** SQL of callbacks: who may call, which delivery is meant, and what was said before. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 
@@ -143,12 +144,10 @@ export interface ListedCallback extends CallbackRecord {
 export async function listCallbacks(
   db: Queryable,
   scope: OrganisationScope & { facilityId?: string },
-  filter: {
+  filter: Slice<readonly [id: string]> & {
     connectionId?: string | undefined;
     outcome?: string | undefined;
     status?: string | undefined;
-    before?: string | undefined;
-    limit: number;
   },
 ): Promise<ListedCallback[]> {
   const { rows } = await db.query<{
@@ -188,7 +187,7 @@ export async function listCallbacks(
       filter.connectionId,
       filter.outcome,
       filter.status,
-      filter.before,
+      filter.after?.[0],
       filter.limit,
     ],
   });

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { badRequest } from '../../platform/http/errors.ts';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
@@ -10,7 +11,6 @@ import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { ListedCallback } from './callback.store.ts';
 import { listCallbackPage } from './list-callbacks.ts';
 
-const DEFAULT_LIMIT = 20;
 const Nullable = Type.Union([Type.String(), Type.Null()]);
 const CallbackSchema = Type.Object({
   id: Type.String(),
@@ -52,21 +52,19 @@ export function listCallbacksRoute(deps: {
         status: Type.Optional(
           Type.Unsafe<'accepted' | 'rejected'>({ type: 'string', enum: ['accepted', 'rejected'] }),
         ),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
-        cursor: Type.Optional(Type.String()),
+        ...PAGE_PARAMETERS,
       }),
       responses: {
         200: {
-          description: 'A page. nextCursor is null on the last one.',
-          schema: Type.Object({ items: Type.Array(CallbackSchema), nextCursor: Nullable }),
+          description: 'One page.',
+          schema: pageSchema(CallbackSchema),
         },
       },
       handle: async ({ query }, context) => {
-        const { connection, outcome, status, limit = DEFAULT_LIMIT, cursor } = query;
+        const { connection } = query;
         if (connection !== undefined && !isUuid(connection)) throw badRequest('connection must be a UUID.');
-        const request = { connection, outcome, status, limit, cursor };
-        const { items, nextCursor, mayShow } = await listCallbackPage(deps, context, request);
-        return { body: { items: items.map((item) => callbackView(item, mayShow(item))), nextCursor } };
+        const { mayShow, ...found } = await listCallbackPage(deps, context, query);
+        return { body: mapPage(found, (item) => callbackView(item, mayShow(item))) };
       },
     },
   );

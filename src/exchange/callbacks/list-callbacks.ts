@@ -1,39 +1,29 @@
 /** Callbacks about deliveries of a facility, page by page. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import type { Reader } from '../../privacy/authorise-access.ts';
-import { pageOf } from '../review/page.ts';
 import { traceShown } from '../review/trace-shown.ts';
 import { type ListedCallback, listCallbacks } from './callback.store.ts';
 
-export interface CallbackQuery {
+export interface CallbackQuery extends PageRequest {
   connection?: string | undefined;
   outcome?: 'applied' | 'conflict' | undefined;
   status?: 'accepted' | 'rejected' | undefined;
-  limit: number;
-  cursor?: string | undefined;
 }
 
 /** Each patient shown is traced. `mayShow` tells of which callbacks. */
 export async function listCallbackPage(
   { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
   reader: Reader,
-  { connection, outcome, status, limit, cursor }: CallbackQuery,
-): Promise<{
-  items: ListedCallback[];
-  nextCursor: string | null;
-  mayShow: (item: ListedCallback) => boolean;
-}> {
+  { connection, outcome, status, ...request }: CallbackQuery,
+): Promise<Page<ListedCallback> & { mayShow: (item: ListedCallback) => boolean }> {
   const { organisationId, facilityId } = reader.scope;
   const binding = ['callbacks', organisationId, facilityId, connection, outcome, status];
-  const page = await pageOf(cursors, { limit, cursor, binding }, (position) =>
-    listCallbacks(
-      db,
-      { organisationId, facilityId },
-      { connectionId: connection, outcome, status, ...position },
-    ),
-  );
+  const { slice, close } = openPage<readonly [id: string]>(cursors, request, binding);
+  const filter = { connectionId: connection, outcome, status, ...slice };
+  const page = close(await listCallbacks(db, { organisationId, facilityId }, filter), ({ id }) => [id]);
   const review = { ...reader, accountId: reader.caller.accountId, action: 'callback.list' as const };
   return { ...page, mayShow: await traceShown(accessLog, review, page.items) };
 }

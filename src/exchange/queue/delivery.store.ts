@@ -1,5 +1,6 @@
 /** SQL of reviewing deliveries: lists by where they stand, and everything about one. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from './delivery.ts';
 import type { DeliveryEvent } from './envelope.ts';
@@ -76,16 +77,11 @@ const DONE = {
 /** Hours by which the clocks of the process that made an id and of the database may differ. */
 const CLOCK_SLACK_MS = 3_600_000;
 
-/** Deliveries, newest first; `before` is the id of the last one of the page before. */
+/** Deliveries, newest first. */
 export async function listDeliveries(
   db: Queryable,
   scope: OrganisationScope,
-  query: {
-    filter: DeliveryFilter;
-    status?: DeliveryStatus | undefined;
-    before?: string | undefined;
-    limit: number;
-  },
+  query: Slice<readonly [id: string]> & { filter: DeliveryFilter; status?: DeliveryStatus | undefined },
 ): Promise<Delivery[]> {
   const kind = query.status ?? 'any';
   const { since } = query.filter;
@@ -128,7 +124,7 @@ export async function listDeliveries(
       limit $11`,
     values: [
       ...filterValues(scope, query.filter),
-      query.before,
+      query.after?.[0],
       since === undefined ? undefined : firstIdOf(new Date(since.getTime() - CLOCK_SLACK_MS)),
       query.limit,
     ],

@@ -4,6 +4,7 @@ import { parseDateTime } from '../../fhir/date-time.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { badRequest } from '../../platform/http/errors.ts';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
@@ -11,8 +12,6 @@ import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../queue/delivery.ts';
 import { DeliverySchema, deliveryView } from './delivery.schema.ts';
 import { listDeliveryPage } from './list-deliveries.ts';
-
-const DEFAULT_LIMIT = 20;
 
 export function listDeliveriesRoute(deps: {
   db: Pool;
@@ -36,30 +35,25 @@ export function listDeliveriesRoute(deps: {
         status: Type.Optional(Type.Unsafe<DeliveryStatus>({ type: 'string', enum: DELIVERY_STATUSES })),
         since: Type.Optional(Type.String()),
         until: Type.Optional(Type.String()),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
-        cursor: Type.Optional(Type.String()),
+        ...PAGE_PARAMETERS,
       }),
       responses: {
         200: {
-          description: 'A page. nextCursor is null on the last one.',
-          schema: Type.Object({
-            items: Type.Array(DeliverySchema),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          description: 'One page.',
+          schema: pageSchema(DeliverySchema),
         },
       },
       handle: async ({ query }, context) => {
         const { scope } = context;
-        const { connection, patient, status, since, until, limit = DEFAULT_LIMIT, cursor } = query;
+        const { connection, patient, status, since, until, ...page } = query;
         const filter = {
           connectionId: uuid('connection', connection),
           patientId: uuid('patient', patient),
           since: instant('since', since, scope.timeZone),
           until: instant('until', until, scope.timeZone),
         };
-        const request = { filter, status, limit, cursor };
-        const { items, nextCursor, mayShow } = await listDeliveryPage(deps, context, request);
-        return { body: { items: items.map((item) => deliveryView(item, mayShow(item))), nextCursor } };
+        const { mayShow, ...found } = await listDeliveryPage(deps, context, { filter, status, ...page });
+        return { body: mapPage(found, (item) => deliveryView(item, mayShow(item))) };
       },
     },
   );

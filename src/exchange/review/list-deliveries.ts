@@ -1,18 +1,16 @@
 /** Deliveries of a facility, page by page. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import type { Reader } from '../../privacy/authorise-access.ts';
 import { listDeliveries } from '../queue/delivery.store.ts';
 import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
-import { pageOf } from './page.ts';
 import { requireShown, traceShown } from './trace-shown.ts';
 
-export interface DeliveryQuery {
+export interface DeliveryQuery extends PageRequest {
   filter: DeliveryFilter;
   status?: DeliveryStatus | undefined;
-  limit: number;
-  cursor?: string | undefined;
 }
 
 /**
@@ -22,8 +20,8 @@ export interface DeliveryQuery {
 export async function listDeliveryPage(
   { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
   reader: Reader,
-  { filter, status, limit, cursor }: DeliveryQuery,
-): Promise<{ items: Delivery[]; nextCursor: string | null; mayShow: (item: Delivery) => boolean }> {
+  { filter, status, ...request }: DeliveryQuery,
+): Promise<Page<Delivery> & { mayShow: (item: Delivery) => boolean }> {
   const { organisationId, facilityId } = reader.scope;
   const { connectionId, patientId, since, until } = filter;
   const binding = [
@@ -36,9 +34,9 @@ export async function listDeliveryPage(
     since?.toISOString(),
     until?.toISOString(),
   ];
-  const page = await pageOf(cursors, { limit, cursor, binding }, (position) =>
-    listDeliveries(db, { organisationId }, { filter: { ...filter, facilityId }, status, ...position }),
-  );
+  const { slice, close } = openPage<readonly [id: string]>(cursors, request, binding);
+  const ofFacility = { filter: { ...filter, facilityId }, status, ...slice };
+  const page = close(await listDeliveries(db, { organisationId }, ofFacility), ({ id }) => [id]);
   const review = { ...reader, accountId: reader.caller.accountId, action: 'delivery.list' as const };
   const mayShow = await traceShown(accessLog, review, page.items);
   if (patientId !== undefined) requireShown(page.items.every(mayShow));

@@ -17,8 +17,8 @@ export function listLabOrdersRoute(deps: ListOrdersDependencies): Route<Access> 
       },
       query: LIST_QUERY,
       responses: { 200: { description: 'One page.', schema: OrderPageSchema } },
-      handle: async ({ query: { patient, limit = 20, cursor } }, context) => ({
-        body: await listOrders(deps, { discipline: 'laboratory', patient, limit, cursor }, context),
+      handle: async ({ query }, context) => ({
+        body: await listOrders(deps, { discipline: 'laboratory', ...query }, context),
       }),
     },
   );

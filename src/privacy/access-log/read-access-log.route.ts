@@ -1,6 +1,7 @@
 /** GET /patients/base/<id>/access-log (design section 4): who read what of a patient, and why. */
 import Type from 'typebox';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ReadAccessLogDependencies, readAccessLog } from './read-access-log.ts';
@@ -35,10 +36,7 @@ const AccessLogQuery = Type.Object({
     Type.String({ maxLength: 100, description: 'Only this action, e.g. `encounter.search`.' }),
   ),
   outcome: Type.Optional(Outcome('Only with this outcome.')),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Entries on a page.' }),
-  ),
-  cursor: Type.Optional(Type.String({ description: 'Opaque: nextCursor of the previous page.' })),
+  ...PAGE_PARAMETERS,
 });
 
 export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Access> {
@@ -56,9 +54,7 @@ export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Acces
       responses: {
         200: {
           description: 'One page.',
-          schema: Type.Object({
-            items: Type.Array(EntrySchema),
-            nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
+          schema: pageSchema(EntrySchema, {
             keptFrom: Type.Union([Type.String(), Type.Null()], {
               description:
                 'UTC instant: older entries were archived, ask the operator for them. null where none were.',

@@ -1,10 +1,11 @@
 /** SQL of reading a patient's access log. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp, timestampFromDate } from '../../platform/db/timestamp.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { AccessEntry } from './access-log.ts';
 
-/** Where a page ended: the time as PostgreSQL writes it, the writer and its sequence number. */
+/** The time as PostgreSQL writes it, the writer and its sequence number. */
 export type AccessLogPosition = readonly [occurredAt: string, writerId: string, sequence: number];
 
 export interface AccessLogFilter {
@@ -16,12 +17,9 @@ export interface AccessLogFilter {
   readonly outcome: AccessEntry['outcome'] | undefined;
 }
 
-export interface AccessLogPageKey {
+export interface AccessLogPageKey extends Slice<AccessLogPosition> {
   readonly patientId: string;
   readonly filter: AccessLogFilter;
-  readonly after: AccessLogPosition | undefined;
-  /** Entries on the page at most. */
-  readonly limit: number;
 }
 
 /** An entry as it is shown. */
@@ -35,9 +33,9 @@ export type ShownEntry = Pick<
   accountEmail: string | null;
 };
 
-export interface AccessLogPage {
-  entries: ShownEntry[];
-  next: AccessLogPosition | undefined;
+export interface FoundEntry {
+  entry: ShownEntry;
+  position: AccessLogPosition;
 }
 
 interface EntryRow {
@@ -115,7 +113,7 @@ export async function loadAccessLogPage(
   db: Queryable,
   scope: FacilityScope,
   { patientId, filter, after = BEFORE_ALL, limit }: AccessLogPageKey,
-): Promise<AccessLogPage> {
+): Promise<FoundEntry[]> {
   const { rows } = await db.query<EntryRow>({
     text: PAGE,
     values: [
@@ -128,15 +126,13 @@ export async function loadAccessLogPage(
       filter.action ?? null,
       filter.outcome ?? null,
       ...after,
-      limit + 1,
+      limit,
     ],
   });
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    entries: shown.map(toEntry),
-    next: rows.length > limit && last ? [last.occurred_text, last.writer_id, last.sequence] : undefined,
-  };
+  return rows.map((row) => ({
+    entry: toEntry(row),
+    position: [row.occurred_text, row.writer_id, row.sequence],
+  }));
 }
 
 function toEntry(row: EntryRow): ShownEntry {

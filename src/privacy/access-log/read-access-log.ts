@@ -3,6 +3,7 @@ import { parseDateTime } from '../../fhir/date-time.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { badRequest, notFound } from '../../platform/http/errors.ts';
+import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { newestArchivedMonth } from '../archive/archive.store.ts';
@@ -10,6 +11,7 @@ import { authoriseAccess } from '../authorise-access.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
 import {
   type AccessLogFilter,
+  type AccessLogPosition,
   loadAccessLogPage,
   loadRefusedPurposes,
   type ShownEntry,
@@ -22,24 +24,20 @@ export interface ReadAccessLogDependencies {
 }
 
 /** As asked for; dates as text. */
-export interface AccessLogQuery {
+export interface AccessLogQuery extends PageRequest {
   from?: string;
   to?: string;
   account?: string;
   action?: string;
   outcome?: AccessEntry['outcome'];
-  limit?: number;
-  cursor?: string;
 }
 
-const DEFAULT_LIMIT = 20;
-
-/** 400 for a filter or cursor that is none; 404 outside the scope; 403 when the purpose is refused. */
+/** 400 for an invalid filter or cursor; 404 outside the scope; 403 when the purpose is refused. */
 export async function readAccessLog(
   { db, accessLog, cursors }: ReadAccessLogDependencies,
   { id, query }: { id: string; query: AccessLogQuery },
   context: FacilityContext,
-): Promise<{ items: ShownEntry[]; nextCursor: string | null; keptFrom: string | null }> {
+): Promise<Page<ShownEntry> & { keptFrom: string | null }> {
   const { scope } = context;
   const patientId = id.toLowerCase();
   const filter = parseFilter(query, scope.timeZone);
@@ -47,18 +45,17 @@ export async function readAccessLog(
     'access-log',
     scope.organisationId,
     scope.facilityId,
-    patientId.toLowerCase(),
-    ...filterText(query),
+    patientId,
+    query.from,
+    query.to,
+    query.account,
+    query.action,
+    query.outcome,
   ];
-  const position = query.cursor === undefined ? undefined : cursors.decode(binding, query.cursor);
+  const page = openPage<AccessLogPosition>(cursors, query, binding);
   const refusedPurposes = isUuid(patientId) ? await loadRefusedPurposes(db, scope, patientId) : undefined;
   if (refusedPurposes === undefined) throw notFound('The patient');
-  const { entries, next } = await loadAccessLogPage(db, scope, {
-    patientId,
-    filter,
-    after: position && [String(position[0]), String(position[1]), Number(position[2])],
-    limit: query.limit ?? DEFAULT_LIMIT,
-  });
+  const found = await loadAccessLogPage(db, scope, { patientId, filter, ...page.slice });
   await authoriseAccess(accessLog, context, {
     patientId,
     action: 'access-log.read',
@@ -66,11 +63,8 @@ export async function readAccessLog(
     resourceId: null,
     refusedPurposes,
   });
-  return {
-    items: entries,
-    nextCursor: next === undefined ? null : cursors.encode(binding, next),
-    keptFrom: await keptFrom(db),
-  };
+  const entries = page.close(found, ({ position }) => position);
+  return { ...mapPage(entries, ({ entry }) => entry), keptFrom: await keptFrom(db) };
 }
 
 /** Older entries are in the files of the operator. Null while none was archived. */
@@ -104,8 +98,4 @@ function spanOf(name: string, text: string, timeZone: string): { start: Date; en
       'bad_filter',
     );
   return date.span(timeZone);
-}
-
-function filterText({ from, to, account, action, outcome }: AccessLogQuery): (string | null)[] {
-  return [from, to, account, action, outcome].map((value) => value ?? null);
 }

@@ -3,6 +3,7 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { notFound } from '../../platform/http/errors.ts';
+import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
@@ -16,22 +17,23 @@ export interface ListPublicationsDependencies {
   cursors: CursorCodec;
 }
 
-export interface ListPublicationsRequest {
+export interface ListPublicationsRequest extends PageRequest {
+  source: PublishSource;
   id: string;
-  limit: number;
-  cursor: string | undefined;
 }
+
+export type Publication = Omit<ListedRun, 'position'>;
 
 /** 404 outside the scope; 403 when the purpose is refused; 400 for a cursor of another list. */
 export async function listPublications(
   { db, accessLog, cursors }: ListPublicationsDependencies,
-  { source, id: givenId, limit, cursor }: ListPublicationsRequest & { source: PublishSource },
+  { source, id: givenId, ...request }: ListPublicationsRequest,
   context: FacilityContext,
-): Promise<{ items: ListedRun[]; nextCursor: string | null }> {
+): Promise<Page<Publication>> {
   const { scope } = context;
   const id = givenId.toLowerCase();
   const binding = ['publications', source.kind, scope.organisationId, scope.facilityId, id];
-  const after = cursor === undefined ? undefined : toPosition(cursors.decode(binding, cursor));
+  const page = openPage<RunPosition>(cursors, request, binding);
   if (!isUuid(id)) throw notFound(source.name);
   const { patientId, refusedPurposes } = await source.load(scope, id);
   await authoriseAccess(accessLog, context, {
@@ -41,10 +43,7 @@ export async function listPublications(
     resourceId: id,
     refusedPurposes,
   });
-  const { runs, next } = await listRuns(db, scope, { subject: { kind: source.kind, id }, limit, after });
-  return { items: runs, nextCursor: next === undefined ? null : cursors.encode(binding, [next.at, next.id]) };
-}
-
-function toPosition([at, id]: (string | number)[]): RunPosition {
-  return { at: String(at), id: String(id) };
+  const runs = await listRuns(db, scope, { subject: { kind: source.kind, id }, ...page.slice });
+  const shown = page.close(runs, ({ position }) => position);
+  return mapPage(shown, ({ position: _position, ...publication }) => publication);
 }

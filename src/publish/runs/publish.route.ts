@@ -5,6 +5,7 @@ import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts
 import { decodeText } from '../../platform/http/body.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
+import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
@@ -132,15 +133,6 @@ const PublishQuery = Type.Object({
   ),
 });
 
-const HistoryQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Publishes on a page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Opaque: nextCursor of the previous page.' }),
-  ),
-});
-
 /** POST: publish it. */
 export function publishRoute(
   { publisher }: { publisher: Publisher },
@@ -199,20 +191,16 @@ export function publicationsRoute(
       tag: options.tag,
     },
     params: pathParams(options),
-    query: HistoryQuery,
+    query: Type.Object(PAGE_PARAMETERS),
     responses: {
       200: {
         description: 'One page.',
-        schema: Type.Object({
-          [idName]: Type.String(),
-          items: Type.Array(RunSchema),
-          nextCursor: nullable('null on the last page.'),
-        }),
+        schema: pageSchema(RunSchema, { [idName]: Type.String() }),
       },
     },
-    async handle({ params, query: { limit = 20, cursor } }, context) {
+    async handle({ params, query }, context) {
       const id = idOf(params);
-      const page = await listPublications(deps, { source, id, limit, cursor }, context);
+      const page = await listPublications(deps, { ...query, source, id }, context);
       return { body: { [idName]: id.toLowerCase(), ...page } };
     },
   });

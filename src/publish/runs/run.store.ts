@@ -3,6 +3,7 @@
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type ResourceKey, splitKey } from '../plan/content.fhir.ts';
 import {
@@ -175,13 +176,11 @@ export interface ListedRun {
   purposeOfUse: PurposeOfUse;
   correlationId: string;
   published: PublishedResource[];
+  position: RunPosition;
 }
 
-/** Where a page ended: `begun_at` as PostgreSQL writes it, and the id. */
-export interface RunPosition {
-  at: string;
-  id: string;
-}
+/** `begun_at` as PostgreSQL writes it, and the id. */
+export type RunPosition = readonly [at: string, id: string];
 
 interface RunRow {
   id: string;
@@ -197,14 +196,14 @@ interface RunRow {
   published: PublishedResource[];
 }
 
-const AFTER_ALL: RunPosition = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const AFTER_ALL: RunPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
-/** One page, newest first. */
+/** Newest first. */
 export async function listRuns(
   db: Queryable,
   scope: FacilityScope,
-  { subject, limit, after = AFTER_ALL }: { subject: Subject; limit: number; after: RunPosition | undefined },
-): Promise<{ runs: ListedRun[]; next: RunPosition | undefined }> {
+  { subject, limit, after = AFTER_ALL }: Slice<RunPosition> & { subject: Subject },
+): Promise<ListedRun[]> {
   const { rows } = await db.query<RunRow>({
     name: 'publish-run-list',
     text: `
@@ -220,14 +219,9 @@ export async function listRuns(
         and (r.begun_at, r.id) < ($5::timestamptz, $6::uuid)
       order by r.begun_at desc, r.id desc
       limit $7`,
-    values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, after.at, after.id, limit + 1],
+    values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, ...after, limit],
   });
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    runs: shown.map(toRun),
-    next: rows.length > limit && last !== undefined ? { at: last.begun_text, id: last.id } : undefined,
-  };
+  return rows.map(toRun);
 }
 
 function toRun(row: RunRow): ListedRun {
@@ -242,5 +236,6 @@ function toRun(row: RunRow): ListedRun {
     purposeOfUse: row.purpose_of_use,
     correlationId: row.correlation_id,
     published: row.published,
+    position: [row.begun_text, row.id],
   };
 }

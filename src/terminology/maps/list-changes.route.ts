@@ -1,10 +1,11 @@
 /** GET /terminology/maps/changes: who changed which entry, and when. */
 import Type from 'typebox';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { listMapChanges } from './list-changes.ts';
 import type { ListMapsDependencies } from './list-maps.ts';
-import { CursorParameter, LimitParameter, MapItemSchema, NextCursor } from './map.schema.ts';
+import { MapItemSchema } from './map.schema.ts';
 
 const { facilityId, localSystem, localCode, targetSystem, targetCode, targetDisplay, equivalence, version } =
   MapItemSchema.properties;
@@ -40,19 +41,19 @@ export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {
       },
       query: Type.Object({
         localCode: Type.Optional(Type.String({ description: 'Only of this local code.' })),
-        limit: LimitParameter,
-        cursor: CursorParameter,
+        ...PAGE_PARAMETERS,
       }),
       responses: {
         200: {
           description: 'One page.',
-          schema: Type.Object({ items: Type.Array(ChangeSchema), nextCursor: NextCursor }),
+          schema: pageSchema(ChangeSchema),
         },
       },
       handle: async ({ query }, { scope }) => {
-        const { changes, nextCursor } = await listMapChanges(deps, scope, query);
-        const items = changes.map((change) => ({ ...change, changedAt: change.changedAt.toISOString() }));
-        return { body: { items, nextCursor } };
+        const page = await listMapChanges(deps, scope, query);
+        return {
+          body: mapPage(page, (change) => ({ ...change, changedAt: change.changedAt.toISOString() })),
+        };
       },
     },
   );

@@ -1,5 +1,6 @@
 /** SQL of the changes of terminology maps. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Equivalence, MapEntry } from './map-entry.ts';
 
@@ -36,7 +37,7 @@ interface ChangeRow {
 export async function listChanges(
   db: Queryable,
   scope: FacilityScope,
-  page: { localCode?: string | undefined; after?: ChangePosition | undefined; limit: number },
+  page: Slice<ChangePosition> & { localCode?: string | undefined },
 ): Promise<StoredChange[]> {
   const { rows } = await db.query<ChangeRow>({
     name: 'terminology-changes',

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
+import { mapPage } from '../../platform/http/paging.ts';
 import type { StoredEntry } from './list-maps.store.ts';
 import { listMaps } from './list-maps.ts';
 import { mapItem } from './map.schema.ts';
@@ -26,14 +27,14 @@ export function listMapsCommand(environment: CommandEnvironment): Command {
       '\nExample:\n  npx interchange terminology list --organisation 7f0c… --search glucose',
     )
     .action(async ({ organisation, facility, ...request }: Options) => {
-      const { entries, nextCursor } = await environment.withSession(async ({ db, keys }) => {
+      const page = await environment.withSession(async ({ db, keys }) => {
         const scope = await requireMap(db, { organisation, ...(facility === undefined ? {} : { facility }) });
         return listMaps({ db, cursors: createCursorCodec(keys.derive('cursor')) }, scope, request);
       });
-      const more = nextCursor === null ? [] : [`more: --cursor ${nextCursor}`];
+      const more = page.nextCursor === null ? [] : [`more: --cursor ${page.nextCursor}`];
       environment.print(
-        { items: entries.map(mapItem), nextCursor },
-        [...entries.map(lineOf), ...more].join('\n') || 'No entries.',
+        mapPage(page, mapItem),
+        [...page.items.map(lineOf), ...more].join('\n') || 'No entries.',
       );
     });
 }

@@ -1,16 +1,10 @@
 /** GET /terminology/maps (specification, "What the service does", 4). */
 import Type from 'typebox';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListMapsDependencies, listMaps } from './list-maps.ts';
-import {
-  CursorParameter,
-  LevelParameter,
-  LimitParameter,
-  MapItemSchema,
-  mapItem,
-  NextCursor,
-} from './map.schema.ts';
+import { LevelParameter, MapItemSchema, mapItem } from './map.schema.ts';
 
 const Filter = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
 
@@ -37,19 +31,17 @@ export function listMapsRoute(deps: ListMapsDependencies): Route<Access> {
             description: 'Found anywhere in codes and displays, without case.',
           }),
         ),
-        limit: LimitParameter,
-        cursor: CursorParameter,
+        ...PAGE_PARAMETERS,
       }),
       responses: {
         200: {
           description: 'One page, by local system, local code and standard system.',
-          schema: Type.Object({ items: Type.Array(MapItemSchema), nextCursor: NextCursor }),
+          schema: pageSchema(MapItemSchema),
         },
       },
-      handle: async ({ query }, { scope }) => {
-        const { entries, nextCursor } = await listMaps(deps, scope, query);
-        return { body: { items: entries.map(mapItem), nextCursor } };
-      },
+      handle: async ({ query }, { scope }) => ({
+        body: mapPage(await listMaps(deps, scope, query), mapItem),
+      }),
     },
   );
 }

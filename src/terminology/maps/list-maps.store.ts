@@ -1,5 +1,6 @@
 /** SQL of terminology maps: lists, single entries, and the pages of an export. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { MapKey, MapScope } from './map.store.ts';
 import type { Equivalence, MapEntry } from './map-entry.ts';
 
@@ -43,10 +44,15 @@ export interface ListFilter {
   search?: string | undefined;
 }
 
-/** Where a page ended: local system, local code, target system, level. */
-export type ListPosition = [localSystem: string, localCode: string, targetSystem: string, level: number];
+/** Local system, local code, target system, level. */
+export type EntryPosition = readonly [
+  localSystem: string,
+  localCode: string,
+  targetSystem: string,
+  level: number,
+];
 
-export function positionOf(entry: StoredEntry): ListPosition {
+export function entryPosition(entry: StoredEntry): EntryPosition {
   return [entry.localSystem, entry.localCode, entry.targetSystem, entry.facilityId === null ? 0 : 1];
 }
 
@@ -57,7 +63,7 @@ export function positionOf(entry: StoredEntry): ListPosition {
 export async function listEntries(
   db: Queryable,
   scope: MapScope,
-  { filter, after, limit }: { filter: ListFilter; after?: ListPosition | undefined; limit: number },
+  { filter, after, limit }: Slice<EntryPosition> & { filter: ListFilter },
 ): Promise<StoredEntry[]> {
   const { rows } = await db.query<EntryRow>({
     name: 'terminology-list',

@@ -73,14 +73,6 @@ export type Level = (typeof LEVELS)[number];
 export const LevelParameter = (description: string) =>
   Type.Optional(Type.Unsafe<Level>({ type: 'string', enum: LEVELS, description }));
 
-export const LimitParameter = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items on a page.' }),
-);
-export const CursorParameter = Type.Optional(
-  Type.String({ description: 'Opaque: nextCursor of the previous page.' }),
-);
-export const NextCursor = Nullable('null on the last page.');
-
 /** The map that a call means: the organisation's unless it asks for its facility's. */
 export function mapScope({ scope }: Pick<FacilityContext, 'scope'>, level: Level | undefined): MapScope {
   return { organisationId: scope.organisationId, facilityId: level === 'facility' ? scope.facilityId : null };

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
+import { mapPage } from '../../platform/http/paging.ts';
 import { type MapOptions, parseLimit, requireMap } from '../maps/map-command.ts';
 import { listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
 
@@ -19,19 +20,16 @@ export function listUnmappedCommand(environment: CommandEnvironment): Command {
     .option('--cursor <cursor>', 'nextCursor of the page before')
     .addHelpText('after', '\nExample:\n  npx interchange terminology unmapped --organisation 7f0c…')
     .action(async ({ limit, cursor, ...options }: Options) => {
-      const { codes, nextCursor } = await environment.withSession(async ({ db, keys }) => {
+      const page = await environment.withSession(async ({ db, keys }) => {
         const scope = await requireMap(db, options);
         const deps = { db, cursors: createCursorCodec(keys.derive('cursor')) };
         return listUnmappedCodes(deps, scope, { facilityId: scope.facilityId, limit, cursor });
       });
-      const lines = codes.map(({ count, localSystem, localCode, localDisplay, places }) => {
+      const lines = page.items.map(({ count, localSystem, localCode, localDisplay, places }) => {
         const where = places.map((place) => `${place.place} ${place.count}`).join(', ');
         return `${count}  ${localSystem}|${localCode} ${localDisplay ?? ''} (${where})`;
       });
-      if (nextCursor !== null) lines.push(`more: --cursor ${nextCursor}`);
-      environment.print(
-        { items: codes.map(unmappedItem), nextCursor },
-        lines.join('\n') || 'No unmapped codes.',
-      );
+      if (page.nextCursor !== null) lines.push(`more: --cursor ${page.nextCursor}`);
+      environment.print(mapPage(page, unmappedItem), lines.join('\n') || 'No unmapped codes.');
     });
 }

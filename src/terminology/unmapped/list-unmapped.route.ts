@@ -1,8 +1,8 @@
 /** GET /terminology/unmapped: local codes without a standard code, how often and where they were met. */
 import Type from 'typebox';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { CursorParameter, LimitParameter, NextCursor } from '../maps/map.schema.ts';
 import { type ListUnmappedDependencies, listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
 import { UNMAPPED_PLACES, type UnmappedPlace } from './record-unmapped.ts';
 
@@ -38,19 +38,17 @@ export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access>
             description: 'Only met in this.',
           }),
         ),
-        limit: LimitParameter,
-        cursor: CursorParameter,
+        ...PAGE_PARAMETERS,
       }),
       responses: {
         200: {
           description: 'One page.',
-          schema: Type.Object({ items: Type.Array(UnmappedSchema), nextCursor: NextCursor }),
+          schema: pageSchema(UnmappedSchema),
         },
       },
       handle: async ({ query }, { scope }) => {
         const request = { ...query, facilityId: scope.facilityId };
-        const { codes, nextCursor } = await listUnmappedCodes(deps, scope, request);
-        return { body: { items: codes.map(unmappedItem), nextCursor } };
+        return { body: mapPage(await listUnmappedCodes(deps, scope, request), unmappedItem) };
       },
     },
   );

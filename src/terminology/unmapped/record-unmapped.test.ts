@@ -31,12 +31,12 @@ const recorder = (db: Queryable = database.pool, onError: (error: unknown) => vo
   createUnmappedRecorder({ db, now: () => now, onError, flushAfterMs: 5 });
 
 async function listed(limit = 100, cursor?: string) {
-  const { codes, nextCursor } = await listUnmappedCodes({ db: database.pool, cursors }, scope, {
+  const { items, nextCursor } = await listUnmappedCodes({ db: database.pool, cursors }, scope, {
     facilityId: scope.facilityId,
     limit,
     cursor,
   });
-  return { codes: codes.map(({ localCode, count }) => `${localCode} ${count}`), nextCursor, full: codes };
+  return { codes: items.map(({ localCode, count }) => `${localCode} ${count}`), nextCursor, full: items };
 }
 
 const put = (facilityId: string | null, given: GivenEntry) =>

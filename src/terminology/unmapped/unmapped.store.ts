@@ -1,5 +1,6 @@
 /** SQL of the list of unmapped codes. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 /** A local code that was met without a standard one. */
@@ -25,8 +26,13 @@ export interface UnmappedCode {
   places: { place: string; count: number }[];
 }
 
-/** Where a page ended: count, facility, local system, local code. */
-export type UnmappedPosition = [count: number, facilityId: string, localSystem: string, localCode: string];
+/** Count, facility, local system, local code. */
+export type UnmappedPosition = readonly [
+  count: number,
+  facilityId: string,
+  localSystem: string,
+  localCode: string,
+];
 
 /** Add to the counts, in one statement. Each facility, code and place at most once. */
 export async function addMetCodes(
@@ -66,12 +72,7 @@ export async function addMetCodes(
 export async function listUnmapped(
   db: Queryable,
   scope: OrganisationScope,
-  page: {
-    facilityId: string | null;
-    place?: string | undefined;
-    after?: UnmappedPosition | undefined;
-    limit: number;
-  },
+  page: Slice<UnmappedPosition> & { facilityId: string | null; place?: string | undefined },
 ): Promise<UnmappedCode[]> {
   const { rows } = await db.query<UnmappedRow>({
     name: 'terminology-unmapped',

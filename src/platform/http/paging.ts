@@ -1,0 +1,80 @@
+/**
+ * Lists by page: the two parameters of a call, the slice that a store reads, and the answer. A page goes on from the
+ * position of its last item, so that a list stays exact and fast while records come and go.
+ */
+import Type, { type TProperties, type TSchema } from 'typebox';
+import type { CursorCodec } from './cursor.ts';
+
+export const DEFAULT_LIMIT = 20;
+
+/** `limit` and `cursor` of a list. */
+export const PAGE_PARAMETERS = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT, description: 'Items on a page.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 8000, description: 'Opaque: nextCursor of the previous page.' }),
+  ),
+};
+
+/** The answer of a list; `more` stands beside its two members. */
+export function pageSchema<Item extends TSchema, More extends TProperties = Record<never, never>>(
+  item: Item,
+  more?: More,
+) {
+  return Type.Object({
+    items: Type.Array(item),
+    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
+    ...(more as More),
+  });
+}
+
+export interface PageRequest {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface Page<Item> {
+  items: Item[];
+  nextCursor: string | null;
+}
+
+/** What the rows of a list are ordered by, ending in what makes it unique. */
+export type Position = readonly (string | number)[];
+
+/** What a store reads: rows after a position, at most `limit` of them. */
+export interface Slice<At extends Position> {
+  after?: At | undefined;
+  limit: number;
+}
+
+export interface OpenPage<At extends Position> {
+  /** One row more than the page holds: it tells whether there is a next page. */
+  slice: Slice<At>;
+  /** The page of the rows that the store found, in their order. */
+  close<Row>(rows: readonly Row[], positionOf: (row: Row) => At): Page<Row>;
+}
+
+/** `binding` is everything that must be the same on the next page. Throws 400 for a cursor of another list. */
+export function openPage<At extends Position>(
+  cursors: CursorCodec,
+  { limit = DEFAULT_LIMIT, cursor }: PageRequest,
+  binding: readonly (string | null | undefined)[],
+): OpenPage<At> {
+  const bound = binding.map((part) => part ?? null);
+  // Only encode() makes what decode() opens, so the position has the shape that this list gave it.
+  const after = cursor === undefined ? undefined : (cursors.decode(bound, cursor) as Position as At);
+  return {
+    slice: { after, limit: limit + 1 },
+    close(rows, positionOf) {
+      const items = rows.slice(0, limit);
+      const last = rows.length > limit ? items.at(-1) : undefined;
+      return { items, nextCursor: last === undefined ? null : cursors.encode(bound, positionOf(last)) };
+    },
+  };
+}
+
+/** The page with each item as the answer shows it. */
+export function mapPage<Item, Shown>(page: Page<Item>, show: (item: Item) => Shown): Page<Shown> {
+  return { ...page, items: page.items.map(show) };
+}
