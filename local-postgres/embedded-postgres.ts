@@ -4,6 +4,7 @@
  * Any number of processes use one server. Each holds a shared lock while it does; whoever releases last stops
  * the server. Starting and stopping happen under an exclusive lock, so that they never meet. Both locks end
  * with their process, so a killed one leaves nothing behind.
+ * Contract: CMD-18, OPS-1, OPS-8.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

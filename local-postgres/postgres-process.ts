@@ -1,4 +1,7 @@
-/** Which processes belong to a PostgreSQL data folder, also after crashes and when process ids were reused. */
+/**
+ * Which processes belong to a PostgreSQL data folder, also after crashes and when process ids were reused.
+ * Contract: OPS-8.
+ */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Starts, finds and stops the server process of one PostgreSQL data folder. */
+/** Starts, finds and stops the server process of one PostgreSQL data folder. Contract: OPS-8, OPS-10. */
 import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

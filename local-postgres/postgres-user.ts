@@ -2,6 +2,7 @@
  * As whom the embedded PostgreSQL runs. PostgreSQL refuses root, so root hands it to an unprivileged user;
  * where that user cannot reach the files (a checkout in a 0700 folder), a user namespace in which root's
  * files belong to an unprivileged id does (docs/adr/0002).
+ * Contract: OPS-9.
  */
 import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';

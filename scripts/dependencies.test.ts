@@ -1,4 +1,7 @@
-/** What npm installs: pinned, checked against hashes, under licences that go with ours (docs/dependencies.md). */
+/**
+ * What npm installs: pinned, checked against hashes, under licences that go with ours (docs/dependencies.md).
+ * Contract: OPS-22.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

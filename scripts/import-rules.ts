@@ -1,4 +1,4 @@
-/** The import rules of CONTRIBUTING.md, as a function from sources to what breaks them. */
+/** The import rules of CONTRIBUTING.md, as a function from sources to what breaks them. Contract: OPS-21. */
 import { dirname, join } from 'node:path/posix';
 
 /** Source text by path, relative to the repository, with forward slashes. */

@@ -1,4 +1,4 @@
-/** Everything that an emitted clinical resource must pass (design/fhir-r4-checklist; docs/fhir-mapping.md). */
+/** Everything that an emitted clinical resource must pass (docs/fhir-mapping.md). */
 import { invariantFaults } from './fhir-invariants.ts';
 import { jsonSchemaFaults } from './fhir-json-schema.ts';
 import { fhirFaults } from './fhir-validator.ts';

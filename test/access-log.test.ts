@@ -1,4 +1,4 @@
-/** No trace, no data: every route that shows patient data writes the access log first (design section 4). */
+/** No trace, no data: every route that shows patient data writes the access log first. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';

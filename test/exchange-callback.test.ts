@@ -1,4 +1,4 @@
-/** Callbacks of an exchange over real HTTP (specification, "Signed callbacks"; design 3.6). */
+/** Callbacks of an exchange over real HTTP. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';

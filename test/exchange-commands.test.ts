@@ -1,4 +1,4 @@
-/** `interchange connection …`, `delivery …` and `exchange-simulator` as real processes (design section 5). */
+/** `interchange connection …`, `delivery …` and `exchange-simulator` as real processes. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

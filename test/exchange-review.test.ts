@@ -1,4 +1,4 @@
-/** Connections and the review of deliveries, over HTTP (design 3.6). */
+/** Connections and the review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';

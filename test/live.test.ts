@@ -1,4 +1,4 @@
-/** Changes on one node hold on every other with the very next call (design 3.1, docs/adr/0004). */
+/** Changes on one node hold on every other with the very next call (docs/adr/0004). */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

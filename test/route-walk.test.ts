@@ -1,6 +1,6 @@
 /**
  * Walks every registered route as someone else: of another organisation, of another facility, without a right,
- * without a token. A new route is in the walk by being registered (design 3.1 and section 4).
+ * without a token. A new route is in the walk by being registered (and section 4).
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -285,7 +285,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('makes its checks in the order of the design', async () => {
+  it('makes its checks in their order', async () => {
     const bare = await api.createTenant({ modules: [] });
     const bad = { 'x-facility-id': 'nonsense', prefer: 'handling=strict' };
     const strict = { prefer: 'handling=strict' };
@@ -370,7 +370,7 @@ describe('every registered route', () => {
   });
 });
 
-/** The error shape, exactly (specification, "Errors"). */
+/** The error shape, exactly. */
 function isError(answer: Answer, status: number): { message: string } {
   assert.equal(answer.status, status, `${answer.status} instead of ${status}: ${answer.text.slice(0, 300)}`);
   assert.deepEqual(Object.keys(answer.json), ['statusCode', 'message', 'error']);

@@ -1,4 +1,4 @@
-/** Builds the API of a process. Tests and production use this same builder. */
+/** Builds the API of a process. Tests and production use this same builder. Contract: HTTP-27. */
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createServer } from '../platform/http/server.ts';

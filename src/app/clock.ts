@@ -1,4 +1,4 @@
-/** What a process says about its clock: in the log when that changes, and as a metric. */
+/** What a process says about its clock: in the log when that changes, and as a metric. Contract: OPS-20. */
 import { Gauge, type Registry } from 'prom-client';
 import type { ClockWatch } from '../platform/db/clock-watch.ts';
 import type { Log } from '../platform/log/log.ts';

@@ -1,4 +1,4 @@
-/** The commands of `interchange`, in the order of their help (design section 5). */
+/** The commands of `interchange`, in the order of their help. Contract: CMD-5. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { DatabaseError } from 'pg';

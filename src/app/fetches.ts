@@ -1,4 +1,7 @@
-/** The three fetches as FHIR, and the routes of the single resources that they show (docs/adr/0094). */
+/**
+ * The three fetches as FHIR, and the routes of the single resources that they show (docs/adr/0094).
+ * Contract: FETCH-18.
+ */
 
 import type { FetchKind } from '../clinical/fetch/read-resource.ts';
 import { FETCHED_TYPES, type FetchedType } from '../clinical/fetch/resource-owner.store.ts';

@@ -1,6 +1,7 @@
 /**
  * How far this node has heard of changes. Whatever finished before a statement was sent on the live connection
  * has been heard of once that statement is answered (docs/adr/0004).
+ * Contract: ACC-16, ACC-17.
  */
 import { createBatcher } from '../platform/db/batch.ts';
 import type { Queryable } from '../platform/db/database.ts';

@@ -1,4 +1,7 @@
-/** Several processes of the service that share its port, and are replaced when they end (docs/adr/0090). */
+/**
+ * Several processes of the service that share its port, and are replaced when they end (docs/adr/0090).
+ * Contract: CMD-17, OPS-4.
+ */
 import cluster, { type Worker } from 'node:cluster';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';

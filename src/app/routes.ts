@@ -1,4 +1,7 @@
-/** The table of contents: every method and path, and the route that answers it. */
+/**
+ * The table of contents: every method and path, and the route that answers it.
+ * Contract: HTTP-1, EXC-53, OPS-24, SEC-20.
+ */
 
 import { readResourceRoute } from '../clinical/fetch/read-resource.route.ts';
 import { encounterMetadataRoute } from '../encounters/metadata.route.ts';

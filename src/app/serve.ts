@@ -1,4 +1,4 @@
-/** Runs a process of the service until it is told to stop (design section 2). */
+/** Runs a process of the service until it is told to stop. Contract: CMD-17, OPS-4, OPS-17. */
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';

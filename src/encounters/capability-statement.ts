@@ -1,4 +1,7 @@
-/** What the FHIR read interface can do (https://hl7.org/fhir/R4/capabilitystatement.html). */
+/**
+ * What the FHIR read interface can do (https://hl7.org/fhir/R4/capabilitystatement.html).
+ * Contract: ENC-34.
+ */
 
 /** Day of the last change of this statement. */
 const CHANGED = '2026-11-21';

@@ -1,6 +1,7 @@
 /**
  * Encounter as FHIR R4 (https://hl7.org/fhir/R4/encounter.html), written straight as JSON text: coded values
  * are kept as the JSON they came in and are copied, never parsed again (docs/adr/0007).
+ * Contract: HTTP-30, ENC-3, ENC-5, ENC-6, ENC-7, ENC-8, ENC-9.
  */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../fhir/act-code.ts';
 import { ownIdentifier } from '../fhir/coded.ts';

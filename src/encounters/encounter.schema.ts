@@ -1,4 +1,4 @@
-/** The Encounter in the OpenAPI document (specification, "Encounter"). */
+/** The Encounter in the OpenAPI document. */
 
 import Type from 'typebox';
 import { named } from '../platform/http/named-schema.ts';

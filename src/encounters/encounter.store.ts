@@ -1,4 +1,4 @@
-/** SQL of encounters: the columns of one, and reading by id. */
+/** SQL of encounters: the columns of one, and reading by id. Contract: ACC-3, ENC-9. */
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';

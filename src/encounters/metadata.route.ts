@@ -1,4 +1,7 @@
-/** GET /encounters/fhir/metadata: the CapabilityStatement, open to anyone (docs/encounters.md). */
+/**
+ * GET /encounters/fhir/metadata: the CapabilityStatement, open to anyone (docs/encounters.md).
+ * Contract: ENC-34.
+ */
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';

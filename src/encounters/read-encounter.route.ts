@@ -1,4 +1,4 @@
-/** GET /encounters/fhir/Encounter/<encounter_id> (specification, "Encounters"). */
+/** GET /encounters/fhir/Encounter/<encounter_id>. Contract: ENC-1, ENC-12, ENC-30, ENC-31, ENC-32. */
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';

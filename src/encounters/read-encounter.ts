@@ -1,4 +1,4 @@
-/** Read one encounter: in scope, allowed by the patient's privacy setting, traced. */
+/** Read one encounter: in scope, allowed by the patient's privacy setting, traced. Contract: ACC-3. */
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';

@@ -1,4 +1,7 @@
-/** GET /encounters/fhir/Encounter and POST /encounters/fhir/Encounter/_search (specification, "Encounters"). */
+/**
+ * GET /encounters/fhir/Encounter and POST /encounters/fhir/Encounter/_search.
+ * Contract: ENC-2, ENC-23, ENC-30, ENC-33.
+ */
 import type { Static } from 'typebox';
 import { searchsetJson } from '../fhir/bundle.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';

@@ -69,7 +69,7 @@ async function insert(list: readonly Visit[]): Promise<string> {
   return patientId;
 }
 
-/** Newest first, by what the specification says and nothing else. */
+/** Newest first, by what the contract says and nothing else. */
 function ordered(list: readonly Visit[]): Visit[] {
   const start = (one: Visit) => one.start ?? Number.NEGATIVE_INFINITY;
   return list.toSorted((a, b) =>

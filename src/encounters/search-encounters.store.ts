@@ -1,4 +1,7 @@
-/** SQL of the encounter search: one page of one patient, many searches in one round trip (docs/adr/0007). */
+/**
+ * SQL of the encounter search: one page of one patient, many searches in one round trip (docs/adr/0007).
+ * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
+ */
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
 import type { Slice } from '../platform/http/paging.ts';

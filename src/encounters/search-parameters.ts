@@ -1,4 +1,7 @@
-/** The parameters of an encounter search (docs/encounters.md, "Search"). */
+/**
+ * The parameters of an encounter search (docs/encounters.md, "Search").
+ * Contract: ENC-10, ENC-11, ENC-13, ENC-14, ENC-15, ENC-16, ENC-20, ENC-21.
+ */
 import Type, { type Static } from 'typebox';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';

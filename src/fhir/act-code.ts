@@ -1,4 +1,7 @@
-/** Encounter classes of HL7 v3 ActCode, ActEncounterCode (FHIR R4, value set "v3-ActEncounterCode"). */
+/**
+ * Encounter classes of HL7 v3 ActCode, ActEncounterCode (FHIR R4, value set "v3-ActEncounterCode").
+ * Contract: ENC-4.
+ */
 
 export const ACT_CODE_SYSTEM = 'http://terminology.hl7.org/CodeSystem/v3-ActCode';
 

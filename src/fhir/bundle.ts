@@ -1,4 +1,4 @@
-/** Bundles (FHIR R4, "Bundle"). */
+/** Bundles (FHIR R4, "Bundle"). Contract: ENC-2, ENC-26. */
 
 export interface SearchsetEntry {
   /** Absolute, without version. */

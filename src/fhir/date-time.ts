@@ -1,4 +1,7 @@
-/** FHIR `date`, `dateTime` and `instant` (R4 datatypes page): precision, zone and the span they stand for. */
+/**
+ * FHIR `date`, `dateTime` and `instant` (R4 datatypes page): precision, zone and the span they stand for.
+ * Contract: ENC-15.
+ */
 
 /** A parsed FHIR date or date-time. `text` is what was written. */
 export interface FhirDateTime {

@@ -3,6 +3,7 @@
  *
  * A number whose source text JavaScript would print differently (`1.20`, `7.0`, `1e3`, more digits than a
  * double holds) is read as a {@link Decimal}; every other number is a plain number.
+ * Contract: HTTP-29.
  */
 
 /** A decimal as its literal text in plain notation. `JSON.stringify` writes the text unquoted. */

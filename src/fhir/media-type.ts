@@ -1,4 +1,7 @@
-/** Content negotiation of a FHIR server that speaks JSON only (FHIR R4, "RESTful API", content types). */
+/**
+ * Content negotiation of a FHIR server that speaks JSON only (FHIR R4, "RESTful API", content types).
+ * Contract: ENC-1, ENC-35.
+ */
 import { HttpError } from '../platform/http/errors.ts';
 
 /** What FHIR answers are sent as. */

@@ -1,4 +1,7 @@
-/** OperationOutcome (FHIR R4, "OperationOutcome"): how FHIR clients read why a call was refused. */
+/**
+ * OperationOutcome (FHIR R4, "OperationOutcome"): how FHIR clients read why a call was refused.
+ * Contract: HTTP-6.
+ */
 
 export interface OperationOutcome {
   resourceType: 'OperationOutcome';

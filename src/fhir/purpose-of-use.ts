@@ -1,4 +1,4 @@
-/** Purpose of use (specification, "Purpose of use"). */
+/** Purpose of use. Contract: ENC-12, LOG-1. */
 export const PURPOSES_OF_USE = ['TREATMENT', 'PAYMENT', 'OPS', 'RESEARCH'] as const;
 export type PurposeOfUse = (typeof PURPOSES_OF_USE)[number];
 /** What a route that does not require a purpose takes when none is named. */

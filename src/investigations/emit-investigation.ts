@@ -1,4 +1,4 @@
-/** An order with its parts as FHIR resources: for fetching and for publishing. */
+/** An order with its parts as FHIR resources: for fetching and for publishing. Contract: FETCH-26. */
 
 import {
   codingsOf,

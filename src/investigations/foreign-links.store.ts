@@ -1,4 +1,4 @@
-/** SQL that finds references of clinical records to those of another patient. */
+/** SQL that finds references of clinical records to those of another patient. Contract: FETCH-25, IN-20. */
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 

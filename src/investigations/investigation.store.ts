@@ -1,4 +1,4 @@
-/** SQL that reads orders with their results, reports and studies. */
+/** SQL that reads orders with their results, reports and studies. Contract: ACC-3. */
 import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
 import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
 import type { Queryable } from '../platform/db/database.ts';

@@ -1,4 +1,7 @@
-/** List the orders of one patient, so that a partner can discover their ids (docs/lab.md). */
+/**
+ * List the orders of one patient, so that a partner can discover their ids (docs/lab.md).
+ * Contract: FETCH-20, FETCH-21.
+ */
 
 import { codingsOf, emitContext } from '../clinical/content/coded-content.ts';
 import { summaryCode } from '../clinical/fetch/collection.fhir.ts';

@@ -1,4 +1,7 @@
-/** An order as FHIR R4 ServiceRequest (https://hl7.org/fhir/R4/servicerequest.html). Pure. */
+/**
+ * An order as FHIR R4 ServiceRequest (https://hl7.org/fhir/R4/servicerequest.html). Pure.
+ * Contract: HTTP-30, FETCH-10.
+ */
 
 import {
   annotations,

@@ -1,4 +1,7 @@
-/** A report as FHIR R4 DiagnosticReport (https://hl7.org/fhir/R4/diagnosticreport.html). Pure. */
+/**
+ * A report as FHIR R4 DiagnosticReport (https://hl7.org/fhir/R4/diagnosticreport.html). Pure.
+ * Contract: HTTP-30, FETCH-14.
+ */
 
 import {
   type EmitContext,

@@ -1,4 +1,7 @@
-/** An imaging study as FHIR R4 ImagingStudy (https://hl7.org/fhir/R4/imagingstudy.html). Pure. */
+/**
+ * An imaging study as FHIR R4 ImagingStudy (https://hl7.org/fhir/R4/imagingstudy.html). Pure.
+ * Contract: HTTP-30, FETCH-7.
+ */
 import {
   annotations,
   type EmitContext,

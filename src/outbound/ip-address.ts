@@ -1,4 +1,8 @@
-/** What an IP address stands for: the IPv4 address that an IPv6 one carries, and whether it is on the public internet. */
+/**
+ * What an IP address stands for: the IPv4 address that an IPv6 one carries, and whether it is on the public
+ * internet.
+ * Contract: SEC-24.
+ */
 import { BlockList, isIPv6 } from 'node:net';
 
 /**

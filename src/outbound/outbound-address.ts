@@ -1,4 +1,7 @@
-/** Which addresses this service may send to (SECURITY.md: server-side request forgery). */
+/**
+ * Which addresses this service may send to (SECURITY.md: server-side request forgery).
+ * Contract: SEC-24, SEC-25.
+ */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';

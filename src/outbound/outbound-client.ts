@@ -1,4 +1,7 @@
-/** Requests to one server of somebody else, over kept connections. Follows no redirect. */
+/**
+ * Requests to one server of somebody else, over kept connections. Follows no redirect.
+ * Contract: SEC-26, SEC-28.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';

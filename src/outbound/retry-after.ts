@@ -1,4 +1,4 @@
-/** The header `retry-after` of an answer (RFC 9110 section 10.2.3). */
+/** The header `retry-after` of an answer (RFC 9110 section 10.2.3). Contract: EXC-17. */
 
 /** `retry-after` as milliseconds from `now`; undefined when it is neither form. */
 export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {

@@ -1,4 +1,4 @@
-/** The ids that exchanges assign appear wherever a patient is shown (design 3.6). */
+/** The ids that exchanges assign appear wherever a patient is shown. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Patient as FHIR R4 (https://hl7.org/fhir/R4/patient.html). */
+/** Patient as FHIR R4 (https://hl7.org/fhir/R4/patient.html). Contract: HTTP-30, PAT-7. */
 import { type Identifier, ownIdentifier } from '../fhir/coded.ts';
 import { compact } from '../fhir/compact.ts';
 import type { ContactPoint } from '../fhir/person.ts';

@@ -1,4 +1,7 @@
-/** The JSON shapes of a patient in answers: a summary in lists, all of it when one is read. */
+/**
+ * The JSON shapes of a patient in answers: a summary in lists, all of it when one is read.
+ * Contract: PAT-8.
+ */
 
 import Type, { type Static, type TSchema } from 'typebox';
 import { displayName } from '../fhir/person.ts';

@@ -1,4 +1,4 @@
-/** SQL of patients: the columns of one, and reading by id. */
+/** SQL of patients: the columns of one, and reading by id. Contract: ACC-3. */
 import type { CodeableConcept, Identifier } from '../fhir/coded.ts';
 import type { Address, ContactPoint, HumanName } from '../fhir/person.ts';
 import type { Queryable } from '../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** GET /patients/base/<id>/clinical/fhir: the FHIR Patient (design 3.4). */
+/** GET /patients/base/<id>/clinical/fhir: the FHIR Patient. Contract: PAT-7. */
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';

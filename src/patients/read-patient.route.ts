@@ -1,4 +1,4 @@
-/** GET /patients/base/<id> (design 3.4). */
+/** GET /patients/base/<id>. Contract: PAT-6. */
 import Type from 'typebox';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';

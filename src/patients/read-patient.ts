@@ -1,4 +1,4 @@
-/** Read one patient: registered at the facility, allowed by the privacy setting, traced. */
+/** Read one patient: registered at the facility, allowed by the privacy setting, traced. Contract: PAT-6. */
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';

@@ -1,7 +1,8 @@
 /**
  * How a patient's name, identifiers, phones and email addresses become search keys, and how the text of a
- * search does (design 3.4: the start of any name part, or a whole identifier, phone or email). Both sides
- * use the same folding, so that what is written one way is found the other.
+ * search does: the start of any name part, or a whole identifier, phone or email. Both sides use the same folding,
+ * so that what is written one way is found the other.
+ * Contract: PAT-2, PAT-3.
  */
 
 export type SearchKeyKind = 'name' | 'identifier' | 'phone' | 'email';

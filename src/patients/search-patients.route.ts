@@ -1,4 +1,4 @@
-/** GET /patients/base (specification, "Patients"; design 3.4). */
+/** GET /patients/base. Contract: PAT-1. */
 import Type from 'typebox';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../platform/http/paging.ts';
 import type { Route } from '../platform/http/route.ts';

@@ -1,4 +1,7 @@
-/** SQL of the patient search: one page of a facility's patients, ordered by name. */
+/**
+ * SQL of the patient search: one page of a facility's patients, ordered by name.
+ * Contract: PAT-2, PAT-4, PAT-5.
+ */
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';

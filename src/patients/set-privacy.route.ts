@@ -1,4 +1,4 @@
-/** PUT /patients/base/<id>/privacy (design section 4). */
+/** PUT /patients/base/<id>/privacy. Contract: LOG-6. */
 import Type from 'typebox';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Pool } from '../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** Change the purposes of use that a patient refuses (specification, "Purpose of use"; design section 4). */
+/** Change the purposes of use that a patient refuses. Contract: LOG-3, LOG-6. */
 
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
@@ -16,7 +16,7 @@ export interface AccessAuthor {
 }
 
 export interface PrivacySetting {
-  /** In the order of the specification, each once. */
+  /** In the order of the four purposes, each once. */
   refusedPurposes: PurposeOfUse[];
 }
 

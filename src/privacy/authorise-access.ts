@@ -1,4 +1,7 @@
-/** The last two steps before patient data is released: the privacy decision and its trace (design section 4). */
+/**
+ * The last two steps before patient data is released: the privacy decision and its trace.
+ * Contract: LOG-4, LOG-5, LOG-7.
+ */
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { AccessEntry, AccessLog } from './access-log/access-log.ts';

@@ -1,4 +1,4 @@
-/** Whether a patient's privacy setting lets a purpose through (specification, "Purpose of use"). */
+/** Whether a patient's privacy setting lets a purpose through. Contract: LOG-3. */
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { forbidden, type HttpError } from '../platform/http/errors.ts';

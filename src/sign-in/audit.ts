@@ -1,4 +1,7 @@
-/** What sign-in reports to the log: names of events and ids, never an identity as it was sent. */
+/**
+ * What sign-in reports to the log: names of events and ids, never an identity as it was sent.
+ * Contract: SEC-12.
+ */
 import type { Log } from '../platform/log/log.ts';
 
 export type SignInEvent =

@@ -1,4 +1,7 @@
-/** The numbers of sign-in (design 3.2); `docs/environment.md` names those that an operator may change. */
+/**
+ * The numbers of sign-in; `docs/environment.md` names those that an operator may change.
+ * Contract: SIGN-IN-14, SIGN-IN-33.
+ */
 
 export interface SignInSettings {
   /** Failures within the window that lock an identity. */

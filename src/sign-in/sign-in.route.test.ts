@@ -1,4 +1,4 @@
-/** Sign-in over HTTP: paths, JSON fields and status codes to the letter (specification, "Sign-in"; design 3.2). */
+/** Sign-in over HTTP: paths, JSON fields and status codes to the letter. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';

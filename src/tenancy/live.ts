@@ -1,4 +1,7 @@
-/** How nodes learn at once that an account, role, module or session changed (design 3.1, docs/adr/0004). */
+/**
+ * How nodes learn at once that an account, role, module or session changed (docs/adr/0004).
+ * Contract: ACC-16.
+ */
 import type { Queryable } from '../platform/db/database.ts';
 
 export const LIVE_CHANNEL = 'interchange_live';

@@ -1,4 +1,7 @@
-/** Where a record lives. Every query on a tenant table takes one of these first (design section 4). */
+/**
+ * Where a record lives. Every query on a tenant table takes one of these first.
+ * Contract: ACC-1, ACC-2, ACC-3, SEC-19.
+ */
 export interface OrganisationScope {
   readonly organisationId: string;
 }

@@ -1,4 +1,7 @@
-/** The page that the demo prints: what to try, in lines that can be pasted as they are. */
+/**
+ * The page that the demo prints: what to try, in lines that can be pasted as they are.
+ * Contract: CMD-19, CMD-20.
+ */
 
 export interface DemoFacts {
   publicBaseUrl: string;

@@ -1,4 +1,4 @@
-/** Opens what commands work with, and prints what they answer (design section 5). */
+/** Opens what commands work with, and prints what they answer. Contract: CMD-4. */
 
 import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
 import { createPool } from '../../platform/db/database.ts';

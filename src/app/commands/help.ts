@@ -1,4 +1,7 @@
-/** How the help of every command looks: what must be given is marked, defaults stand as they are typed. */
+/**
+ * How the help of every command looks: what must be given is marked, defaults stand as they are typed.
+ * Contract: CMD-3.
+ */
 import type { Command, Option } from 'commander';
 
 export function configureHelp(command: Command): void {

@@ -1,4 +1,4 @@
-/** `interchange migrate` */
+/** `interchange migrate`. Contract: CMD-16. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { migrate, pendingMigrations } from '../../platform/db/migrate.ts';

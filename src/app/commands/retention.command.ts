@@ -1,4 +1,4 @@
-/** `interchange retention run` */
+/** `interchange retention run`. Contract: OPS-23. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { runRetention } from '../../tenancy/organisations/retention.ts';

@@ -1,4 +1,4 @@
-/** Serves with a demo organisation, made on first start (design section 5). */
+/** Serves with a demo organisation, made on first start. Contract: CMD-19. */
 import { fileURLToPath } from 'node:url';
 import { findShowcase, type Showcase } from '../../../tools/demo/demo.store.ts';
 import {

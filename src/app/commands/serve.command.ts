@@ -1,4 +1,7 @@
-/** `interchange serve`, and what `npm start` runs. The service is loaded only here: other commands start sooner. */
+/**
+ * `interchange serve`, and what `npm start` runs. The service is loaded only here: other commands start sooner.
+ * Contract: CMD-17, CMD-21.
+ */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { applyAddress, portNumber } from './address-options.ts';
@@ -28,7 +31,7 @@ export function serveCommand(_environment: CommandEnvironment): Command {
     });
 }
 
-/** With DATABASE_URL it serves and creates nothing; without, it is the demo (design section 5). */
+/** With DATABASE_URL it serves and creates nothing; without, it is the demo. */
 export function startCommand(_environment: CommandEnvironment): Command {
   return new Command('start').description('what npm start does').action(async () => {
     const configured = (process.env.DATABASE_URL ?? '').trim() !== '';

@@ -32,7 +32,7 @@ test('nothing configured is the embedded database on loopback', () => {
   assert.equal(baseUrlOf(config), 'http://127.0.0.1:3000/api/v1');
 });
 
-test('the numbers of sign-in are those of the design, and may be others', () => {
+test('the numbers of sign-in are those of the contract, and may be others', () => {
   const { accessTokenSeconds, refreshTokenSeconds, sessionSeconds } = loadConfig({}).signIn;
   assert.deepEqual([accessTokenSeconds, refreshTokenSeconds, sessionSeconds], [900, 2_592_000, 7_776_000]);
   const { signIn } = loadConfig({ ACCESS_TOKEN_SECONDS: '600', REFRESH_TOKEN_DAYS: '7', SESSION_DAYS: '14' });

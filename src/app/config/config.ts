@@ -1,4 +1,7 @@
-/** The configuration of a process: typed, complete, read once. `docs/environment.md` documents each variable. */
+/**
+ * The configuration of a process: typed, complete, read once. `docs/environment.md` documents each variable.
+ * Contract: SIGN-IN-14, HTTP-22, OPS-11, OPS-12, OPS-13.
+ */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliveryRetention } from '../../exchange/queue/retention.store.ts';
@@ -34,7 +37,7 @@ export interface Config {
   trustProxy: string[];
   /** The clock of a process may differ from the database's by this much. */
   clockMaxSkewSeconds: number;
-  /** Numbers of the sign-in rules (design 3.2). */
+  /** Numbers of the sign-in rules. */
   signIn: SignInSettings;
   importMaxBytes: number;
   /** Seconds without a byte of its body after which an import is given up. */

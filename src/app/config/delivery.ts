@@ -1,4 +1,4 @@
-/** The numbers of delivery from the environment (design 3.6). */
+/** The numbers of delivery from the environment. Contract: EXC-16. */
 import { DELIVERY, type DeliverySettings } from '../../exchange/worker/delivery-settings.ts';
 import type { EnvironmentReader } from './environment.ts';
 

@@ -1,4 +1,4 @@
-/** The environment, read once and validated with one message that lists every fault (design section 5). */
+/** The environment, read once and validated with one message that lists every fault. Contract: OPS-11. */
 
 /** Reads variables and gathers what is wrong with them. */
 export interface EnvironmentReader {

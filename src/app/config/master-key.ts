@@ -1,4 +1,7 @@
-/** Where the master key comes from: a value, a file, or one made once for the embedded database. */
+/**
+ * Where the master key comes from: a value, a file, or one made once for the embedded database.
+ * Contract: OPS-14.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';

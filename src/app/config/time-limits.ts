@@ -1,4 +1,4 @@
-/** How long PostgreSQL lets each kind of work take, from the environment. */
+/** How long PostgreSQL lets each kind of work take, from the environment. Contract: HTTP-24. */
 import type { TimeLimits } from '../../platform/db/database.ts';
 import type { EnvironmentReader } from './environment.ts';
 

@@ -1,4 +1,7 @@
-/** The caller checks of design 3.1 around a request, and once more before its answer is released. */
+/**
+ * The checks of a caller around a request, and once more before its answer is released.
+ * Contract: SIGN-IN-23, ACC-13, ACC-14, ACC-18, ACC-19.
+ */
 import { unauthorized } from '../../platform/http/errors.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';

@@ -1,6 +1,7 @@
 /**
- * The page that a setup link opens, at /console/set-password (design 3.2). It is all of the console so far, and
+ * The page that a setup link opens, at /console/set-password. It is all of the console so far, and
  * needs nothing but what stands in `web/`.
+ * Contract: SIGN-IN-47, SEC-29.
  */
 import { readFileSync } from 'node:fs';
 import Type from 'typebox';

@@ -1,4 +1,7 @@
-/** Errors below the FHIR read interface, for clients that ask for FHIR JSON by its name (docs/encounters.md). */
+/**
+ * Errors below the FHIR read interface, for clients that ask for FHIR JSON by its name (docs/encounters.md).
+ * Contract: HTTP-6.
+ */
 import type { FastifyRequest } from 'fastify';
 import { FHIR_JSON, namesFhirJson } from '../../fhir/media-type.ts';
 import { operationOutcome } from '../../fhir/operation-outcome.ts';

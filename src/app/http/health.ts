@@ -1,4 +1,4 @@
-/** Liveness, readiness and metrics, outside the version prefix. */
+/** Liveness, readiness and metrics, outside the version prefix. Contract: OPS-18. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** A loopback listener of its own for /metrics, for any role of a process. */
+/** A loopback listener of its own for /metrics, for any role of a process. Contract: OPS-19. */
 import { createServer, type Server } from 'node:http';
 import { errorBody } from '../../platform/http/errors.ts';
 import { listenFailure, METRICS_ADDRESS } from './listen-failure.ts';

@@ -1,9 +1,12 @@
-/** What the operations of the OpenAPI document share: errors, headers of answers, parameters in headers. */
+/**
+ * What the operations of the OpenAPI document share: errors, headers of answers, parameters in headers.
+ * Contract: HTTP-26.
+ */
 import Type from 'typebox';
 import type { ResponseHeader } from '../../platform/http/route.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 
-/** The one error body (specification, "Errors"). */
+/** The one error body. */
 const ErrorSchema = Type.Object(
   {
     statusCode: Type.Integer({ description: 'HTTP status.' }),

@@ -1,4 +1,4 @@
-/** One operation of the OpenAPI document, from its route. */
+/** One operation of the OpenAPI document, from its route. Contract: HTTP-25. */
 import type { TObject, TSchema } from 'typebox';
 import type { ResponseDocs, Route } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';

@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document, made from the routes. `npm run openapi` writes it to openapi.json. */
+/**
+ * The OpenAPI 3.1 document, made from the routes. `npm run openapi` writes it to openapi.json.
+ * Contract: HTTP-25.
+ */
 import type { TObject } from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';

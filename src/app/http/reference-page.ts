@@ -1,4 +1,4 @@
-/** The reference page at {base_url}/docs, which shows the OpenAPI document. */
+/** The reference page at {base_url}/docs, which shows the OpenAPI document. Contract: HTTP-27. */
 import fastifySwaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 

@@ -1,4 +1,7 @@
-/** Puts a route into the server: caller checks, then body and parameters, then the handler, then the release. */
+/**
+ * Puts a route into the server: caller checks, then body and parameters, then the handler, then the release.
+ * Contract: ACC-14, HTTP-9, HTTP-22, LOG-2.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';

@@ -2,6 +2,7 @@
  * Replacing the master key while the service runs (docs/adr/0085). First a new master key opens the database beside
  * the old one. Once every process has it, the new one alone does, and everything is sealed under a new data key.
  * Each step is one transaction, so that one that was interrupted is done again from its beginning.
+ * Contract: OPS-16.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The keys of a process: those of its database, read again when they may be others. */
+/** The keys of a process: those of its database, read again when they may be others. Contract: OPS-15. */
 
 import { holdDataKeys } from '../../platform/crypto/data-keys.ts';
 import { createKeyRing, type KeyRing } from '../../platform/crypto/key-ring.ts';

@@ -1,4 +1,7 @@
-/** The codes of resources about to be sent: which to look up, how maps are applied, which stay local. */
+/**
+ * The codes of resources about to be sent: which to look up, how maps are applied, which stay local.
+ * Contract: TERM-1.
+ */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import { applyMap, type Translations, unmappedCodings } from '../../terminology/maps/apply-map.ts';
 import type { EmitContext, FhirResource } from '../fetch/fhir-resource.ts';

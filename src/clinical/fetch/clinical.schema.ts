@@ -1,4 +1,7 @@
-/** The answers of "Fetch as FHIR" and of the lists in the OpenAPI document (docs/lab.md). */
+/**
+ * The answers of "Fetch as FHIR" and of the lists in the OpenAPI document (docs/lab.md).
+ * Contract: FETCH-4.
+ */
 
 import Type, { type TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';

@@ -2,6 +2,7 @@
  * The answers of "Fetch as FHIR" (docs/lab.md): a
  * collection Bundle, and a summary of each resource taken from the resource itself. Each resource is written
  * as JSON once and used in both places. Pure.
+ * Contract: FETCH-5, FETCH-10, FETCH-11, FETCH-12, FETCH-13, FETCH-14, FETCH-15, FETCH-16.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { parseDateTime } from '../../fhir/date-time.ts';

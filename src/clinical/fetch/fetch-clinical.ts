@@ -1,10 +1,11 @@
 /**
- * Fetch as FHIR (specification, "Fetch as FHIR"): a record is loaded in scope, allowed by the patient's
- * privacy setting, traced, translated and written.
+ * Fetch as FHIR: a record is loaded in scope, allowed by the patient's privacy setting, traced, translated and
+ * written.
  *
  * What was written is kept, within a bound of bytes, for as long as it is current: every fetch asks the
  * database for the record's version in the one round trip that also loads it when it has changed, and asks
  * the terminology maps again for every local code (docs/adr/0041).
+ * Contract: ACC-4, FETCH-22, LOG-2.
  */
 import { LRUCache } from 'lru-cache';
 import type { Coding } from '../../fhir/coded.ts';

@@ -1,4 +1,7 @@
-/** GET /fhir/<Type>/<id>: where the `fullUrl` of a fetched resource leads (docs/adr/0094). */
+/**
+ * GET /fhir/<Type>/<id>: where the `fullUrl` of a fetched resource leads (docs/adr/0094).
+ * Contract: FETCH-17.
+ */
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../../fhir/media-type.ts';

@@ -1,6 +1,7 @@
 /**
  * Reads one resource of a fetched Bundle by its `fullUrl` (docs/adr/0094). It is taken from the answer of the fetch
  * that it is an entry of, so that its checks, its access log entry and its text are those of that fetch.
+ * Contract: FETCH-17, FETCH-18, FETCH-19.
  */
 import { parseFhirJson } from '../../fhir/json.ts';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -4,6 +4,7 @@
  * Records that are asked for together share a round trip while each is small, as nearly all are. A larger one is
  * left out of that answer and loaded again by itself. One that is too large even so comes without what its source
  * can leave out; past that it is refused.
+ * Contract: FETCH-23, FETCH-24.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import { HttpError } from '../../platform/http/errors.ts';

@@ -1,4 +1,7 @@
-/** Observation as FHIR R4 (https://hl7.org/fhir/R4/observation.html). Pure: no clock, no I/O. */
+/**
+ * Observation as FHIR R4 (https://hl7.org/fhir/R4/observation.html). Pure: no clock, no I/O.
+ * Contract: HTTP-30.
+ */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { OBSERVATION_CATEGORY } from '../../terminology/lookup/code-systems.ts';
 import {

@@ -1,4 +1,7 @@
-/** Values and reference ranges as FHIR R4 elements (https://hl7.org/fhir/R4/observation.html). Pure. */
+/**
+ * Values and reference ranges as FHIR R4 elements (https://hl7.org/fhir/R4/observation.html). Pure.
+ * Contract: TERM-21.
+ */
 import { normaliseUnit } from '../../terminology/units/ucum.ts';
 import type { EmitContext } from '../fetch/fhir-resource.ts';
 import type { ObservedValue, Quantity, ReferenceRangeRecord } from './observation.ts';

@@ -1,6 +1,7 @@
 /**
  * The R4 vital-signs profiles (https://hl7.org/fhir/R4/observation-vitalsigns.html): required codes, one
  * category, fixed units, blood pressure as one Observation with both components. Pure.
+ * Contract: FETCH-8, FETCH-9.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { decimalText } from '../../fhir/json.ts';

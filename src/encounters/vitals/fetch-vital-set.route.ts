@@ -1,4 +1,4 @@
-/** GET /encounters/vitals/<vital_set_id>/clinical/fhir (specification, "Fetch as FHIR"). */
+/** GET /encounters/vitals/<vital_set_id>/clinical/fhir. Contract: FETCH-3. */
 import Type from 'typebox';
 import {
   CollectionSchema,

@@ -1,4 +1,4 @@
-/** A vital set as FHIR (specification, "Fetch as FHIR"): one Observation per vital sign. */
+/** A vital set as FHIR: one Observation per vital sign. Contract: FETCH-3. */
 import {
   emitContext,
   observationCodings,

@@ -1,4 +1,4 @@
-/** GET /encounters/vitals (docs/vitals.md). */
+/** GET /encounters/vitals (docs/vitals.md). Contract: FETCH-20. */
 import Type from 'typebox';
 import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
 import { pageSchema } from '../../platform/http/paging.ts';

@@ -1,4 +1,7 @@
-/** List the vital sets of one patient, so that a partner can discover their ids (docs/vitals.md). */
+/**
+ * List the vital sets of one patient, so that a partner can discover their ids (docs/vitals.md).
+ * Contract: FETCH-20.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';

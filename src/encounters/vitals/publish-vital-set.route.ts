@@ -1,4 +1,4 @@
-/** POST and GET /encounters/vitals/<vital_set_id>/clinical/publish-fhir (specification, "Publish to an external FHIR server"). */
+/** POST and GET /encounters/vitals/<vital_set_id>/clinical/publish-fhir. Contract: PUB-3. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { ListPublicationsDependencies } from '../../publish/history/list-publications.ts';

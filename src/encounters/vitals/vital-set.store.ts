@@ -1,4 +1,4 @@
-/** SQL that reads vital sets with their vital signs. */
+/** SQL that reads vital sets with their vital signs. Contract: ACC-3, FETCH-25. */
 import { columns, parts } from '../../clinical/content/document.ts';
 import type { Loaded, RecordKey } from '../../clinical/fetch/loaded.ts';
 import {

@@ -1,4 +1,4 @@
-/** SQL of the ids that exchanges gave patients. */
+/** SQL of the ids that exchanges gave patients. Contract: PAT-8, EXC-44. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 

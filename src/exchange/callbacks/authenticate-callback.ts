@@ -1,4 +1,4 @@
-/** Whether a callback comes from the exchange that it claims to (specification, "Signed callbacks"). */
+/** Whether a callback comes from the exchange that it claims to. Contract: EXC-37, SEC-17. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createKeyRing, type KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';

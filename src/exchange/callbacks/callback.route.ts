@@ -1,4 +1,7 @@
-/** POST /exchange/connections/<id>/callback: an exchange confirms a delivery (specification, "Signed callbacks"). */
+/**
+ * POST /exchange/connections/<id>/callback: an exchange confirms a delivery.
+ * Contract: EXC-34, EXC-36, EXC-38, EXC-42, SEC-18.
+ */
 import type { Registry } from 'prom-client';
 import Type, { type Static } from 'typebox';
 import Schema from 'typebox/schema';

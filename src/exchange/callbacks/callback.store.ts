@@ -1,4 +1,4 @@
-/** SQL of callbacks: who may call, which delivery is meant, and what was said before. */
+/** SQL of callbacks: who may call, which delivery is meant, and what was said before. Contract: EXC-41. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';

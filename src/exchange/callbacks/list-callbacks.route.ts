@@ -1,4 +1,4 @@
-/** GET /exchange/callbacks: what exchanges said, conflicts among it, for review (design 3.6). */
+/** GET /exchange/callbacks: what exchanges said, conflicts among it, for review. Contract: EXC-40. */
 import Type, { type Static } from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';

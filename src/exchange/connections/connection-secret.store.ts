@@ -1,4 +1,4 @@
-/** SQL of the sealed secrets of connections. */
+/** SQL of the sealed secrets of connections. Contract: EXC-48. */
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';

@@ -1,4 +1,7 @@
-/** Secrets of a connection: made here, shown once, sealed at rest, good together while they are rotated. */
+/**
+ * Secrets of a connection: made here, shown once, sealed at rest, good together while they are rotated.
+ * Contract: EXC-45.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyRing, SealedFor } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';

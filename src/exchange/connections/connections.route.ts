@@ -1,4 +1,4 @@
-/** /exchange/connections: administrators manage connections to exchanges (design 3.6). */
+/** /exchange/connections: administrators manage connections to exchanges. Contract: EXC-49. */
 import Type, { type Static } from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';

@@ -1,4 +1,4 @@
-/** `interchange connection create` */
+/** `interchange connection create`. Contract: CMD-12. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { requireFacility, requireOrganisation } from '../../tenancy/organisations/facilities.ts';

@@ -1,4 +1,7 @@
-/** Makes a connection: its settings, its circuit, and a secret for each direction (design 3.6). */
+/**
+ * Makes a connection: its settings, its circuit, and a secret for each direction.
+ * Contract: EXC-1, EXC-45.
+ */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';

@@ -1,4 +1,8 @@
-/** Connections as an administrator of facilities sees and changes them (permission `exchange.connections.manage`). */
+/**
+ * Connections as an administrator of facilities sees and changes them (permission
+ * `exchange.connections.manage`).
+ * Contract: EXC-49, SEC-25.
+ */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { badRequest, conflict, forbidden, notFound } from '../../platform/http/errors.ts';

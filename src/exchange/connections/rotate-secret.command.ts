@@ -1,4 +1,4 @@
-/** `interchange connection rotate-secret` and `activate-secret` */
+/** `interchange connection rotate-secret` and `activate-secret`. Contract: EXC-46, CMD-13. */
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { parsedTime } from '../review/command-time.ts';

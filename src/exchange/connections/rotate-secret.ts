@@ -1,4 +1,7 @@
-/** Gives a connection new secrets, and decides from when each is used (docs/adr/0088). */
+/**
+ * Gives a connection new secrets, and decides from when each is used (docs/adr/0088).
+ * Contract: EXC-46, EXC-47.
+ */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { updateConnection } from './connection.store.ts';

@@ -1,4 +1,7 @@
-/** The outbox: a change of patients queues its deliveries in its own transaction (design 3.6; docs/adr/0021). */
+/**
+ * The outbox: a change of patients queues its deliveries in its own transaction (docs/adr/0021).
+ * Contract: EXC-2.
+ */
 import { randomUUIDv7 } from 'node:crypto';
 import { loadPatients } from '../../patients/patient.store.ts';
 import type { Client } from '../../platform/db/database.ts';

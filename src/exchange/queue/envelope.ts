@@ -1,4 +1,4 @@
-/** The body of a delivery (design 3.6). */
+/** The body of a delivery. Contract: EXC-3, EXC-5, EXC-6. */
 import { hash } from 'node:crypto';
 import { patientResource } from '../../patients/patient.fhir.ts';
 import type { PatientRecord } from '../../patients/patient.ts';

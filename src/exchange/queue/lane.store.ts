@@ -3,6 +3,7 @@
  *
  * Each statement names one organisation and one connection, so that on a distributed database it runs on one shard.
  * The clock is the database's, because workers on several machines share it.
+ * Contract: EXC-13, EXC-14, EXC-15.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import { coveredNow, moduleOn } from './covers.ts';

@@ -1,4 +1,4 @@
-/** SQL that queues deliveries inside the transaction of a change. */
+/** SQL that queues deliveries inside the transaction of a change. Contract: EXC-2, EXC-4. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { covers } from './covers.ts';

@@ -2,6 +2,7 @@
  * SQL of lanes that wait for a facility: the exchange module is off there, so nothing of it is sent. They keep their
  * place, and go on when the module is on again, or when the connection no longer covers the facility and people
  * must decide (docs/adr/0054).
+ * Contract: EXC-25.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import { covers } from './covers.ts';

@@ -1,4 +1,8 @@
-/** SQL of how much waits, as it was last counted: what monitoring asks for, at any size of the queue (docs/adr/0055). */
+/**
+ * SQL of how much waits, as it was last counted: what monitoring asks for, at any size of the queue
+ * (docs/adr/0055).
+ * Contract: EXC-52.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import { COUNTS, type QueueState } from './queue-state.store.ts';
 

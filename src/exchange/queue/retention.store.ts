@@ -2,6 +2,7 @@
  * SQL that removes what the ledger of deliveries need not keep. What waits, is held, is set aside or was tried or
  * decided on lately stays whole. What repeats are known by stays for ever: the numbers of lanes, the digests of
  * callbacks with their answers, and assigned ids.
+ * Contract: EXC-51.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { RetentionBatch, RetentionRule, Swept } from '../../tenancy/organisations/retention.ts';

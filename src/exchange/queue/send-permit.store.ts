@@ -1,4 +1,7 @@
-/** SQL that decides, just before a request is written, whether it may still go out (docs/adr/0087). */
+/**
+ * SQL that decides, just before a request is written, whether it may still go out (docs/adr/0087).
+ * Contract: EXC-24.
+ */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** `interchange delivery list` and `count` */
+/** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14. */
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { listDeliveries } from '../queue/delivery.store.ts';

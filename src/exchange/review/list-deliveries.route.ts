@@ -1,4 +1,4 @@
-/** GET /exchange/deliveries: what is queued, held, delivered or skipped at the facility (design 3.6, "Review"). */
+/** GET /exchange/deliveries: what is queued, held, delivered or skipped at the facility. Contract: EXC-28. */
 import Type from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import type { Pool } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** Deliveries of a facility, page by page. */
+/** Deliveries of a facility, page by page. Contract: EXC-28. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';

@@ -1,4 +1,7 @@
-/** GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own. */
+/**
+ * GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own.
+ * Contract: EXC-33.
+ */
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';

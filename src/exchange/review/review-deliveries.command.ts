@@ -1,4 +1,4 @@
-/** `interchange delivery replay` and `skip` */
+/** `interchange delivery replay` and `skip`. Contract: EXC-29, CMD-14. */
 import { Command } from 'commander';
 import {
   type CommandEnvironment,

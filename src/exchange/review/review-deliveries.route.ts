@@ -1,4 +1,4 @@
-/** POST /exchange/deliveries/replay and …/skip: decide about held deliveries (design 3.6, "Review"). */
+/** POST /exchange/deliveries/replay and …/skip: decide about held deliveries. Contract: EXC-29. */
 import Type, { type Static } from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { badRequest } from '../../platform/http/errors.ts';

@@ -1,4 +1,4 @@
-/** Replaying and skipping held deliveries: one, many, or by filter (design 3.6, "Review"). */
+/** Replaying and skipping held deliveries: one, many, or by filter. Contract: EXC-29, EXC-30. */
 import type { Pool } from '../../platform/db/database.ts';
 import { conflict, notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';

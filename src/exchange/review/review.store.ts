@@ -1,4 +1,7 @@
-/** SQL of what people decide about held deliveries. Each decision is recorded in the statement that makes it. */
+/**
+ * SQL of what people decide about held deliveries. Each decision is recorded in the statement that makes it.
+ * Contract: EXC-30, EXC-31.
+ */
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { FILTER, filterValues } from '../queue/delivery.store.ts';

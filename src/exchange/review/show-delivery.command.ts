@@ -1,4 +1,4 @@
-/** `interchange delivery show` */
+/** `interchange delivery show`. Contract: EXC-33. */
 import { Command } from 'commander';
 import {
   type CommandEnvironment,

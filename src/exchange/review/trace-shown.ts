@@ -1,4 +1,8 @@
-/** What a review shows of a patient is traced, or left out where the patient refuses the purpose (docs/adr/0053). */
+/**
+ * What a review shows of a patient is traced, or left out where the patient refuses the purpose
+ * (docs/adr/0053).
+ * Contract: LOG-7, EXC-32.
+ */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';

@@ -1,4 +1,4 @@
-/** Checks the signature of a callback (specification, "Signed callbacks"). */
+/** Checks the signature of a callback. Contract: EXC-35, SEC-15, SEC-17. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const HEX_DIGEST = /^(?:sha256=)?([0-9a-fA-F]{64})$/;

@@ -1,4 +1,7 @@
-/** The text that an outbound signature covers (specification, "Signed outbound requests"; docs/signing.md). */
+/**
+ * The text that an outbound signature covers (docs/signing.md).
+ * Contract: EXC-9, EXC-10, EXC-12, SEC-15, SEC-16.
+ */
 
 export interface SignedParts {
   /** Upper case, as sent. */

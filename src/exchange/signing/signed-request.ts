@@ -1,4 +1,4 @@
-/** Signs a request to an exchange (specification, "Signed outbound requests"; design 3.6; docs/signing.md). */
+/** Signs a request to an exchange (docs/signing.md). Contract: EXC-7. */
 import { createHmac, hash } from 'node:crypto';
 import { canonicalRequest } from './canonical-request.ts';
 

@@ -1,4 +1,4 @@
-/** What of the lanes that were leased may be tried (docs/adr/0054, docs/adr/0059). Pure. */
+/** What of the lanes that were leased may be tried (docs/adr/0054, docs/adr/0059). Pure. Contract: EXC-21. */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';

@@ -1,4 +1,7 @@
-/** The circuit of one connection as one worker sees it, kept in step with what all workers share. */
+/**
+ * The circuit of one connection as one worker sees it, kept in step with what all workers share.
+ * Contract: EXC-21.
+ */
 import type { Pool } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { closeCircuit, delayProbe, openCircuit } from './circuit.store.ts';

@@ -1,4 +1,4 @@
-/** SQL of the circuit of a connection, shared by all workers (design 3.6). */
+/** SQL of the circuit of a connection, shared by all workers. Contract: EXC-21. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 

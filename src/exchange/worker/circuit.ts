@@ -1,4 +1,4 @@
-/** When an exchange is taken for down (design 3.6; docs/adr/0022). */
+/** When an exchange is taken for down (docs/adr/0022). Contract: EXC-20, EXC-22. */
 
 /** What a try says about the exchange as a whole. */
 export type Sign =

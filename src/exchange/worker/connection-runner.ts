@@ -3,6 +3,7 @@
  *
  * Leased deliveries pass through three places: `leased` (nothing done yet, may be given back), `logged` (the
  * access is in the access log, so the ledger must say what became of it) and in flight.
+ * Contract: EXC-23, EXC-26, EXC-27.
  */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';

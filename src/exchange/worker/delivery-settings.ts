@@ -1,4 +1,4 @@
-/** The numbers of delivery (design 3.6). */
+/** The numbers of delivery. Contract: EXC-16. */
 
 import type { AddressSettings } from '../connections/connection.ts';
 import { CIRCUIT, type CircuitSettings } from './circuit.ts';

@@ -1,4 +1,7 @@
-/** Delivers what is due, for every connection. Any number of workers may run against one database. */
+/**
+ * Delivers what is due, for every connection. Any number of workers may run against one database.
+ * Contract: EXC-23, EXC-50.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields } from '../../platform/log/log.ts';
 import { type ConnectionState, connectionStates } from '../queue/delivery-target.store.ts';

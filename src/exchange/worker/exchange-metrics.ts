@@ -1,4 +1,7 @@
-/** What Prometheus sees of the exchange. Each function may be called again for one registry. */
+/**
+ * What Prometheus sees of the exchange. Each function may be called again for one registry.
+ * Contract: EXC-52.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** What the outcome of a try means for the delivery and for the exchange (design 3.6). Pure. */
+/** What the outcome of a try means for the delivery and for the exchange. Pure. Contract: EXC-18, EXC-19. */
 
 import type { Attempt, Result } from '../queue/lane.store.ts';
 import type { Sign } from './circuit.ts';

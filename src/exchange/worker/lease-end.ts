@@ -1,4 +1,4 @@
-/** When a lease ends, by the clocks of its holder (docs/adr/0020). */
+/** When a lease ends, by the clocks of its holder (docs/adr/0020). Contract: EXC-15. */
 export interface LeaseEnd {
   /** On the clock of `performance.now()`. */
   readonly ms: number;

@@ -1,4 +1,4 @@
-/** When a delivery is tried again, and what an answer means (design 3.6). */
+/** When a delivery is tried again, and what an answer means. Contract: EXC-16, EXC-17, EXC-18. */
 
 export interface RetrySettings {
   /** Before each further try, in ms. After the last of them the delivery is held. */

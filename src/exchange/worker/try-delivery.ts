@@ -1,4 +1,7 @@
-/** One try of one delivery: the trace of the access, the signed request, and the line for the ledger. */
+/**
+ * One try of one delivery: the trace of the access, the signed request, and the line for the ledger.
+ * Contract: EXC-8, EXC-11, EXC-26.
+ */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { NOT_WRITTEN } from '../../outbound/outbound-client.ts';

@@ -3,6 +3,7 @@
  * (https://hl7.org/fhir/R4/datatypes.html) and remembers which elements nobody asked for.
  *
  * Every failure is a `ResourceRejected` that names the element and the rule, never the value.
+ * Contract: HTTP-29, IN-7.
  */
 import { type FhirDateTime, parseDateTime } from '../date-time.ts';
 import { Decimal, decimalText } from '../json.ts';

@@ -1,4 +1,4 @@
-/** GET /investigations/imaging/orders/<imaging_order_id>/clinical/fhir (specification, "Fetch as FHIR"). */
+/** GET /investigations/imaging/orders/<imaging_order_id>/clinical/fhir. Contract: FETCH-2. */
 import Type from 'typebox';
 import {
   CollectionSchema,

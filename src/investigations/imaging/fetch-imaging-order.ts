@@ -1,4 +1,4 @@
-/** An imaging order with its studies and reports, as FHIR (specification, "Fetch as FHIR"). */
+/** An imaging order with its studies and reports, as FHIR. Contract: FETCH-2, FETCH-7. */
 import { unmappedCodes } from '../../clinical/content/coded-content.ts';
 import {
   collectionJson,

@@ -1,4 +1,4 @@
-/** POST and GET /investigations/imaging/orders/<imaging_order_id>/clinical/publish-fhir (specification, "Publish to an external FHIR server"). */
+/** POST and GET /investigations/imaging/orders/<imaging_order_id>/clinical/publish-fhir. Contract: PUB-2. */
 import type { Route } from '../../platform/http/route.ts';
 import type { ListPublicationsDependencies } from '../../publish/history/list-publications.ts';
 import {

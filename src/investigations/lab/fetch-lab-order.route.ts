@@ -1,4 +1,4 @@
-/** GET /investigations/lab/orders/<lab_order_id>/clinical/fhir (specification, "Fetch as FHIR"). */
+/** GET /investigations/lab/orders/<lab_order_id>/clinical/fhir. Contract: FETCH-1. */
 import Type from 'typebox';
 import {
   CollectionSchema,

@@ -1,4 +1,4 @@
-/** A laboratory order with its results and reports, as FHIR (specification, "Fetch as FHIR"). */
+/** A laboratory order with its results and reports, as FHIR. Contract: FETCH-1, FETCH-6. */
 import { unmappedCodes } from '../../clinical/content/coded-content.ts';
 import {
   collectionJson,

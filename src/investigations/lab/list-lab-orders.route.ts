@@ -1,4 +1,4 @@
-/** GET /investigations/lab/orders (docs/lab.md). */
+/** GET /investigations/lab/orders (docs/lab.md). Contract: FETCH-20. */
 import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';

@@ -1,4 +1,4 @@
-/** What every command of `interchange` is given (design section 5). */
+/** What every command of `interchange` is given. */
 import type { Readable } from 'node:stream';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { Pool } from '../db/database.ts';

@@ -1,4 +1,4 @@
-/** Reads a secret from standard input: secrets are never arguments (design section 5). */
+/** Reads a secret from standard input: secrets are never arguments. Contract: CMD-6. */
 import type { Readable } from 'node:stream';
 import { UsageError } from './command.ts';
 

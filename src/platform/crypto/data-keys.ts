@@ -1,4 +1,8 @@
-/** The data keys as a process holds them, and whether its master key is the one of the database (docs/adr/0085). */
+/**
+ * The data keys as a process holds them, and whether its master key is the one of the database
+ * (docs/adr/0085).
+ * Contract: SEC-14.
+ */
 import { CommandError } from '../command/command.ts';
 import type { Queryable } from '../db/database.ts';
 import { listDataKeys, shareDataKeys, type WrappedDataKey } from './data-key.store.ts';

@@ -1,4 +1,8 @@
-/** Keys derived from the data keys, and sealing of secrets at rest (AES-256-GCM, HKDF RFC 5869; docs/adr/0085). */
+/**
+ * Keys derived from the data keys, and sealing of secrets at rest (AES-256-GCM, HKDF RFC 5869;
+ * docs/adr/0085).
+ * Contract: SEC-14.
+ */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Queryable } from '../db/database.ts';
 

@@ -3,6 +3,7 @@
  *
  * A key waits until the current turn of the event loop ends, or, while `maxInFlight` loads are under way,
  * until one of them returns. One slow load therefore makes the next one larger instead of longer to wait for.
+ * Contract: LOG-11.
  */
 export interface BatchOptions<Key, Value> {
   /** Answers for the keys, in their order. */

@@ -1,4 +1,7 @@
-/** Compares the clock of this process with the database's, at start and while it runs (docs/adr/0091). */
+/**
+ * Compares the clock of this process with the database's, at start and while it runs (docs/adr/0091).
+ * Contract: OPS-20.
+ */
 import type { Queryable } from './database.ts';
 import { type DatabaseTime, readDatabaseTime } from './database-time.ts';
 

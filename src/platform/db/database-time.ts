@@ -1,4 +1,4 @@
-/** The clock of the database, which every process shares. Clocks of machines differ. */
+/** The clock of the database, which every process shares. Clocks of machines differ. Contract: SIGN-IN-35. */
 import type { Queryable } from './database.ts';
 
 /**

@@ -1,4 +1,7 @@
-/** PostgreSQL access: pools, transactions and how values are read. No business words here. */
+/**
+ * PostgreSQL access: pools, transactions and how values are read. No business words here.
+ * Contract: HTTP-24, OPS-3, OPS-7.
+ */
 import pg from 'pg';
 import { watched } from './unavailable.ts';
 

@@ -1,4 +1,7 @@
-/** Applies the plain SQL files of `migrations/` in order of their names (docs/adr/0003). */
+/**
+ * Applies the plain SQL files of `migrations/` in order of their names (docs/adr/0003).
+ * Contract: ACC-22, LOG-12, OPS-2, OPS-5, OPS-6, OPS-7.
+ */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-/** Tells what the database cannot do at the moment from a fault in a statement. */
+/** Tells what the database cannot do at the moment from a fault in a statement. Contract: HTTP-23. */
 import { DatabaseError } from 'pg';
 
 /**

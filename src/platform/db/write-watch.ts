@@ -1,4 +1,8 @@
-/** Whether the database takes writes: asked by a write of its own, from the first refused one until one succeeds. */
+/**
+ * Whether the database takes writes: asked by a write of its own, from the first refused one until one
+ * succeeds.
+ * Contract: HTTP-23.
+ */
 import type { Queryable } from './database.ts';
 
 export interface WriteWatch {

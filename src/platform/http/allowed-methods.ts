@@ -1,4 +1,7 @@
-/** Which methods a path takes, for the answer to one that it does not take (RFC 9110 section 15.5.6). */
+/**
+ * Which methods a path takes, for the answer to one that it does not take (RFC 9110 section 15.5.6).
+ * Contract: HTTP-13, HTTP-14.
+ */
 import { HttpError, NO_SUCH_PATH } from './errors.ts';
 
 export interface AllowedMethods {

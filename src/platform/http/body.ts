@@ -1,4 +1,7 @@
-/** Reading request bodies: size limits before parsing, strict UTF-8, strict JSON. */
+/**
+ * Reading request bodies: size limits before parsing, strict UTF-8, strict JSON.
+ * Contract: HTTP-3, HTTP-16, SEC-27.
+ */
 import type { IncomingMessage } from 'node:http';
 import secureJsonParse from 'secure-json-parse';
 import { badRequest, HttpError } from './errors.ts';

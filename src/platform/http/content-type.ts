@@ -1,4 +1,4 @@
-/** What a body is sent as: its media type and its content encoding. */
+/** What a body is sent as: its media type and its content encoding. Contract: HTTP-3, HTTP-15. */
 import { HttpError } from './errors.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

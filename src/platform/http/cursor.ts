@@ -1,6 +1,7 @@
 /**
  * Opaque page cursors, bound to what the page was asked for. They are encrypted: a position may hold a name, and
  * addresses end up in the logs of proxies.
+ * Contract: HTTP-21.
  */
 import { openWith, sealWith } from '../crypto/key-ring.ts';
 import { badRequest } from './errors.ts';

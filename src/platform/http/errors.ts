@@ -1,4 +1,7 @@
-/** The errors that become HTTP answers, and the one shape that they are answered in (specification, "Errors"). */
+/**
+ * The errors that become HTTP answers, and the one shape that they are answered in.
+ * Contract: HTTP-2, HTTP-5.
+ */
 import { STATUS_CODES } from 'node:http';
 
 /** `{ statusCode, message, error }`, nothing else. */

@@ -1,4 +1,4 @@
-/** Conditional requests (RFC 9110, sections 8.8.3 and 13.1.2). */
+/** Conditional requests (RFC 9110, sections 8.8.3 and 13.1.2). Contract: ENC-32. */
 
 /** The weak validator of a version. */
 export function weakEtag(version: number): string {

@@ -1,4 +1,4 @@
-/** Headers with which a request cannot be understood, whatever its path is. */
+/** Headers with which a request cannot be understood, whatever its path is. Contract: HTTP-20. */
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from './errors.ts';
 

@@ -1,4 +1,7 @@
-/** Query parameters and other input before validation: strict conversion, unknown names, unusable characters. */
+/**
+ * Query parameters and other input before validation: strict conversion, unknown names, unusable characters.
+ * Contract: HTTP-10, HTTP-11.
+ */
 import type { TObject, TSchema } from 'typebox';
 import { badRequest } from './errors.ts';
 

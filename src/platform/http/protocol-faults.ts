@@ -1,4 +1,7 @@
-/** What Node.js would answer by itself, or not at all: faults of HTTP, answered in the one error shape. */
+/**
+ * What Node.js would answer by itself, or not at all: faults of HTTP, answered in the one error shape.
+ * Contract: HTTP-17, HTTP-18, HTTP-19.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

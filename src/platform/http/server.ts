@@ -1,4 +1,7 @@
-/** The HTTP server: one error shape, correlation ids, time-outs, metrics. No business words here. */
+/**
+ * The HTTP server: one error shape, correlation ids, time-outs, metrics. No business words here.
+ * Contract: HTTP-2, HTTP-7, HTTP-8, HTTP-12, HTTP-28, SEC-27, SEC-30.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -131,7 +134,7 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
   return server;
 }
 
-/** Of every answer (design 3.1); no browser takes an answer for something else than it says. */
+/** Of every answer; no browser takes an answer for something else than it says. */
 function setCommonHeaders({ id }: FastifyRequest, { raw }: FastifyReply): void {
   raw.setHeader('x-correlation-id', id);
   raw.setHeader('cache-control', 'no-store');

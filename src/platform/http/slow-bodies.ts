@@ -1,4 +1,8 @@
-/** Connections whose request may take longer than `server.requestTimeout`: their route ends bodies that are too slow. */
+/**
+ * Connections whose request may take longer than `server.requestTimeout`: their route ends bodies that are
+ * too slow.
+ * Contract: IN-28.
+ */
 import type { Duplex } from 'node:stream';
 
 const slow = new WeakSet<Duplex>();

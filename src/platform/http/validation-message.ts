@@ -1,4 +1,4 @@
-/** Says what is wrong with an input, without repeating its value. */
+/** Says what is wrong with an input, without repeating its value. Contract: HTTP-4. */
 import type { FastifySchemaValidationError } from 'fastify';
 
 /** `parentSchema`: all that stands beside the keyword that failed. */

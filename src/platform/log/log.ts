@@ -1,4 +1,7 @@
-/** Structured logs that hold only fields on a list: what is not on it cannot leak (SECURITY.md). */
+/**
+ * Structured logs that hold only fields on a list: what is not on it cannot leak (SECURITY.md).
+ * Contract: SEC-22, SEC-23.
+ */
 import pino from 'pino';
 
 /** Every field that a log line may carry, besides `level`, `time` and `msg`. */

@@ -1,4 +1,4 @@
-/** SQL of reading the chains of the access log back, for verification. */
+/** SQL of reading the chains of the access log back, for verification. Contract: LOG-17. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { HashedEntry, WriterRow } from './access-log.store.ts';
 

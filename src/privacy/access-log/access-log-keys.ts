@@ -1,4 +1,7 @@
-/** Keys of the access log, and sealing its heads anew when they are renewed (docs/adr/0008, docs/adr/0085). */
+/**
+ * Keys of the access log, and sealing its heads anew when they are renewed (docs/adr/0008, docs/adr/0085).
+ * Contract: LOG-14.
+ */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type DataKeys, deriveKey } from '../../platform/crypto/key-ring.ts';
 import type { Resealed } from '../../platform/crypto/sealed-table.ts';

@@ -1,4 +1,4 @@
-/** SQL of the months of the access log. */
+/** SQL of the months of the access log. Contract: LOG-13. */
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 

@@ -1,4 +1,4 @@
-/** What is written to a patient's access log, before the data is released (design section 4). */
+/** What is written to a patient's access log, before the data is released. Contract: LOG-8. */
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 
 export interface AccessEntry {

@@ -1,6 +1,7 @@
 /**
  * Writes the access log: entries of requests that wait together go out in one statement (group commit), in
- * one hash chain per writer (design section 4).
+ * one hash chain per writer.
+ * Contract: LOG-9, LOG-10, LOG-11.
  */
 import { randomUUID } from 'node:crypto';
 import { DatabaseError } from 'pg';

@@ -1,4 +1,4 @@
-/** The hash chain of the access log: what an entry's hash covers (design section 4). */
+/** The hash chain of the access log: what an entry's hash covers. Contract: LOG-14. */
 import { createHmac } from 'node:crypto';
 import type { AccessEntry } from './access-log.ts';
 

@@ -1,4 +1,4 @@
-/** GET /patients/base/<id>/access-log (design section 4): who read what of a patient, and why. */
+/** GET /patients/base/<id>/access-log: who read what of a patient, and why. Contract: LOG-18. */
 import Type from 'typebox';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';

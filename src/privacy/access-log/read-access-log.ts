@@ -1,4 +1,4 @@
-/** Read a patient's access log; the reading is itself entered before it is answered (design section 4). */
+/** Read a patient's access log; the reading is itself entered before it is answered. Contract: LOG-18. */
 import { parseDateTime } from '../../fhir/date-time.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';

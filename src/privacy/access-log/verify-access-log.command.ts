@@ -1,4 +1,4 @@
-/** `interchange access-log verify` */
+/** `interchange access-log verify`. Contract: LOG-15. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';

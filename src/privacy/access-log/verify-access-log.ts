@@ -1,4 +1,4 @@
-/** Proves that nothing in the access log was changed or removed (design section 4). */
+/** Proves that nothing in the access log was changed or removed. Contract: LOG-15, LOG-16. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { type ArchivedRun, archiveName, type ChainKeys } from '../archive/archive-manifest.ts';
 import { type Archives, checkFiles, loadArchives } from '../archive/check-archives.ts';

@@ -1,4 +1,7 @@
-/** Writes old months of the access log to files and takes them out of the database (docs/adr/0092). */
+/**
+ * Writes old months of the access log to files and takes them out of the database (docs/adr/0092).
+ * Contract: LOG-19.
+ */
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError, UsageError } from '../../platform/command/command.ts';

@@ -1,4 +1,8 @@
-/** What verification knows of archived months: sealed manifests in the database, and the files where it is given them. */
+/**
+ * What verification knows of archived months: sealed manifests in the database, and the files where it is
+ * given them.
+ * Contract: LOG-19.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import { listArchives } from './archive.store.ts';
 import { checkFile, readManifest } from './archive-file.ts';

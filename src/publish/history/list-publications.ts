@@ -1,4 +1,4 @@
-/** The publication history of an order or a vital set (docs/publish.md). */
+/** The publication history of an order or a vital set (docs/publish.md). Contract: PUB-45. */
 
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';

@@ -1,4 +1,4 @@
-/** What Prometheus sees of publishing, by target. May be made again for one registry. */
+/** What Prometheus sees of publishing, by target. May be made again for one registry. Contract: PUB-57. */
 import { Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import { HttpError } from '../../platform/http/errors.ts';
 import type { FhirAnswer } from '../send/fhir-server.ts';

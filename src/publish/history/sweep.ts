@@ -1,4 +1,7 @@
-/** What publishing removes over time (docs/adr/0057); safe to run on several processes at once. */
+/**
+ * What publishing removes over time (docs/adr/0057); safe to run on several processes at once.
+ * Contract: PUB-46.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import { deleteEndedLeases, eraseReplacedRuns, type SweepPosition } from './sweep.store.ts';
 

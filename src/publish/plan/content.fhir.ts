@@ -1,4 +1,7 @@
-/** What is sent of a resource: order, references, identifiers, body (docs/adr/0050). Pure. */
+/**
+ * What is sent of a resource: order, references, identifiers, body (docs/adr/0050). Pure.
+ * Contract: PUB-21, PUB-22.
+ */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { type Identifier, ownIdentifier, type Reference } from '../../fhir/coded.ts';

@@ -1,4 +1,4 @@
-/** Practitioners, organisations and locations that records point at, as FHIR R4. */
+/** Practitioners, organisations and locations that records point at, as FHIR R4. Contract: PUB-25. */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { type Identifier, ownIdentifier } from '../../fhir/coded.ts';

@@ -1,4 +1,7 @@
-/** What a publish names and does not send, for the sake of its patient: as the answer says it. Pure. */
+/**
+ * What a publish names and does not send, for the sake of its patient: as the answer says it. Pure.
+ * Contract: PUB-50.
+ */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { type ResourceKey, splitKey } from './content.fhir.ts';
 import type { Referenced, WithheldReason } from './referenced-records.ts';

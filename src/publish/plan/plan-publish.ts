@@ -1,4 +1,4 @@
-/** What a publish would send, in order, with its faults; sends nothing (dry run). */
+/** What a publish would send, in order, with its faults; sends nothing (dry run). Contract: PUB-47. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { findRecorded } from '../send/resource.store.ts';

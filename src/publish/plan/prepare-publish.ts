@@ -1,4 +1,7 @@
-/** What comes before anything is sent: the record in scope, the privacy decision and its trace, the target. */
+/**
+ * What comes before anything is sent: the record in scope, the privacy decision and its trace, the target.
+ * Contract: PUB-43, PUB-49.
+ */
 import type { Registry } from 'prom-client';
 import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';

@@ -1,4 +1,7 @@
-/** What of a dry run its caller may read: what a read or fetch of the same record would give (docs/adr/0071). */
+/**
+ * What of a dry run its caller may read: what a read or fetch of the same record would give (docs/adr/0071).
+ * Contract: PUB-48.
+ */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Reference } from '../../fhir/coded.ts';

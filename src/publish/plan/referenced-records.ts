@@ -1,4 +1,7 @@
-/** The records that published resources refer to and that are sent with them, or named by their identifier. */
+/**
+ * The records that published resources refer to and that are sent with them, or named by their identifier.
+ * Contract: PUB-25, PUB-50.
+ */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Reference } from '../../fhir/coded.ts';

@@ -1,4 +1,7 @@
-/** The resources of one publish as a target shall see them: in levels, with references that it can follow. */
+/**
+ * The resources of one publish as a target shall see them: in levels, with references that it can follow.
+ * Contract: PUB-21, PUB-23, PUB-24.
+ */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier, type Reference } from '../../fhir/coded.ts';

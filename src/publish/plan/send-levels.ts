@@ -1,4 +1,7 @@
-/** Sends resources level by level: those of one level at once, each recorded soon after it is stored. */
+/**
+ * Sends resources level by level: those of one level at once, each recorded soon after it is stored.
+ * Contract: PUB-22.
+ */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Lease } from '../runs/lease.ts';
 import { createRecordQueue } from '../send/record-queue.ts';

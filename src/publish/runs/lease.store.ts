@@ -1,4 +1,8 @@
-/** SQL of leases: who may publish a record, and those of its patient, to a target now. By the clock of the database. */
+/**
+ * SQL of leases: who may publish a record, and those of its patient, to a target now. By the clock of the
+ * database.
+ * Contract: PUB-33, PUB-36.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { ResourceKey } from '../plan/content.fhir.ts';
 import { splitKey } from '../plan/content.fhir.ts';

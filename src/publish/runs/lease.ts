@@ -2,6 +2,7 @@
  * A lease that is waited for, renewed while the work goes on, and never held in a transaction. A process that
  * dies leaves it to run out; by then no request of that process is under way any more. Those who wait in one process
  * do so in turns: the end of one is the turn of the next, and only the first asks the database (docs/adr/0074).
+ * Contract: PUB-31, PUB-33.
  */
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** The publish routes over HTTP (specification, "Publish to an external FHIR server"). */
+/** The publish routes over HTTP. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';

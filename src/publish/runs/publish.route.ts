@@ -1,4 +1,7 @@
-/** What the three publish routes and their histories share: parameters, answers, access. */
+/**
+ * What the three publish routes and their histories share: parameters, answers, access.
+ * Contract: PUB-5, PUB-6, PUB-7.
+ */
 
 import Type, { type Static } from 'typebox';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';

@@ -1,9 +1,9 @@
 /**
- * Publish an order or a vital set to an external FHIR server (specification, "Publish to an external FHIR
- * server").
+ * Publish an order or a vital set to an external FHIR server.
  *
  * The records of one patient are published to one target by one publish at a time, and so is one order whoever its
  * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.
+ * Contract: PUB-30, PUB-35, PUB-44.
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';

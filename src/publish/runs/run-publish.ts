@@ -1,4 +1,4 @@
-/** One publish from its entry in the history to its end (docs/publish.md). */
+/** One publish from its entry in the history to its end (docs/publish.md). Contract: PUB-7, PUB-28. */
 import { randomUUID } from 'node:crypto';
 import { HttpError } from '../../platform/http/errors.ts';
 import { errorFields } from '../../platform/log/log.ts';

@@ -1,4 +1,7 @@
-/** Who waits for a lease in this process: in turns, so that one of them asks the database and not all. */
+/**
+ * Who waits for a lease in this process: in turns, so that one of them asks the database and not all.
+ * Contract: PUB-37, PUB-38.
+ */
 import { unavailable } from '../../platform/http/errors.ts';
 
 /** A place among those who want one lease. Whoever has the turn asks for the lease, and keeps the turn while it holds it. */

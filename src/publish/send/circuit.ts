@@ -1,4 +1,7 @@
-/** Leaves a target alone that does not work (docs/adr/0072). Counts whole publishes, not their requests. */
+/**
+ * Leaves a target alone that does not work (docs/adr/0072). Counts whole publishes, not their requests.
+ * Contract: PUB-51.
+ */
 
 export interface CircuitSettings {
   /** Publishes in a row that failed because the target did not answer. */

@@ -2,6 +2,7 @@
  * Creates a resource at a target that gives it its id: POST with `If-None-Exist` on our identifier (docs/publish.md).
  * In doubt, a search by that identifier comes first, and another one after a POST that made something: a target
  * that does not honour `If-None-Exist` may have done an earlier POST meanwhile.
+ * Contract: PUB-19.
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';

@@ -4,6 +4,7 @@
  * Only words on a list are kept, and the names of types and elements of what was sent; every other word, every
  * number and everything in quotes becomes `…`, and so does a word on the list that is written as a name is. So a value
  * cannot come through however the target quotes it (docs/adr/0051).
+ * Contract: PUB-29.
  */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { CAPITALISED_NAMES, ISSUE_TYPES, KNOWN_WORDS } from './known-words.ts';

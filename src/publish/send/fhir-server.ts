@@ -1,4 +1,4 @@
-/** Sends requests to one target (docs/adr/0050). */
+/** Sends requests to one target (docs/adr/0050). Contract: PUB-10, PUB-14. */
 import {
   createOutboundClient,
   type OutboundAnswer,

@@ -1,4 +1,7 @@
-/** Words that may be repeated of what a target says about a refusal: none that could be a finding or a name. */
+/**
+ * Words that may be repeated of what a target says about a refusal: none that could be a finding or a name.
+ * Contract: PUB-29.
+ */
 
 /** FHIR R4, value set "issue-type". */
 export const ISSUE_TYPES: ReadonlySet<string> = words(`

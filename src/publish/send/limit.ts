@@ -1,4 +1,7 @@
-/** Lets at most so many pieces of work run at once; the others wait their turn, first come first. */
+/**
+ * Lets at most so many pieces of work run at once; the others wait their turn, first come first.
+ * Contract: PUB-56.
+ */
 export type Limit = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createLimit(max: number): Limit {

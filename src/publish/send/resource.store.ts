@@ -1,6 +1,7 @@
 /**
  * SQL of what a target holds of ours: recorded ids, versions, and creates that were begun. One row for an
  * organisation, whatever facility published it (docs/adr/0056).
+ * Contract: PUB-20, PUB-34.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';

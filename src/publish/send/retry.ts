@@ -1,4 +1,7 @@
-/** When a request to a target is tried again, and how long it may take (docs/publish.md). */
+/**
+ * When a request to a target is tried again, and how long it may take (docs/publish.md).
+ * Contract: PUB-26, PUB-27.
+ */
 
 /** Time as this feature uses it; a test's own passes without waiting. */
 export interface Clock {

@@ -1,4 +1,4 @@
-/** Stores one resource at a target, and sees to it that it gets on record. */
+/** Stores one resource at a target, and sees to it that it gets on record. Contract: PUB-20, PUB-34. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';

@@ -2,6 +2,7 @@
  * Writes a resource where the target has it: PUT, with `If-Match` on the version that is on record (FHIR R4,
  * "Managing Resource Contention"). Where the target says that there is another version, or nothing, it is read:
  * what is there may be someone else's, after a target was reset (docs/adr/0050).
+ * Contract: PUB-17, PUB-39, PUB-40, PUB-41.
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';

@@ -1,4 +1,7 @@
-/** What the steps of writing one resource share: requests, and how each came out. */
+/**
+ * What the steps of writing one resource share: requests, and how each came out.
+ * Contract: PUB-15, PUB-16.
+ */
 import { hash } from 'node:crypto';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';

@@ -4,6 +4,7 @@
  * A resource whose id at the target is known goes as PUT, which may be repeated. One without goes as POST with
  * `If-None-Exist` on our identifier. When it is not known whether a POST was done (the answer was lost, or the
  * process ended), a search by that identifier comes before the next POST.
+ * Contract: PUB-26, PUB-31, PUB-42.
  */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { isUntrusted } from '../../outbound/outbound-client.ts';

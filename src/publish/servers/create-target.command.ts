@@ -1,4 +1,4 @@
-/** `interchange target create` */
+/** `interchange target create`. Contract: PUB-8, PUB-52, CMD-15. */
 import type { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';

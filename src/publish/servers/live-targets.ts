@@ -1,4 +1,7 @@
-/** Targets as this process uses them: kept connections, the limit of requests, the circuit. */
+/**
+ * Targets as this process uses them: kept connections, the limit of requests, the circuit.
+ * Contract: PUB-13, PUB-32.
+ */
 
 import { AddressRefusedError } from '../../outbound/outbound-address.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';

@@ -1,4 +1,4 @@
-/** What the operator does with targets: make, change, switch, remove (docs/publish.md). */
+/** What the operator does with targets: make, change, switch, remove (docs/publish.md). Contract: PUB-55. */
 import { randomUUID } from 'node:crypto';
 import { CommandError } from '../../platform/command/command.ts';
 import { shareDataKeys } from '../../platform/crypto/data-key.store.ts';

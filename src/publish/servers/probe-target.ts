@@ -1,6 +1,7 @@
 /**
  * Finds out whether a target takes what a publish sends: writes a harmless resource as a publish would, writes it
  * again, reads it and removes it. What was written is removed also when a later step fails.
+ * Contract: PUB-53.
  */
 import { randomUUID } from 'node:crypto';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';

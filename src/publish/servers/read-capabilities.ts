@@ -1,4 +1,7 @@
-/** Reads what a target says of itself and what that means for its policies (FHIR R4, "CapabilityStatement"). */
+/**
+ * Reads what a target says of itself and what that means for its policies (FHIR R4, "CapabilityStatement").
+ * Contract: PUB-53, PUB-54.
+ */
 
 import { SENT_AHEAD } from '../plan/resource-types.ts';
 import type { FhirAnswer } from '../send/fhir-server.ts';

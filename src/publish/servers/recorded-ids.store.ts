@@ -1,4 +1,8 @@
-/** SQL of the ids that a target is known to hold ours under, for its operator: of every organisation that uses it. */
+/**
+ * SQL of the ids that a target is known to hold ours under, for its operator: of every organisation that uses
+ * it.
+ * Contract: PUB-55.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Target } from './target.ts';
 

@@ -1,4 +1,4 @@
-/** The secret of a target: sealed at rest for one row and one secret id. */
+/** The secret of a target: sealed at rest for one row and one secret id. Contract: PUB-52. */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing, SealedFor } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -1,4 +1,7 @@
-/** SQL of targets. They belong to the operator: of one organisation, or of all (organisation_id null). */
+/**
+ * SQL of targets. They belong to the operator: of one organisation, or of all (organisation_id null).
+ * Contract: PUB-11, PUB-12.
+ */
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';

@@ -1,4 +1,8 @@
-/** A target: an external FHIR server that resources are sent to, and what its settings may be (docs/publish.md). */
+/**
+ * A target: an external FHIR server that resources are sent to, and what its settings may be
+ * (docs/publish.md).
+ * Contract: PUB-9, PUB-18.
+ */
 import { parseOutboundAddress } from '../../outbound/outbound-address.ts';
 
 export const AUTHENTICATIONS = ['none', 'bearer', 'basic', 'api-key'] as const;

@@ -1,4 +1,4 @@
-/** `interchange target test` */
+/** `interchange target test`. Contract: PUB-53. */
 import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createFhirServer, type FhirServer } from '../send/fhir-server.ts';

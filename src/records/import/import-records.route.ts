@@ -1,4 +1,7 @@
-/** POST /imports/fhir (design 3.7): FHIR records in the body, plain or gzip, as the facility's own systems send them. */
+/**
+ * POST /imports/fhir: FHIR records in the body, plain or gzip, as the facility's own systems send them.
+ * Contract: IN-1, IN-26.
+ */
 import type { IncomingMessage } from 'node:http';
 import Type from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';

@@ -1,4 +1,4 @@
-/** The import (design 3.7): any number of sources, one after the other or by several workers. */
+/** The import: any number of sources, one after the other or by several workers. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';

@@ -1,4 +1,4 @@
-/** What an import says at its end (design section 5): counts, and what was rejected and why. */
+/** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23. */
 import { type ElementCount, ElementTally } from './map/element-tally.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
 import { count } from './run/unit.ts';

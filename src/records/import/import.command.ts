@@ -1,4 +1,4 @@
-/** `interchange import` (design section 5) */
+/** `interchange import`. Contract: IN-1, IN-13, CMD-10. */
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import {

@@ -1,4 +1,4 @@
-/** The account and key commands, from their arguments to their --json output (design section 5). */
+/** The account and key commands, from their arguments to their --json output. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';

@@ -1,4 +1,4 @@
-/** `interchange account create` */
+/** `interchange account create`. Contract: CMD-8. */
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';

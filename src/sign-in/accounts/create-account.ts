@@ -1,4 +1,4 @@
-/** Making an account (specification, "Integration account"; design section 5). */
+/** Making an account. Contract: SIGN-IN-1, SIGN-IN-2. */
 import { randomUUID } from 'node:crypto';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';

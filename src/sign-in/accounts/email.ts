@@ -1,4 +1,4 @@
-/** Email addresses as sign-in compares them: without case (design 3.2). */
+/** Email addresses as sign-in compares them: without case. Contract: SIGN-IN-4. */
 
 /** RFC 5321 section 4.5.3.1 and RFC 3696 erratum 1690: 64 + 1 + 255. */
 export const EMAIL_MAX_LENGTH = 320;

@@ -1,4 +1,4 @@
-/** Where the password of an account comes from when an operator makes or resets it (design section 5). */
+/** Where the password of an account comes from when an operator makes or resets it. */
 import { UsageError } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { generatePassword, type Passwords } from '../credentials/password.ts';

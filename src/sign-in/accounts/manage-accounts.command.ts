@@ -1,4 +1,4 @@
-/** `interchange account disable | enable | reset-password | list` */
+/** `interchange account disable | enable | reset-password | list`. Contract: CMD-9. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';

@@ -1,4 +1,7 @@
-/** Disabling, enabling and giving new passwords to accounts, in force on every node at once (design section 5). */
+/**
+ * Disabling, enabling and giving new passwords to accounts, in force on every node at once.
+ * Contract: SIGN-IN-18, SIGN-IN-48.
+ */
 import { CommandError } from '../../platform/command/command.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';

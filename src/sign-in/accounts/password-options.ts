@@ -1,4 +1,4 @@
-/** The options by which commands take or make a password; never an argument (design section 5). */
+/** The options by which commands take or make a password; never an argument. */
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { CommandSession } from '../../platform/command/command.ts';

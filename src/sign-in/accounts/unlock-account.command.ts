@@ -1,4 +1,4 @@
-/** `interchange account unlock` */
+/** `interchange account unlock`. Contract: SIGN-IN-17. */
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';

@@ -5,7 +5,7 @@ import { ARGON2ID_COST, hashArgon2id, isWeakerThan, verifyArgon2id } from './arg
 
 const CHEAP = { memoryKiB: 64, passes: 1, parallelism: 1 };
 
-test('the cost is 19 MiB, two passes, one lane, and stands in the hash (design 3.2)', async () => {
+test('the cost is 19 MiB, two passes, one lane, and stands in the hash', async () => {
   assert.deepEqual(ARGON2ID_COST, { memoryKiB: 19 * 1024, passes: 2, parallelism: 1 });
   assert.match(
     await hashArgon2id('x'),

@@ -1,6 +1,7 @@
 /**
  * Argon2id (RFC 9106) in the PHC string format: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`.
  * Computed in the thread pool, never on the event loop.
+ * Contract: SEC-8.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -10,7 +11,7 @@ export interface Argon2idCost {
   parallelism: number;
 }
 
-/** Design 3.2: 19 MiB, t=2, p=1. */
+/** 19 MiB, t=2, p=1 (SEC-8). */
 export const ARGON2ID_COST: Argon2idCost = { memoryKiB: 19_456, passes: 2, parallelism: 1 };
 
 const SALT_BYTES = 16;

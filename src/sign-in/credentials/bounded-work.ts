@@ -2,6 +2,7 @@
  * Work that runs a few at a time and waits in a short queue, shared fairly between networks. Networks are
  * served in turn. When the queue is full, who has the most waiting makes room for who has less; what does not
  * fit is refused at once (docs/adr/0005).
+ * Contract: SIGN-IN-20, SEC-9.
  */
 import { LRUCache } from 'lru-cache';
 

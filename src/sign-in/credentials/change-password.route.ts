@@ -1,4 +1,4 @@
-/** POST /auth/password: change a password that is known (design 3.2, `mustChangePassword`). */
+/** POST /auth/password: change a password that is known. Contract: SIGN-IN-42. */
 import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';

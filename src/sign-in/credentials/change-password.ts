@@ -1,4 +1,7 @@
-/** Changing a password that is known: clears the flag and ends the old sessions (design 3.2). */
+/**
+ * Changing a password that is known: clears the flag and ends the old sessions.
+ * Contract: SIGN-IN-19, SIGN-IN-42, SIGN-IN-43.
+ */
 import { badRequest } from '../../platform/http/errors.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { storePassword } from '../accounts/account.store.ts';

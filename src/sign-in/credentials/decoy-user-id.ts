@@ -1,4 +1,7 @@
-/** The stable user id of an email address that has no account, so that verify confirms nothing (design 3.2). */
+/**
+ * The stable user id of an email address that has no account, so that verify confirms nothing.
+ * Contract: SIGN-IN-5.
+ */
 import { createHmac } from 'node:crypto';
 import { uuidOfDigest } from '../../platform/uuid.ts';
 

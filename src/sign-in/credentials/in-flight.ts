@@ -1,4 +1,4 @@
-/** Counts what is under way for each network, up to a limit. */
+/** Counts what is under way for each network, up to a limit. Contract: SEC-9. */
 export interface InFlight {
   /** One more is under way until `leave` is called; undefined when the network has as many as it may. */
   enter(network: string): { leave: () => void } | undefined;

@@ -1,4 +1,7 @@
-/** Counters of failed sign-ins and the networks that an identity signs in from (docs/adr/0005). */
+/**
+ * Counters of failed sign-ins and the networks that an identity signs in from (docs/adr/0005).
+ * Contract: SIGN-IN-16, SEC-2.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 

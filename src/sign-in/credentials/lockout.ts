@@ -1,8 +1,9 @@
 /**
- * Locks of sign-in after repeated failures (specification, "Login failures"; design 3.2; docs/adr/0005).
+ * Locks of sign-in after repeated failures (docs/adr/0005).
  *
  * An attempt is reserved before its password is looked at, so that attempts that race cannot pass the limit.
  * A network that signed in to an identity before has a counter of its own; all others share one.
+ * Contract: SIGN-IN-12, SIGN-IN-13, SEC-1, SEC-3, SEC-4.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The network that an address belongs to, as locks count it: IPv4 /24, IPv6 /64 (threats: lock as denial). */
+/** The network that an address belongs to, as locks count it: IPv4 /24, IPv6 /64. Contract: SEC-2. */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** `192.0.2.0/24`, `2001:db8:0:1::/64`; an IPv4 address inside IPv6 counts as IPv4; anything else is one network. */

@@ -1,4 +1,7 @@
-/** What a password that a person chose must be (threats: guessing). Generated ones are past these rules. */
+/**
+ * What a password that a person chose must be. Generated ones are past these rules.
+ * Contract: SEC-6, SEC-7.
+ */
 
 export const PASSWORD_MIN_LENGTH = 12;
 export const PASSWORD_MAX_LENGTH = 1_024;

@@ -1,4 +1,4 @@
-/** Hashing and checking of passwords, a few at a time (design 3.2). */
+/** Hashing and checking of passwords, a few at a time. Contract: SIGN-IN-11, SIGN-IN-20, SEC-5. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { unavailable } from '../../platform/http/errors.ts';
 import { ARGON2ID_COST, type Argon2idCost, hashArgon2id, isWeakerThan, verifyArgon2id } from './argon2id.ts';

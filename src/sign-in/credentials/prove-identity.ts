@@ -1,6 +1,7 @@
 /**
  * The one way in which a user id and a password are checked: same work, same answer and same lock whether the
- * account exists or not (specification, "Login failures"; design 3.2).
+ * account exists or not.
+ * Contract: SIGN-IN-10, SIGN-IN-11.
  */
 
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** POST /auth/password-setup: set the first password with the token of a setup link (design 3.2). */
+/** POST /auth/password-setup: set the first password with the token of a setup link. Contract: SIGN-IN-47. */
 import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';

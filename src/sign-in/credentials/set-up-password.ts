@@ -1,4 +1,7 @@
-/** The first password of an account, through a one-time setup link (design 3.2, `requiresPasswordSetup`). */
+/**
+ * The first password of an account, through a one-time setup link.
+ * Contract: SIGN-IN-19, SIGN-IN-44, SIGN-IN-46.
+ */
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { forbidden } from '../../platform/http/errors.ts';
 import { notifyLive } from '../../tenancy/live.ts';

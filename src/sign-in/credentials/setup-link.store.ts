@@ -1,4 +1,4 @@
-/** One-time links that set a first password; only the hash of their token is kept. */
+/** One-time links that set a first password; only the hash of their token is kept. Contract: SEC-13. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';

@@ -1,4 +1,8 @@
-/** Setup links: base64url of organisation id (16 bytes) and 32 random bytes, in the fragment of a console page. */
+/**
+ * Setup links: base64url of organisation id (16 bytes) and 32 random bytes, in the fragment of a console
+ * page.
+ * Contract: SIGN-IN-44, SIGN-IN-45.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable } from '../../platform/db/database.ts';
 import { formatUuid, uuidBytes } from '../../platform/uuid.ts';

@@ -1,4 +1,7 @@
-/** Making, sealing and rotating the keys that sign access tokens (RFC 8037; docs/adr/0005). */
+/**
+ * Making, sealing and rotating the keys that sign access tokens (RFC 8037; docs/adr/0005).
+ * Contract: SIGN-IN-25, SIGN-IN-26.
+ */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, type JWK } from 'jose';

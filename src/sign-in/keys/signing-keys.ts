@@ -1,6 +1,7 @@
 /**
  * The keys that sign access tokens, as one process holds them in memory (docs/adr/0005). The set is read
  * again in time to know every key before the first token that it signed.
+ * Contract: SIGN-IN-25.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';

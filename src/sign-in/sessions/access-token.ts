@@ -1,4 +1,7 @@
-/** Access tokens: JWT, EdDSA, `typ: at+jwt` (RFC 9068, RFC 8037, RFC 8725; design 3.2). */
+/**
+ * Access tokens: JWT, EdDSA, `typ: at+jwt` (RFC 9068, RFC 8037, RFC 8725).
+ * Contract: SIGN-IN-21, SIGN-IN-22, SEC-10, SEC-11.
+ */
 import { randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
@@ -89,7 +92,7 @@ export function epochSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1_000);
 }
 
-/** The one 401 of every call without a good token (specification, "Errors"). */
+/** The one 401 of every call without a good token. */
 export function refused() {
   return unauthorized(
     'The access token is missing, expired or revoked. Refresh it and retry once; if that fails, sign in again.',

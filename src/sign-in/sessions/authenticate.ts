@@ -1,4 +1,7 @@
-/** Who an access token speaks for. A token that was checked before costs no signature check. */
+/**
+ * Who an access token speaks for. A token that was checked before costs no signature check.
+ * Contract: ACC-13.
+ */
 import { LRUCache } from 'lru-cache';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';

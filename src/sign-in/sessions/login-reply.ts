@@ -1,4 +1,4 @@
-/** The login response (specification, "Login response"); refresh answers in the same shape. */
+/** The login response; refresh answers in the same shape. Contract: SIGN-IN-7. */
 
 import Type from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';

@@ -1,4 +1,4 @@
-/** POST /auth/login (specification, "Sign-in"; design 3.2). */
+/** POST /auth/login. Contract: SIGN-IN-7, SIGN-IN-8, SIGN-IN-9. */
 import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';

@@ -1,4 +1,4 @@
-/** Login: a password for a session (specification, "Sign-in flow" step 3; design 3.2). */
+/** Login: a password for a session. Contract: SIGN-IN-34, SIGN-IN-49. */
 import { randomUUID } from 'node:crypto';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { replaceHash } from '../accounts/account.store.ts';

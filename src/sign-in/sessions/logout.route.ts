@@ -1,4 +1,4 @@
-/** POST /auth/logout (specification, "Sign-in"; design 3.2). */
+/** POST /auth/logout. Contract: SIGN-IN-36. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, sessionRoute } from '../../tenancy/callers/access.ts';

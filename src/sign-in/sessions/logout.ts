@@ -1,4 +1,4 @@
-/** Logout: the session ends at once on every node (specification, "Sign-in flow" step 6; design 3.2). */
+/** Logout: the session ends at once on every node. Contract: SIGN-IN-37, SIGN-IN-38. */
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import { notifyLive } from '../../tenancy/live.ts';

@@ -1,4 +1,7 @@
-/** Refresh tokens at rest: their hash, when they were exchanged, and the sealed pair that replaced them. */
+/**
+ * Refresh tokens at rest: their hash, when they were exchanged, and the sealed pair that replaced them.
+ * Contract: SIGN-IN-32.
+ */
 import type { Client, Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';

@@ -1,6 +1,7 @@
 /**
  * Refresh tokens: opaque strings, base64url of organisation id (16 bytes), session id (16 bytes) and 32 random
  * bytes. The ids only say where to look; the random part is the secret (docs/adr/0005).
+ * Contract: SIGN-IN-32, SEC-13.
  */
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { openWith, sealWith } from '../../platform/crypto/key-ring.ts';

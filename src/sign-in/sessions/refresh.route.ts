@@ -1,4 +1,4 @@
-/** POST /auth/refresh (specification, "Sign-in"; design 3.2). */
+/** POST /auth/refresh. Contract: SIGN-IN-9, SIGN-IN-27. */
 import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';

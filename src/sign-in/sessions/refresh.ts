@@ -1,4 +1,8 @@
-/** Refresh: a token for a new pair, once (specification, "Sign-in flow" step 5; design 3.2; docs/adr/0005). */
+/**
+ * Refresh: a token for a new pair, once (docs/adr/0005).
+ * Contract: SIGN-IN-15, SIGN-IN-27, SIGN-IN-28, SIGN-IN-29, SIGN-IN-30, SIGN-IN-31, SIGN-IN-33, SIGN-IN-34,
+ * SIGN-IN-35, SIGN-IN-41.
+ */
 
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';

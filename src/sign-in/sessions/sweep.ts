@@ -1,4 +1,4 @@
-/** What sign-in removes over time; safe to run on several processes at once. */
+/** What sign-in removes over time; safe to run on several processes at once. Contract: SIGN-IN-32. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { deleteKeysRetiredBefore } from '../keys/signing-key.store.ts';
 import { replacementsUntil, type SignInSettings, secondsAfter } from '../settings.ts';

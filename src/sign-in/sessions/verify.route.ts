@@ -1,4 +1,4 @@
-/** POST /auth/verify (specification, "Sign-in"; design 3.2). */
+/** POST /auth/verify. Contract: SIGN-IN-3, SIGN-IN-9. */
 import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';

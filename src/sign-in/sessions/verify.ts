@@ -1,4 +1,4 @@
-/** Verify: from an email address to a user id, confirming nothing (specification, "Verify response"; design 3.2). */
+/** Verify: from an email address to a user id, confirming nothing. Contract: SIGN-IN-5, SIGN-IN-6. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { findByEmail, readCredentialsOf, type UserType } from '../accounts/account.store.ts';
 import { normaliseEmail } from '../accounts/email.ts';

@@ -1,4 +1,4 @@
-/** What a route asks of its caller, and the typed constructors of routes (design 3.1). */
+/** What a route asks of its caller, and the typed constructors of routes. */
 import type { TObject, TSchema } from 'typebox';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type {
@@ -24,7 +24,7 @@ export interface SessionAccess {
   kind: 'session';
 }
 
-/** All the checks of design 3.1, in their order, for one facility. */
+/** All the checks of a call, in their order (ACC-14), for one facility. */
 export interface FacilityAccess {
   kind: 'facility';
   /** Any one of these is enough. */

@@ -1,6 +1,7 @@
 /**
  * Callers by session, live on every node: cached while this node hears of changes, read from the database
- * for each call while it does not (design 3.1, docs/adr/0004).
+ * for each call while it does not (docs/adr/0004).
+ * Contract: ACC-16, ACC-17, SEC-21.
  */
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** Loads everything that the checks of a call need, in one round trip. */
+/** Loads everything that the checks of a call need, in one round trip. Contract: ACC-15. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { Caller, FacilityGrant, TokenIdentity } from './caller.ts';

@@ -1,4 +1,4 @@
-/** Who is calling: the live facts about an account that every check is made from (design 3.1). */
+/** Who is calling: the live facts about an account that every check is made from. */
 import type { Module } from '../organisations/modules.ts';
 
 export interface FacilityGrant {

@@ -1,4 +1,7 @@
-/** The checks of a call on a facility's data, in the order of design 3.1. */
+/**
+ * The checks of a call on a facility's data, in their order (ACC-14).
+ * Contract: SIGN-IN-39, SIGN-IN-40, ACC-2, ACC-5, ACC-6, ACC-7, ACC-8, ACC-9, ACC-10, ACC-11, PUB-4.
+ */
 import { badRequest, forbidden, type HttpError } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { Module } from '../organisations/modules.ts';
@@ -9,7 +12,7 @@ import type { Caller } from './caller.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** 403 while the account must change or set its password: its tokens open nothing but logout (design 3.2). */
+/** 403 while the account must change or set its password: its tokens open nothing but logout. */
 export function checkPasswordFlags(caller: Caller): void {
   if (caller.mustChangePassword || caller.requiresPasswordSetup)
     throw forbidden(

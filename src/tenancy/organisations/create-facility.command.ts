@@ -1,4 +1,4 @@
-/** `interchange facility create` */
+/** `interchange facility create`. Contract: CMD-7. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createFacility, type NewFacility } from './facilities.ts';

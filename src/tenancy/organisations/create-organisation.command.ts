@@ -1,4 +1,4 @@
-/** `interchange organisation create` */
+/** `interchange organisation create`. Contract: CMD-7. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createOrganisation } from './facilities.ts';

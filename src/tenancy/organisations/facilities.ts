@@ -1,4 +1,4 @@
-/** Making organisations and facilities, and switching modules (design sections 4 and 5). */
+/** Making organisations and facilities, and switching modules. */
 import { randomUUID } from 'node:crypto';
 import { isTimeZone } from '../../fhir/date-time.ts';
 import { CommandError, UsageError } from '../../platform/command/command.ts';

@@ -1,4 +1,4 @@
-/** Module switches of a facility (design section 4). */
+/** Module switches of a facility. Contract: ACC-11, ACC-12. */
 export const MODULES = ['patients', 'encounters', 'vitals', 'lab', 'imaging', 'publish', 'exchange'] as const;
 export type Module = (typeof MODULES)[number];
 

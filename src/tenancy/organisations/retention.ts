@@ -1,4 +1,7 @@
-/** Removes what was kept long enough: organisation by organisation, in bounded batches (docs/operations.md). */
+/**
+ * Removes what was kept long enough: organisation by organisation, in bounded batches (docs/operations.md).
+ * Contract: OPS-23.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { listOrganisations } from './organisation.store.ts';

@@ -1,4 +1,4 @@
-/** `interchange role create` */
+/** `interchange role create`. Contract: ACC-20. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { splitList } from '../organisations/create-facility.command.ts';

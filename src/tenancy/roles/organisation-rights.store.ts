@@ -1,4 +1,7 @@
-/** SQL that says whether an account may change what all facilities of its organisation share. */
+/**
+ * SQL that says whether an account may change what all facilities of its organisation share.
+ * Contract: TERM-7.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../scope.ts';
 import type { Permission } from './permissions.ts';

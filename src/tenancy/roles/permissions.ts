@@ -1,4 +1,4 @@
-/** Every permission that a role can hold, with what it allows (specification, permission columns; design 3). */
+/** Every permission that a role can hold, with what it allows. Contract: ACC-10. */
 export const PERMISSIONS = {
   'patients.patients.list': 'search patients',
   'patients.patients.get': 'read one patient',

@@ -1,4 +1,4 @@
-/** Making and changing roles (specification, "Permissions"; design sections 4 and 5). */
+/** Making and changing roles. Contract: ACC-20. */
 import { randomUUID } from 'node:crypto';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';

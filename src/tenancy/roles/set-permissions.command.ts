@@ -1,4 +1,4 @@
-/** `interchange role set-permissions` */
+/** `interchange role set-permissions`. Contract: ACC-21. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { splitList } from '../organisations/create-facility.command.ts';

@@ -1,4 +1,7 @@
-/** URIs of the standard code systems, and what can be known of a code without its system's tables. */
+/**
+ * URIs of the standard code systems, and what can be known of a code without its system's tables.
+ * Contract: TERM-1, TERM-6.
+ */
 
 export const LOINC = 'http://loinc.org';
 export const SNOMED_CT = 'http://snomed.info/sct';

@@ -1,4 +1,8 @@
-/** What the maps say about one code, in the way of FHIR's `$translate` (R4, "ConceptMap", operation translate). */
+/**
+ * What the maps say about one code, in the way of FHIR's `$translate` (R4, "ConceptMap", operation
+ * translate).
+ * Contract: TERM-15.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import { entriesOfCode, type StoredEntry } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';

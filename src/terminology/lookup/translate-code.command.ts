@@ -1,4 +1,4 @@
-/** `interchange terminology translate` */
+/** `interchange terminology translate`. Contract: TERM-15. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { type MapOptions, requireMap } from '../maps/map-command.ts';

@@ -1,4 +1,4 @@
-/** GET /terminology/maps/$translate (R4, "ConceptMap", operation translate). */
+/** GET /terminology/maps/$translate (R4, "ConceptMap", operation translate). Contract: TERM-15. */
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../../fhir/media-type.ts';

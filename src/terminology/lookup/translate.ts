@@ -3,6 +3,7 @@
  *
  * Every call reads the database, so that a changed map shows in the next fetch on every node; calls that
  * arrive together for one organisation share one statement (docs/adr/0030).
+ * Contract: TERM-4.
  */
 import type { Coding } from '../../fhir/coded.ts';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -1,4 +1,7 @@
-/** Puts what the terminology maps say into coded values. Pure: `translate.ts` fetches the translations. */
+/**
+ * Puts what the terminology maps say into coded values. Pure: `translate.ts` fetches the translations.
+ * Contract: TERM-3.
+ */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import { isStandardSystem, LOINC } from '../lookup/code-systems.ts';
 

@@ -1,4 +1,4 @@
-/** DELETE /terminology/maps: one entry, by its local code and standard system. */
+/** DELETE /terminology/maps: one entry, by its local code and standard system. Contract: TERM-9. */
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';

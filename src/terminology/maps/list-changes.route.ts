@@ -1,4 +1,4 @@
-/** GET /terminology/maps/changes: who changed which entry, and when. */
+/** GET /terminology/maps/changes: who changed which entry, and when. Contract: TERM-18. */
 import Type from 'typebox';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';

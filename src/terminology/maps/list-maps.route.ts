@@ -1,4 +1,4 @@
-/** GET /terminology/maps (specification, "What the service does", 4). */
+/** GET /terminology/maps. Contract: TERM-8. */
 import Type from 'typebox';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';

@@ -1,4 +1,4 @@
-/** SQL of terminology maps: lists, single entries, and the pages of an export. */
+/** SQL of terminology maps: lists, single entries, and the pages of an export. Contract: TERM-9. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { MapKey, MapScope } from './map.store.ts';

@@ -1,4 +1,4 @@
-/** One entry of a terminology map, and what is checked before it is kept. */
+/** One entry of a terminology map, and what is checked before it is kept. Contract: TERM-5, TERM-6. */
 import { LOINC, loincFault, SNOMED_CT, STANDARD_SYSTEMS, UCUM } from '../lookup/code-systems.ts';
 import { isUcum } from '../units/ucum.ts';
 

@@ -1,4 +1,7 @@
-/** SQL of terminology maps: the writes. Every write is set-based and leaves its trace in the same statement. */
+/**
+ * SQL of terminology maps: the writes. Every write is set-based and leaves its trace in the same statement.
+ * Contract: TERM-2.
+ */
 import type { Client, Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { MapEntry } from './map-entry.ts';

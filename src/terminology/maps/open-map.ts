@@ -1,4 +1,4 @@
-/** What every change of a terminology map begins with. */
+/** What every change of a terminology map begins with. Contract: TERM-7. */
 import type { Client } from '../../platform/db/database.ts';
 import { forbidden } from '../../platform/http/errors.ts';
 import { mayActForOrganisation } from '../../tenancy/roles/organisation-rights.store.ts';

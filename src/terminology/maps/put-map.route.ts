@@ -1,4 +1,4 @@
-/** PUT /terminology/maps: one entry, by its local code and standard system. */
+/** PUT /terminology/maps: one entry, by its local code and standard system. Contract: TERM-2, TERM-8. */
 import type { Pool } from '../../platform/db/database.ts';
 import { badRequest, forbidden } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';

@@ -1,4 +1,4 @@
-/** The terminology commands, from their arguments to their output (design section 5). */
+/** The terminology commands, from their arguments to their output. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Terminology maps as FHIR ConceptMap (R4, "ConceptMap"). */
+/** Terminology maps as FHIR ConceptMap (R4, "ConceptMap"). Contract: TERM-10. */
 
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
 import { type IgnoredElements, type ImportRow, MapFileError } from './import-row.ts';

@@ -1,4 +1,4 @@
-/** The header of a terminology map as CSV (design section 5): which column of a file holds what. */
+/** The header of a terminology map as CSV: which column of a file holds what. */
 
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
 import { type IgnoredElements, MapFileError } from './import-row.ts';

@@ -1,4 +1,4 @@
-/** Terminology maps as CSV (design section 5; RFC 4180), read and written as streams. */
+/** Terminology maps as CSV (RFC 4180), read and written as streams. Contract: TERM-10, TERM-11. */
 import { type PipelineSource, pipeline, type Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';

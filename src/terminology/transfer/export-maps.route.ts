@@ -1,4 +1,4 @@
-/** GET /terminology/maps/export: one map as a file that the import takes. */
+/** GET /terminology/maps/export: one map as a file that the import takes. Contract: TERM-14. */
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** Writes one map, the organisation's or a facility's, as text, in bounded memory. */
+/** Writes one map, the organisation's or a facility's, as text, in bounded memory. Contract: TERM-14. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { listGroupPage, listGroups } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';

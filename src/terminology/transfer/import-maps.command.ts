@@ -1,4 +1,4 @@
-/** `interchange terminology import` */
+/** `interchange terminology import`. Contract: TERM-10, CMD-11. */
 import { open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';

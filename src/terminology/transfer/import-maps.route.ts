@@ -1,4 +1,4 @@
-/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. */
+/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10. */
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';

@@ -1,4 +1,7 @@
-/** Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place. */
+/**
+ * Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place.
+ * Contract: TERM-10, TERM-12, TERM-13.
+ */
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';

@@ -1,4 +1,7 @@
-/** Exact arithmetic on the text of decimals, for unit conversion. No double is involved. */
+/**
+ * Exact arithmetic on the text of decimals, for unit conversion. No double is involved.
+ * Contract: TERM-19.
+ */
 
 /** `y = x × numerator / denominator + offset`. Whole numbers, denominator above zero; offset as decimal text. */
 export interface Conversion {

@@ -1,4 +1,7 @@
-/** UCUM codes: whether a text is one, by the library of the National Library of Medicine (docs/adr/0031). */
+/**
+ * UCUM codes: whether a text is one, by the library of the National Library of Medicine (docs/adr/0031).
+ * Contract: TERM-6, TERM-21.
+ */
 import library from '@lhncbc/ucum-lhc';
 import { LRUCache } from 'lru-cache';
 import { UCUM } from '../lookup/code-systems.ts';

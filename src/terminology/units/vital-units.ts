@@ -1,6 +1,7 @@
 /**
  * The units of vital signs: those that the R4 vital-signs profiles allow, how other units are converted to
  * them, and what sources write for them (R4, "Vital Signs"; UCUM).
+ * Contract: TERM-19, TERM-20, TERM-22.
  */
 import { UCUM } from '../lookup/code-systems.ts';
 import { type Conversion, convertDecimal, isConvertible } from './convert-decimal.ts';

@@ -1,4 +1,7 @@
-/** GET /terminology/unmapped: local codes without a standard code, how often and where they were met. */
+/**
+ * GET /terminology/unmapped: local codes without a standard code, how often and where they were met.
+ * Contract: TERM-16.
+ */
 import Type from 'typebox';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';

@@ -1,4 +1,4 @@
-/** SQL of the list of unmapped codes. */
+/** SQL of the list of unmapped codes. Contract: TERM-16. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';

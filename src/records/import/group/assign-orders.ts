@@ -1,6 +1,7 @@
 /**
- * Which order each report, study and result belongs to (design 3.7; docs/fhir-mapping.md, "Grouping"). Pure. Nothing
+ * Which order each report, study and result belongs to (docs/fhir-mapping.md, "Grouping"). Pure. Nothing
  * comes under an order of another patient, whatever it refers to.
+ * Contract: IN-17.
  */
 import type { GroupedReport, GroupedStudy } from '../../../investigations/grouping.store.ts';
 import type { GroupedObservation } from '../../../investigations/result-grouping.store.ts';

@@ -1,7 +1,8 @@
 /**
- * Puts reports, studies and results under orders (design 3.7; docs/fhir-mapping.md, "Grouping"). An order is
+ * Puts reports, studies and results under orders (docs/fhir-mapping.md, "Grouping"). An order is
  * made up where the source has none. What is decided follows from what is stored, so that the order in which
  * files arrive does not matter. Nothing is put under an order of another patient, whatever it refers to.
+ * Contract: IN-17, IN-18, IN-20.
  */
 import type { Discipline } from '../../../investigations/investigation.ts';
 import { setDisciplines, touchOrders } from '../../../investigations/place-parts.store.ts';

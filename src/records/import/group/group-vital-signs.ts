@@ -1,4 +1,4 @@
-/** Gathers the vital signs of one encounter and time into one vital set (design 3.7). */
+/** Gathers the vital signs of one encounter and time into one vital set. Contract: IN-19. */
 import {
   type GroupedVitalSign,
   moveVitalSigns,

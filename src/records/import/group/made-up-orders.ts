@@ -1,4 +1,8 @@
-/** Orders that stand for reports, studies and results whose source had none (docs/fhir-mapping.md, "Grouping"). */
+/**
+ * Orders that stand for reports, studies and results whose source had none (docs/fhir-mapping.md,
+ * "Grouping").
+ * Contract: IN-17.
+ */
 import { hash } from 'node:crypto';
 import type { GroupedPart } from '../../../investigations/grouping.store.ts';
 import type { Discipline } from '../../../investigations/investigation.ts';

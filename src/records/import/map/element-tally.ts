@@ -1,4 +1,4 @@
-/** Element paths that were met, how often, and where first. */
+/** Element paths that were met, how often, and where first. Contract: IN-7. */
 
 export interface ElementCount {
   /** `Patient.extension`. */

@@ -1,4 +1,7 @@
-/** Every resource type that is taken, and the order they are written in: what is referred to comes first. */
+/**
+ * Every resource type that is taken, and the order they are written in: what is referred to comes first.
+ * Contract: IN-5.
+ */
 
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
 import { diagnosticReportImporter } from '../resources/diagnostic-report.importer.ts';

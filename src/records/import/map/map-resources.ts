@@ -1,6 +1,7 @@
 /**
  * Maps a chunk of resources of one type to rows, with every reference answered. Resources whose references
  * are not known yet are mapped again once the database has been asked.
+ * Contract: IN-25.
  */
 
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';

@@ -1,5 +1,5 @@
 /**
- * How one FHIR resource type is taken into the internal model (design 3.7).
+ * How one FHIR resource type is taken into the internal model.
  *
  * A type is added in one place: write a {@link ResourceImporter} and list it in `importers.ts`. The import
  * then does, for one Bundle (or for one run of single resources, which is handled as if it were one):

@@ -1,4 +1,7 @@
-/** Local codes of imported records that have no standard code beside them, for the list of unmapped codes. */
+/**
+ * Local codes of imported records that have no standard code beside them, for the list of unmapped codes.
+ * Contract: TERM-17.
+ */
 import type { CodeableConcept, Coding } from '../../../fhir/coded.ts';
 import { unmappedCodings } from '../../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace } from '../../../terminology/unmapped/record-unmapped.ts';

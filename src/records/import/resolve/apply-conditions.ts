@@ -1,4 +1,4 @@
-/** Conditional creates and updates of a Bundle (R4, "Conditional create"; design 3.7). */
+/** Conditional creates and updates of a Bundle (R4, "Conditional create"). Contract: IN-11. */
 import { createHash } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';

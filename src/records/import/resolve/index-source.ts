@@ -1,6 +1,7 @@
 /**
  * The first pass over a source: what it is, what stands where, and which resources are taken. Every entry is
  * parsed once and forgotten; what broken ones are rejected for is known before anything is written.
+ * Contract: IN-31.
  */
 
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';

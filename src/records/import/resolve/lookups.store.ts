@@ -1,4 +1,4 @@
-/** How references find stored records: by id and by business identifier, many at a time. */
+/** How references find stored records: by id and by business identifier, many at a time. Contract: IN-10. */
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/resource-importer.ts';
 

@@ -1,4 +1,7 @@
-/** What the text of a FHIR reference points at (R4, "References", "Conditional references"). */
+/**
+ * What the text of a FHIR reference points at (R4, "References", "Conditional references").
+ * Contract: IN-8.
+ */
 
 import { isUuid } from '../../../platform/uuid.ts';
 import type { IdentifierKey } from '../map/resource-importer.ts';

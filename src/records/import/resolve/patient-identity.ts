@@ -1,4 +1,4 @@
-/** Whether a Patient that comes under the id of a stored one is still the same person. */
+/** Whether a Patient that comes under the id of a stored one is still the same person. Contract: IN-21. */
 import type { WriteContext } from '../map/resource-importer.ts';
 import type { RecordRow } from '../write/write-records.ts';
 

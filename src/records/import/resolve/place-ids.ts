@@ -1,6 +1,7 @@
 /**
  * Decides what each entry of a unit is stored under (docs/adr/0080). An id means what this facility has under it, so
  * that nothing depends on the records of other facilities.
+ * Contract: IN-22.
  */
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';

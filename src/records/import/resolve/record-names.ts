@@ -1,4 +1,4 @@
-/** Names under which records can be referred to: by id, or by a business identifier. */
+/** Names under which records can be referred to: by id, or by a business identifier. Contract: IN-16. */
 import { hash } from 'node:crypto';
 import type { IdentifierKey } from '../map/resource-importer.ts';
 

@@ -1,4 +1,4 @@
-/** Registration of patients at a facility. */
+/** Registration of patients at a facility. Contract: PAT-9. */
 
 import type { WriteContext } from '../map/resource-importer.ts';
 import { REGISTRATION, writtenTable } from '../write/dry-run-tables.store.ts';

@@ -1,6 +1,7 @@
 /**
  * Answers what references point at. Questions that the Bundle itself cannot answer are gathered while
  * resources are mapped, and put to the database together: one query for each type and kind.
+ * Contract: IN-8, IN-9.
  */
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';

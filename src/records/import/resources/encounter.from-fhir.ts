@@ -1,4 +1,4 @@
-/** Encounter (https://hl7.org/fhir/R4/encounter.html) as rows. */
+/** Encounter (https://hl7.org/fhir/R4/encounter.html) as rows. Contract: ENC-3, ENC-36. */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../../fhir/act-code.ts';
 import type { CodeableConcept, Identifier } from '../../../fhir/coded.ts';
 import {

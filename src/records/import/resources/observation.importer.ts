@@ -1,4 +1,4 @@
-/** Observation into laboratory results and vital signs (https://hl7.org/fhir/R4/observation.html; design 3.7). */
+/** Observation into laboratory results and vital signs (https://hl7.org/fhir/R4/observation.html). */
 
 import { hasVitalSignCode, lacksRequiredValue } from '../../../clinical/observations/vital-sign.fhir.ts';
 import type { CodeableConcept } from '../../../fhir/coded.ts';

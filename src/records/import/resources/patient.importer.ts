@@ -1,4 +1,7 @@
-/** Patients: shared by the facilities at which they are registered, and reached by an import as far as it may. */
+/**
+ * Patients: shared by the facilities at which they are registered, and reached by an import as far as it may.
+ * Contract: IN-22.
+ */
 
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
 import { patientLookup } from '../resolve/lookups.store.ts';

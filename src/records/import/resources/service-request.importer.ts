@@ -1,4 +1,4 @@
-/** ServiceRequest into orders (https://hl7.org/fhir/R4/servicerequest.html; design 3.7). */
+/** ServiceRequest into orders (https://hl7.org/fhir/R4/servicerequest.html). */
 
 import {
   codeableConcept,

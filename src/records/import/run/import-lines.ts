@@ -1,4 +1,4 @@
-/** Imports NDJSON: each line stands for itself, and many go in one transaction. */
+/** Imports NDJSON: each line stands for itself, and many go in one transaction. Contract: IN-14. */
 
 import { indexLines, type Line, lineUnit, type OnBrokenLine } from '../resolve/index-source.ts';
 import type { LinePosition } from '../source/read-entries.ts';

@@ -8,6 +8,7 @@
  * 3. What is left waits in a circle, or in a very long chain: it is taken without the optional targets.
  * 4. What still waits for a target that it cannot do without is rejected with the reason.
  * 5. What was taken in 3 and 4 without a target that has come since is taken again.
+ * Contract: IN-13, IN-16.
  */
 
 import type { MissingTargets } from '../map/map-resources.ts';

@@ -1,4 +1,4 @@
-/** Imports one source: a Bundle, a single resource, or NDJSON lines of either. */
+/** Imports one source: a Bundle, a single resource, or NDJSON lines of either. Contract: IN-2. */
 
 import { detectLayout } from '../source/read-entries.ts';
 import { SourceError } from '../source/source-error.ts';

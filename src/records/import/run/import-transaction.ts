@@ -1,4 +1,4 @@
-/** One transaction for one unit: normal ones, and those of a dry run. */
+/** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
 import { onOwnConnection } from '../../../platform/db/own-connection.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';

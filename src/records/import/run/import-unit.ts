@@ -1,4 +1,7 @@
-/** Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already. */
+/**
+ * Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already.
+ * Contract: IN-12.
+ */
 import { parseFhirJson } from '../../../fhir/json.ts';
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client } from '../../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** Runs one unit in its transaction, and tells what became of it. */
+/** Runs one unit in its transaction, and tells what became of it. Contract: IN-12, IN-27. */
 
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client } from '../../../platform/db/database.ts';

@@ -2,6 +2,7 @@
  * What the import holds about one Bundle, or about one run of single resources: where each resource stands,
  * what it will be stored as, and how the others refer to it. The resources themselves are read again when
  * their turn comes.
+ * Contract: IN-6.
  */
 
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';

@@ -6,6 +6,7 @@
  * each element are parsed by `JSON.parse` afterwards, so that nothing broken gets through; what the scanner
  * checks itself is what lies between elements. UTF-8 needs no decoding here: no byte of a multi-byte
  * character is ever one of the ASCII characters looked for.
+ * Contract: IN-4.
  */
 import { sizeText } from './limits.ts';
 import { SourceError } from './source-error.ts';

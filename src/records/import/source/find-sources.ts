@@ -1,4 +1,7 @@
-/** Which files the paths of a command line name: files as they are, folders with all that they hold, sorted. */
+/**
+ * Which files the paths of a command line name: files as they are, folders with all that they hold, sorted.
+ * Contract: IN-3, IN-31.
+ */
 import type { Dirent } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Work without a pause at most. */
+/** Work without a pause at most. Contract: IN-30. */
 const SLICE_MS = 10;
 
 /**

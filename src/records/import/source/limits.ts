@@ -1,4 +1,4 @@
-/** Bounds that keep memory, disk and time bounded whatever is sent. */
+/** Bounds that keep memory, disk and time bounded whatever is sent. Contract: IN-4, IN-28. */
 export interface SourceLimits {
   /** Bytes of one source at most, after decompression. */
   maxSourceBytes: number;

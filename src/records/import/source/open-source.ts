@@ -1,4 +1,7 @@
-/** Opens a file or a stream, plain or gzip: told apart by the first two bytes, not by the name (RFC 1952). */
+/**
+ * Opens a file or a stream, plain or gzip: told apart by the first two bytes, not by the name (RFC 1952).
+ * Contract: IN-3.
+ */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { PassThrough, pipeline, type Readable } from 'node:stream';

@@ -1,4 +1,7 @@
-/** Reads the body of an upload for as long as it makes progress, however long that takes. */
+/**
+ * Reads the body of an upload for as long as it makes progress, however long that takes.
+ * Contract: IN-28, IN-29.
+ */
 import type { Readable } from 'node:stream';
 import { HttpError } from '../../../platform/http/errors.ts';
 

@@ -1,6 +1,7 @@
 /**
  * SQL of the tables that a dry run writes to (docs/adr/0081): temporary ones beside the real ones. Temporary views with
  * the names of the real tables show both, so that every look-up of the import finds what the dry run wrote before.
+ * Contract: IN-24.
  */
 import type { Client } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';

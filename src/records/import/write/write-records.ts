@@ -2,6 +2,7 @@
  * Set-based upserts: a chunk of records is compared with what is stored by a digest of its content, and only
  * what differs is written. Importing the same content again therefore writes nothing: no row version, no
  * lock, no change of `version` or `updated_at`.
+ * Contract: IN-15.
  */
 import { hash } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
