@@ -1,6 +1,6 @@
 /**
  * Search the encounters of one patient: in scope, allowed by the privacy setting, traced, page by page.
- * Contract: ENC-25, ENC-28, ENC-29.
+ * Contract: ENC-25, ENC-27, ENC-28, ENC-29.
  */
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';

@@ -1,6 +1,7 @@
 /**
  * Lists by page: the two parameters of a call, the slice that a store reads, and the answer. A page goes on from the
  * position of its last item, so that a list stays exact and fast while records come and go.
+ * Contract: FETCH-21.
  */
 import Type, { type TProperties, type TSchema } from 'typebox';
 import type { CursorCodec } from './cursor.ts';
