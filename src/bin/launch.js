@@ -1,4 +1,3 @@
-/** Contract: CMD-1, CMD-2. */
 #!/usr/bin/env node
 // The command `interchange`. Any Node.js from 18 on can start it: from 26 on it runs the service itself,
 // an older one hands over to the Node.js 26 that npm installed beside it (docs/adr/0001). Contract: CMD-1, CMD-2.
