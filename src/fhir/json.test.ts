@@ -17,7 +17,7 @@ const exponential = fc
   .map(([text, e, sign, exponent]) => `${text}${e}${sign}${exponent}`);
 
 describe('parseFhirJson', () => {
-  it('gives every decimal back digit for digit', () => {
+  it('gives every decimal back digit for digit [HTTP-29]', () => {
     fc.assert(
       fc.property(fc.array(plain), (numbers) => {
         const text = `{"values":[${numbers.join(',')}]}`;
@@ -26,7 +26,7 @@ describe('parseFhirJson', () => {
     );
   });
 
-  it('keeps the digits that a double would lose', () => {
+  it('keeps the digits that a double would lose [HTTP-29]', () => {
     for (const text of [
       '1.20',
       '7.0',

@@ -34,6 +34,6 @@ const cases: [accept: string | undefined, format: string | undefined, accepted: 
 ];
 
 for (const [accept, format, accepted] of cases)
-  test(`Accept ${accept} with _format ${format} is ${accepted ? 'answered' : 'refused'}`, () => {
+  test(`Accept ${accept} with _format ${format} is ${accepted ? 'answered' : 'refused'} [ENC-35]`, () => {
     assert.equal(acceptsFhirJson(accept, format), accepted);
   });

@@ -39,7 +39,7 @@ function assertError(answer: Answer, statusCode: number, error: string): void {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
 }
 
-test('verify answers exactly the four fields; the email is compared without case', async () => {
+test('verify answers exactly the four fields; the email is compared without case [SIGN-IN-3, SIGN-IN-4]', async () => {
   const { userId } = await newAccount({ email: 'Lab.System@Example.org' });
   const answer = await post('/auth/verify', { email: 'LAB.system@EXAMPLE.org', userType: 'EHR' });
   assert.equal(answer.status, 200);
@@ -53,7 +53,7 @@ test('verify answers exactly the four fields; the email is compared without case
   assert.ok(answer.headers.get('x-correlation-id'));
 });
 
-test('verify tells the flags of an account', async () => {
+test('verify tells the flags of an account [SIGN-IN-3]', async () => {
   const flagged = await newAccount({ mustChangePassword: true });
   const unset = await newAccount({ password: { kind: 'setup-link' } });
   const of = async (email: string) => (await post('/auth/verify', { email, userType: 'EHR' })).json;
@@ -62,7 +62,7 @@ test('verify tells the flags of an account', async () => {
   assert.equal((await of(unset.email)).requiresPasswordSetup, true);
 });
 
-test('an unknown email answers as a known one, with a stable id that nobody has', async () => {
+test('an unknown email answers as a known one, with a stable id that nobody has [SIGN-IN-5]', async () => {
   const ask = async (email: string, userType = 'EHR', node: Pick<TestApi, 'call'> = api) =>
     (await post('/auth/verify', { email, userType }, node)).json;
   const decoy = await ask('nobody@example.org');
@@ -74,7 +74,7 @@ test('an unknown email answers as a known one, with a stable id that nobody has'
   assert.notEqual((await ask('nobody-else@example.org')).userId, decoy.userId);
 });
 
-test('verify confirms neither a user type nor a disabled account', async () => {
+test('verify confirms neither a user type nor a disabled account [SIGN-IN-6]', async () => {
   const staff = await newAccount({ userType: 'STAFF', mustChangePassword: true });
   const ask = async (email: string, userType: string) =>
     (await post('/auth/verify', { email, userType })).json;
@@ -94,7 +94,7 @@ test('verify confirms neither a user type nor a disabled account', async () => {
   } as never);
 });
 
-test('login answers exactly the four fields, and its access token opens what the role allows', async () => {
+test('login answers exactly the four fields, and its access token opens what the role allows [SIGN-IN-7]', async () => {
   const { userId } = await newAccount();
   const answer = await login(userId);
   assert.equal(answer.status, 200);
@@ -121,7 +121,7 @@ test('login answers exactly the four fields, and its access token opens what the
   assertError(await api.call('/patients/base'), 401, 'Unauthorized');
 });
 
-test('sign-in calls do not mind members that they do not know (ADR 0064)', async () => {
+test('sign-in calls do not mind members that they do not know (ADR 0064) [SIGN-IN-9]', async () => {
   const { userId, email } = await newAccount();
   const more = { device: 'x', clientVersion: 2 };
   assert.equal((await post('/auth/verify', { email, userType: 'EHR', ...more })).status, 200);
@@ -131,7 +131,7 @@ test('sign-in calls do not mind members that they do not know (ADR 0064)', async
   assert.equal((await post('/auth/refresh', { refreshToken, ...more })).status, 200);
 });
 
-test('a wrong password and an unknown account answer 403 with the same bytes', async () => {
+test('a wrong password and an unknown account answer 403 with the same bytes [SIGN-IN-10]', async () => {
   const { userId } = await newAccount();
   const answers = [
     await login(userId, { credential: 'wrong' }),
@@ -145,7 +145,7 @@ test('a wrong password and an unknown account answer 403 with the same bytes', a
   }
 });
 
-test('repeated failures answer 429 with retry-after, for decoys too', async () => {
+test('repeated failures answer 429 with retry-after, for decoys too [SIGN-IN-12]', async () => {
   const { userId } = await newAccount();
   const decoy = (await post('/auth/verify', { email: 'no.one@example.org', userType: 'EHR' })).json.userId;
   for (const identity of [userId, decoy]) {
@@ -157,7 +157,7 @@ test('repeated failures answer 429 with retry-after, for decoys too', async () =
   }
 });
 
-test('bodies that are no sign-in are 400', async () => {
+test('bodies that are no sign-in are 400 [SIGN-IN-8]', async () => {
   const good = { identity: randomUUID(), credential: 'x', userType: 'EHR' };
   const bad: [string, unknown][] = [
     ...['identity', 'credential', 'userType'].flatMap((field): [string, unknown][] => [
@@ -196,7 +196,7 @@ test('bodies that are no sign-in are 400', async () => {
     );
 });
 
-test('refresh answers in the shape of login; a used token is 401 a minute later and the session ends', async () => {
+test('refresh answers in the shape of login; a used token is 401 a minute later and the session ends [SIGN-IN-27]', async () => {
   const { userId } = await newAccount();
   const first = (await login(userId)).json;
   const again = () => post('/auth/refresh', { refreshToken: first.refreshToken });
@@ -217,7 +217,7 @@ test('refresh answers in the shape of login; a used token is 401 a minute later 
   api.clock.now = started;
 });
 
-test('logout is 204 without a body, and 401 at once on another node', async () => {
+test('logout is 204 without a body, and 401 at once on another node [SIGN-IN-36, SIGN-IN-37]', async () => {
   const other = await api.addNode();
   const { userId } = await newAccount();
   const { accessToken: token, refreshToken } = (await login(userId)).json;
@@ -232,21 +232,21 @@ test('logout is 204 without a body, and 401 at once on another node', async () =
   }
 });
 
-test('logout ends one session, not the others of the account', async () => {
+test('logout ends one session, not the others of the account [SIGN-IN-38]', async () => {
   const { userId } = await newAccount();
   const [one, two] = [(await login(userId)).json, (await login(userId)).json];
   await api.call('/auth/logout', { method: 'POST', token: one.accessToken });
   assert.notEqual((await api.call('/patients/base', { token: two.accessToken })).status, 401);
 });
 
-test('logout takes an empty JSON body as well', async () => {
+test('logout takes an empty JSON body as well [SIGN-IN-36]', async () => {
   const { userId } = await newAccount();
   const { accessToken: token } = (await login(userId)).json;
   const headers = { 'content-type': 'application/json' };
   assert.equal((await api.call('/auth/logout', { method: 'POST', token, headers, body: '{}' })).status, 204);
 });
 
-test('a disabled account is 401 at once on every node', async () => {
+test('a disabled account is 401 at once on every node [SIGN-IN-48]', async () => {
   const other = await api.addNode();
   const { userId, email } = await newAccount();
   const { accessToken: token, refreshToken } = (await login(userId)).json;
@@ -258,7 +258,7 @@ test('a disabled account is 401 at once on every node', async () => {
   }
 });
 
-test('an account that must change its password can do nothing but change it and log out', async () => {
+test('an account that must change its password can do nothing but change it and log out [SIGN-IN-39]', async () => {
   const { userId } = await newAccount({ mustChangePassword: true });
   const first = (await login(userId)).json;
   assert.equal(first.mustChangePassword, true);
@@ -280,7 +280,7 @@ test('an account that must change its password can do nothing but change it and 
   );
 });
 
-test('changing the password ends the old sessions at once on every node', async () => {
+test('changing the password ends the old sessions at once on every node [SIGN-IN-42]', async () => {
   const other = await api.addNode();
   const { userId } = await newAccount();
   const { accessToken: token } = (await login(userId)).json;
@@ -292,7 +292,7 @@ test('changing the password ends the old sessions at once on every node', async 
   assertError(await other.call('/patients/base', { token }), 401, 'Unauthorized');
 });
 
-test('a setup link opens an account without a password', async () => {
+test('a setup link opens an account without a password [SIGN-IN-44]', async () => {
   const { userId, setupLink } = await newAccount({ password: { kind: 'setup-link' } });
   const token = new URL(setupLink ?? '').hash.slice('#token='.length);
   assertError(await login(userId), 403, 'Forbidden');
@@ -301,7 +301,7 @@ test('a setup link opens an account without a password', async () => {
   assert.equal((await login(userId, { credential: NEXT })).status, 200);
 });
 
-test('the JWKS stands outside the version prefix and verifies the tokens of login', async () => {
+test('the JWKS stands outside the version prefix and verifies the tokens of login [SIGN-IN-24]', async () => {
   const { userId } = await newAccount();
   const { accessToken } = (await login(userId)).json;
   const answer = await api.call(`${api.origin}/.well-known/jwks.json`);
@@ -316,7 +316,7 @@ test('the JWKS stands outside the version prefix and verifies the tokens of logi
   await compactVerify(accessToken, await importJWK(jwk));
 });
 
-test('a flood of sign-ins gets 503 with retry-after, and the service goes on', async () => {
+test('a flood of sign-ins gets 503 with retry-after, and the service goes on [SIGN-IN-20]', async () => {
   const narrow = await startTestApi({ env: { PASSWORD_HASH_CONCURRENCY: '1', PASSWORD_HASH_QUEUE: '1' } });
   try {
     const guess = () =>
@@ -335,7 +335,7 @@ test('a flood of sign-ins gets 503 with retry-after, and the service goes on', a
   }
 });
 
-test('nothing secret is in the log of all this', async () => {
+test('nothing secret is in the log of all this [SEC-12]', async () => {
   const { userId, email } = await newAccount({ email: 'secret.address@example.org' });
   const reply = (await login(userId)).json;
   await login(userId, { credential: 'some-wrong-credential' });

@@ -67,13 +67,13 @@ test('dates and date-times as R4 writes them, on days that exist', () => {
   refuses(() => read('today').dateTime('x'), 'T.x is not a FHIR dateTime, or no such day or time exists');
 });
 
-test('decimals keep their digits', () => {
+test('decimals keep their digits [HTTP-29]', () => {
   const reader = new ElementReader(parseFhirJson('{"x":1.20}') as JsonObject, 'T');
   assert.equal(String(reader.decimal('x')), '1.20');
   refuses(() => read('1.2').decimal('x'), 'T.x is not a number');
 });
 
-test('elements that nobody reads are named, once for each item, nested ones too', () => {
+test('elements that nobody reads are named, once for each item, nested ones too [IN-7]', () => {
   const reader = ElementReader.of({
     resourceType: 'Patient',
     id: '1',

@@ -24,7 +24,7 @@ describe('a key ring', () => {
     for (const size of [0, 16, 31, 33, 64]) assert.throws(() => createKeyRing(randomBytes(size)), RangeError);
   });
 
-  it('opens what it sealed, for the same purpose and context', async () => {
+  it('opens what it sealed, for the same purpose and context [SEC-14]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string(),
@@ -38,7 +38,7 @@ describe('a key ring', () => {
     );
   });
 
-  it('opens nothing else: another purpose, context or key, or a single changed bit', async () => {
+  it('opens nothing else: another purpose, context or key, or a single changed bit [SEC-14]', async () => {
     const sealedFor = { purpose: 'secret', context: 'row 1' };
     const sealed = await keys.seal(NO_DATABASE, sealedFor, Buffer.from('plain'));
     await assert.rejects(keys.open({ ...sealedFor, context: 'row 2' }, sealed));

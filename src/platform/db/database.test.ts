@@ -19,7 +19,7 @@ describe('a pool of the service', () => {
     await database.drop();
   });
 
-  it('acts as the role of the service', async () => {
+  it('acts as the role of the service [OPS-7]', async () => {
     const { rows } = await database.pool.query('select current_user as role');
     assert.deepEqual(rows, [{ role: 'interchange_service' }]);
   });
@@ -79,7 +79,7 @@ describe('a pool of the service', () => {
     assert.deepEqual(rows, [{ day: '2024-02-29', large: 9007199254740991, exact: '1.20' }]);
   });
 
-  it('may not update or delete the access log or the data keys, nor reach a partition of the log', async () => {
+  it('may not update or delete the access log or the data keys, nor reach a partition of the log [LOG-12, OPS-7]', async () => {
     for (const statement of [
       `update access_log set outcome = 'allowed'`,
       'delete from access_log',

@@ -47,7 +47,7 @@ describe('migrate', () => {
     }
   }
 
-  it('applies everything once, in order of the names', async () => {
+  it('applies everything once, in order of the names [OPS-5]', async () => {
     const url = await emptyDatabase('superuser');
     const pending = await pendingMigrations(url);
     assert.deepEqual(pending, pending.toSorted());
@@ -57,14 +57,14 @@ describe('migrate', () => {
     assert.deepEqual(await migrate(url), []);
   });
 
-  it('lets processes that start together apply each migration once', async () => {
+  it('lets processes that start together apply each migration once [OPS-5]', async () => {
     const url = await emptyDatabase('superuser');
     const pending = await pendingMigrations(url);
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
     assert.deepEqual(applied.flat(), pending);
   });
 
-  it('refuses a migration that was changed after it was applied', async () => {
+  it('refuses a migration that was changed after it was applied [OPS-5]', async () => {
     const url = await emptyDatabase('superuser');
     await migrate(url);
     await query(url, `update schema_migration set checksum = 'other' where name like '0001%'`);
@@ -75,7 +75,7 @@ describe('migrate', () => {
     });
   });
 
-  it('refuses a schema that a newer version made, and changes nothing in it', async () => {
+  it('refuses a schema that a newer version made, and changes nothing in it [OPS-6]', async () => {
     const url = await emptyDatabase('superuser');
     await migrate(url);
     await query(url, `delete from schema_migration where name = (select max(name) from schema_migration)`);

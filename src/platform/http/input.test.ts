@@ -26,11 +26,11 @@ describe('convertQuery', () => {
       assert.deepEqual(convertQuery(SCHEMA, { flag }, false), { flag });
   });
 
-  it('leaves a repeated value for validation to refuse', () => {
+  it('leaves a repeated value for validation to refuse [HTTP-10]', () => {
     assert.deepEqual(convertQuery(SCHEMA, { count: ['1', '2'] }, false), { count: ['1', '2'] });
   });
 
-  it('ignores unknown names, and refuses them where handling is strict', () => {
+  it('ignores unknown names, and refuses them where handling is strict [HTTP-11]', () => {
     for (const name of ['unknown', '__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const query = Object.fromEntries([[name, 'x']]);
       Object.defineProperty(query, name, { value: 'x', enumerable: true });

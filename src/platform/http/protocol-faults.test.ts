@@ -7,7 +7,7 @@ import { parseAnswers } from '../../../test-support/raw-http.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { createFaultAnswers } from './protocol-faults.ts';
 
-test('a request that does not arrive in time is 408, and says what to do', async () => {
+test('a request that does not arrive in time is 408, and says what to do [HTTP-17]', async () => {
   const server = createServer(
     { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 },
     (request, response) => request.resume().on('end', () => response.end()),

@@ -63,7 +63,7 @@ test('a property that is not known is told those that are', () => {
   );
 });
 
-test('no message has the value, or a name that is none', () => {
+test('no message has the value, or a name that is none [HTTP-4]', () => {
   const Body = Type.Object({ token: Type.String({ maxLength: 3 }) }, { additionalProperties: false });
   const said = [
     messageOf(Body, { token: 'secret value' }, 'body'),

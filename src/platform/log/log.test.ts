@@ -13,7 +13,7 @@ function capture(level: string) {
   return { log: createLog(level, sink), lines };
 }
 
-test('a line has its level, time, message and the fields of the list, nothing else', () => {
+test('a line has its level, time, message and the fields of the list, nothing else [SEC-22]', () => {
   const { log, lines } = capture('info');
   const fields = {
     event: 'x',
@@ -28,7 +28,7 @@ test('a line has its level, time, message and the fields of the list, nothing el
   assert.deepEqual(line, { level: 30, event: 'x', status: 200, msg: 'done' });
 });
 
-test('a field that the list does not have does not compile, however the fields were put together', () => {
+test('a field that the list does not have does not compile, however the fields were put together [SEC-22]', () => {
   const { log, lines } = capture('info');
   type Taken = Parameters<typeof log.info<{ accountId: string; userAgent: string }>>[0];
   const isTaken: [Taken['accountId']] extends [never] ? false : true = true;

@@ -63,7 +63,7 @@ describe('the access log', () => {
 
   const verify = () => verifyAccessLog(database.pool, async () => [KEY]);
 
-  it('has written an entry, in every field, before the promise resolves', async () => {
+  it('has written an entry, in every field, before the promise resolves [LOG-8, LOG-9]', async () => {
     const written = entry({ resourceId: null, outcome: 'refused', purposeOfUse: 'RESEARCH' });
     await writer.record([written]);
     const { rows } = await database.pool.query('select * from access_log where correlation_id = $1', [
@@ -103,7 +103,7 @@ describe('the access log', () => {
     assert.equal((await verify()).ok, true);
   });
 
-  it('writes the entries of waiting requests together, each of them before its promise', async () => {
+  it('writes the entries of waiting requests together, each of them before its promise [LOG-11]', async () => {
     groups.length = 0;
     const ids = Array.from({ length: 500 }, () => randomUUID());
     await Promise.all(
@@ -147,7 +147,7 @@ describe('the access log', () => {
     assert.deepEqual(groups, []);
   });
 
-  it('keeps one chain for each writer', async () => {
+  it('keeps one chain for each writer [LOG-14]', async () => {
     const writers = [newWriter(), newWriter(), newWriter()];
     await Promise.all(
       Array.from({ length: 60 }, (_, index) => writers[index % 3]?.record([entry(), entry()])),
@@ -158,7 +158,7 @@ describe('the access log', () => {
     assert.ok(result.writers >= 4);
   });
 
-  it('rejects with 503 when it cannot write, writes nothing, and goes on in the same chain', async () => {
+  it('rejects with 503 when it cannot write, writes nothing, and goes on in the same chain [LOG-10]', async () => {
     const own = newWriter();
     await own.record([entry()]);
     const before = await verify();
@@ -206,7 +206,7 @@ describe('the access log', () => {
     assert.equal((await verify()).ok, true);
   });
 
-  it('leaves good chains, and no entry unwritten, when its connections are killed at any moment', async () => {
+  it('leaves good chains, and no entry unwritten, when its connections are killed at any moment [LOG-17]', async () => {
     const pool = createPool(
       { url: database.url, max: 4, applicationName: 'killed', role: SERVICE_ROLE },
       () => undefined,
@@ -243,7 +243,7 @@ describe('the access log', () => {
     assert.deepEqual(result.faults, []);
   });
 
-  it('gives the service no way to change or remove an entry, or to go round the table', async () => {
+  it('gives the service no way to change or remove an entry, or to go round the table [LOG-12]', async () => {
     const one = entry();
     await writer.record([one]);
     const { rows } = await owner.query<{ name: string }>(
@@ -303,7 +303,7 @@ describe('the months of the access log', () => {
       onError: () => undefined,
     });
 
-  it('are made ahead, each once, and take the entries of their time', async () => {
+  it('are made ahead, each once, and take the entries of their time [LOG-13]', async () => {
     const from = new Date('2026-11-30T23:59:59Z');
     await Promise.all([makePartitions(owner, from, 3), makePartitions(owner, from, 3)]);
     const instants = ['2026-11-30T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2027-01-31T23:59:59.999Z'];

@@ -28,7 +28,7 @@ function tick(ms = 1_000): void {
   api.clock.now = new Date(api.clock.now.getTime() + ms);
 }
 
-test('what was done is listed newest first, and reading it is listed from then on', async () => {
+test('what was done is listed newest first, and reading it is listed from then on [LOG-18]', async () => {
   const patient = await insertPatient(api.database.pool, tenant, { refusedPurposes: ['RESEARCH'] });
   const encounter = await insertEncounter(api.database.pool, tenant, { patientId: patient });
   await api.call(`/encounters/fhir/Encounter/${encounter}?purposeOfUse=TREATMENT`, {
@@ -144,7 +144,7 @@ test('faulty filters and cursors are 400', async () => {
   assert.equal((await log(another, `?cursor=${cursor}`)).status, 400);
 });
 
-test('one 404 for what is not there, 401 and 403 before it', async () => {
+test('one 404 for what is not there, 401 and 403 before it [LOG-18]', async () => {
   const patient = await insertPatient(api.database.pool, tenant);
   const facilityId = await api.createFacility(tenant.organisationId);
   const elsewhere = await api.createAccount({ ...tenant, facilityId });

@@ -71,7 +71,7 @@ describe('access-log verify', () => {
     );
   });
 
-  it('finds each field that was changed', async () => {
+  it('finds each field that was changed [LOG-15]', async () => {
     const changes = {
       organisation_id: `'${randomUUID()}'`,
       facility_id: `'${randomUUID()}'`,
@@ -105,7 +105,7 @@ describe('access-log verify', () => {
     assert.equal((await afterTampering(moved)).ok, false);
   });
 
-  it('finds entries that were exchanged for one another', async () => {
+  it('finds entries that were exchanged for one another [LOG-15]', async () => {
     const swapped = await afterTampering(async (run) => {
       await run('update access_log set sequence = 100 where writer_id = $1 and sequence = 3', writers[1]);
       await run('update access_log set sequence = 3 where writer_id = $1 and sequence = 4', writers[1]);
@@ -114,7 +114,7 @@ describe('access-log verify', () => {
     blames(swapped, writers[1], 3);
   });
 
-  it('finds an entry that was removed: the first, one between, the last, all', async () => {
+  it('finds an entry that was removed: the first, one between, the last, all [LOG-15]', async () => {
     for (const sequence of [1, 4, ENTRIES])
       blames(
         await afterTampering(`delete from access_log where writer_id = $1 and sequence = ${sequence}`),
@@ -137,7 +137,7 @@ describe('access-log verify', () => {
     blames(cut, writers[1], ENTRIES - 1);
   });
 
-  it('finds an entry that was inserted: between, behind, before, twice', async () => {
+  it('finds an entry that was inserted: between, behind, before, twice [LOG-15]', async () => {
     const copy = (sequence: string, occurredAt = 'occurred_at') => `
       insert into access_log
       select organisation_id, ${occurredAt}, writer_id, ${sequence}, facility_id, patient_id, account_id, action,
@@ -167,7 +167,7 @@ describe('access-log verify', () => {
     }
   });
 
-  it('finds a chain that someone without the key went on with', async () => {
+  it('finds a chain that someone without the key went on with [LOG-15]', async () => {
     const forged = await afterTampering(async (run) => {
       await run(
         `insert into access_log
@@ -203,7 +203,7 @@ describe('access-log verify', () => {
     assert.equal(renumbered.ok, false);
   });
 
-  it('finds a writer that was removed, with its entries or without', async () => {
+  it('finds a writer that was removed, with its entries or without [LOG-15]', async () => {
     for (const index of [0, 1, 2]) {
       const removed = await afterTampering(async (run) => {
         await run('delete from access_log where writer_id = $1', writers[index]);
@@ -302,7 +302,7 @@ describe('access-log verify', () => {
     assert.equal(lowered.ok, false);
   });
 
-  it('tells a database that was put back to an older state, by heads noted before', async () => {
+  it('tells a database that was put back to an older state, by heads noted before [LOG-16]', async () => {
     const older = await verifyAccessLog(database.pool, readKeys);
     const { rows } = await database.pool.query('select last_number, seal from access_log_registry');
     await writeChain(database, 2);

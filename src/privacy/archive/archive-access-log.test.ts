@@ -96,7 +96,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       where inhparent = 'access_log'::regclass order by 1`)
     ).map(({ name }) => name);
 
-  it('writes old months to files, takes them out, and the log stays whole', async () => {
+  it('writes old months to files, takes them out, and the log stays whole [LOG-19]', async () => {
     await assertWhole(18, 0);
     const months = await archived();
     assert.deepEqual(
@@ -226,7 +226,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
   });
 
   describe('verification afterwards', () => {
-    it('finds an archived month whose record was removed or changed', async () => {
+    it('finds an archived month whose record was removed or changed [LOG-19]', async () => {
       await archived();
       const changes = [
         `delete from access_log_archive where month = '2026-01'`,
@@ -263,7 +263,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       assert.equal((await verify()).ok, false, 'an entry beside an archived one');
     });
 
-    it('finds each file that was changed, is missing, or was exchanged', async () => {
+    it('finds each file that was changed, is missing, or was exchanged [LOG-19]', async () => {
       await archived();
       const path = join(out, `${JANUARY}.ndjson.gz`);
       const manifestPath = join(out, `${JANUARY}.json`);
@@ -406,7 +406,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       assert.equal(await hasFile(/\.part$/), false);
     }
 
-    it('goes on where the file was being written', async () => {
+    it('goes on where the file was being written [OPS-8]', async () => {
       await killWhile('lock table access_log_2026_01 in access exclusive mode', () =>
         waitsFor('AccessShareLock'),
       );

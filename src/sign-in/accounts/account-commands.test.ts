@@ -75,7 +75,7 @@ const signIn = (identity = '', credential = '', userType = 'EHR') =>
     { databaseTime: new Date(), correlationId: 'test', remoteAddress: '192.0.2.10' },
   );
 
-test('account create prints { userId, email, password }, and the password signs in', async () => {
+test('account create prints { userId, email, password }, and the password signs in [SIGN-IN-1, SIGN-IN-2, CMD-8]', async () => {
   const email = newEmail();
   const { document, text } = await create(email.toUpperCase());
   assert.deepEqual(Object.keys(document).sort(), ['email', 'password', 'userId']);
@@ -85,13 +85,13 @@ test('account create prints { userId, email, password }, and the password signs 
   assert.equal((await signIn(document.userId, document.password)).userType, 'EHR');
 });
 
-test('account create takes the password from standard input and does not print it', async () => {
+test('account create takes the password from standard input and does not print it [CMD-6]', async () => {
   const { document } = await create(newEmail(), ['--password-stdin'], 'from standard input\n');
   assert.deepEqual(Object.keys(document).sort(), ['email', 'userId']);
   assert.ok(await signIn(document.userId, 'from standard input'));
 });
 
-test('account create prints a setup link in place of a password', async () => {
+test('account create prints a setup link in place of a password [SIGN-IN-44, CMD-8]', async () => {
   const { document } = await create(newEmail(), ['--setup-link', '--type', 'STAFF']);
   assert.deepEqual(Object.keys(document).sort(), ['email', 'setupLink', 'userId']);
   assert.match(document.setupLink ?? '', /^https:\/\/records\.example\.org\/console\/set-password#token=/);
@@ -134,7 +134,7 @@ test('a facility of another organisation is unknown', async () => {
   }
 });
 
-test('disable refuses sign-ins until enable; the password stays', async () => {
+test('disable refuses sign-ins until enable; the password stays [SIGN-IN-2, SIGN-IN-48, CMD-9]', async () => {
   const { document: account } = await create(newEmail());
   const email = account.email ?? '';
   const disabled = await run(disableAccountCommand, ['--email', email.toUpperCase()]);
@@ -145,7 +145,7 @@ test('disable refuses sign-ins until enable; the password stays', async () => {
   assert.ok(await signIn(account.userId, account.password));
 });
 
-test('reset-password prints a new password; the old one is no longer good', async () => {
+test('reset-password prints a new password; the old one is no longer good [CMD-9]', async () => {
   const { document: account } = await create(newEmail(), ['--must-change-password']);
   const { document } = await run(resetPasswordCommand, ['--email', account.email ?? '']);
   assert.deepEqual(Object.keys(document).sort(), ['email', 'password', 'userId']);

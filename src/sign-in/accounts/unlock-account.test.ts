@@ -42,7 +42,7 @@ async function attack(identity: string): Promise<void> {
   assert.equal(await signIn(identity, 'wrong', ATTACKER), 429);
 }
 
-test('who completes a setup link signs in from there while the lock is kept closed', async () => {
+test('who completes a setup link signs in from there while the lock is kept closed [SIGN-IN-19]', async () => {
   const { userId, setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });
   await attack(userId);
   await setUp(setupLink, HOME);
@@ -52,7 +52,7 @@ test('who completes a setup link signs in from there while the lock is kept clos
   assert.equal(await signIn(userId, NEXT, OFFICE), 429, 'other unknown networks stay locked');
 });
 
-test('a setup link lifts the lock that its own network brought upon itself', async () => {
+test('a setup link lifts the lock that its own network brought upon itself [SIGN-IN-19]', async () => {
   const { userId, email } = await fixture.addAccount();
   assert.equal(await signIn(userId, PASSWORD, HOME), undefined);
   const deps = { ...fixture.signIn, keys: fixture.keys, publicBaseUrl: 'https://records.example.org/api/v1' };
@@ -64,7 +64,7 @@ test('a setup link lifts the lock that its own network brought upon itself', asy
   assert.equal(await signIn(userId, NEXT, HOME), undefined);
 });
 
-test('who changes the password signs in from there while the lock is kept closed', async () => {
+test('who changes the password signs in from there while the lock is kept closed [SIGN-IN-19]', async () => {
   const { userId } = await fixture.addAccount({ mustChangePassword: true });
   const change = { identity: userId, credential: PASSWORD, newCredential: NEXT, userType: 'EHR' };
   await changePassword(fixture.signIn, change, contextOf(HOME));
@@ -95,7 +95,7 @@ async function unlock(...argv: string[]): Promise<{ document: unknown; text: str
   return { document: printed[0]?.document, text: printed[0]?.text ?? '', notes };
 }
 
-test('account unlock --network lets that network in while the lock is kept closed', async () => {
+test('account unlock --network lets that network in while the lock is kept closed [SIGN-IN-17]', async () => {
   const { userId, email } = await fixture.addAccount();
   await attack(userId);
   const { document, text, notes } = await unlock('--email', email.toUpperCase(), '--network', HOME);
@@ -112,7 +112,7 @@ test('account unlock --network lets that network in while the lock is kept close
   assert.ok(!notes.includes(email) && !notes.includes('192.0.2'), 'no address in the log');
 });
 
-test('account unlock lifts every lock of the account, and none of another', async () => {
+test('account unlock lifts every lock of the account, and none of another [SIGN-IN-17]', async () => {
   const [{ userId, email }, other] = [await fixture.addAccount(), await fixture.addAccount()];
   assert.equal(await signIn(userId, PASSWORD, HOME), undefined);
   for (let count = 0; count < 5; count += 1) await signIn(userId, 'wrong', HOME);

@@ -5,7 +5,7 @@ import { ARGON2ID_COST, hashArgon2id, isWeakerThan, verifyArgon2id } from './arg
 
 const CHEAP = { memoryKiB: 64, passes: 1, parallelism: 1 };
 
-test('the cost is 19 MiB, two passes, one lane, and stands in the hash', async () => {
+test('the cost is 19 MiB, two passes, one lane, and stands in the hash [SEC-8]', async () => {
   assert.deepEqual(ARGON2ID_COST, { memoryKiB: 19 * 1024, passes: 2, parallelism: 1 });
   assert.match(
     await hashArgon2id('x'),
@@ -13,7 +13,7 @@ test('the cost is 19 MiB, two passes, one lane, and stands in the hash', async (
   );
 });
 
-test('a hash made by the reference implementation verifies', async () => {
+test('a hash made by the reference implementation verifies [SEC-8]', async () => {
   // Output of the argon2 command of libargon2: "password", salt "somesalt", -id -t 2 -m 16 -p 1 -l 32.
   const phc = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   assert.equal(await verifyArgon2id(phc, 'password'), true);

@@ -44,14 +44,14 @@ test('a network alone has every place; one more is refused', async () => {
   assert.equal(fits(bounded, 'a'), true);
 });
 
-test('networks are served in turn, however many of one wait', async () => {
+test('networks are served in turn, however many of one wait [SEC-9]', async () => {
   const { started, submit, finishAll } = harness(10);
   for (const network of ['a', 'a', 'a', 'a', 'b', 'b', 'c']) void submit(network);
   await finishAll();
   assert.deepEqual(started, ['a', 'a', 'b', 'c', 'a', 'b', 'a']);
 });
 
-test('in a full queue the network with the most makes room for one with less', async () => {
+test('in a full queue the network with the most makes room for one with less [SEC-9]', async () => {
   const { bounded, started, submit, finishAll } = harness(4);
   const hog = ['a', 'a', 'a', 'a', 'a'].map(submit);
   assert.equal(fits(bounded, 'a'), false);

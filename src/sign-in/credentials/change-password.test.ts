@@ -40,7 +40,7 @@ const tokenOf = (setupLink = '') => new URL(setupLink).hash.replace('#token=', '
 const setUp = (token: string, newCredential = NEXT, now = NOW) =>
   setUpPassword(fixture.signIn, { token, newCredential }, { ...CONTEXT, databaseTime: now });
 
-test('a change clears the flag, ends the old sessions, and only the new password is good', async () => {
+test('a change clears the flag, ends the old sessions, and only the new password is good [SIGN-IN-42]', async () => {
   const { userId, email } = await fixture.addAccount({ mustChangePassword: true });
   const session = await signIn(userId);
   assert.equal(session.mustChangePassword, true);
@@ -51,7 +51,7 @@ test('a change clears the flag, ends the old sessions, and only the new password
   assert.equal((await verify(depsOfVerify(), { email, userType: 'EHR' })).mustChangePassword, false);
 });
 
-test('a wrong old password is the 403 of login, and counts towards the same lock', async () => {
+test('a wrong old password is the 403 of login, and counts towards the same lock [SIGN-IN-43]', async () => {
   const { userId } = await fixture.addAccount();
   const atLogin = await refusalOf(signIn(userId, 'wrong'));
   const atChange = await refusalOf(change(userId, { credential: 'wrong' }));
@@ -63,7 +63,7 @@ test('a wrong old password is the 403 of login, and counts towards the same lock
   assert.equal(await statusOf(signIn(userId)), 429);
 });
 
-test('a bad new password is 400 and counts as no failure, but only behind the right old one', async () => {
+test('a bad new password is 400 and counts as no failure, but only behind the right old one [SIGN-IN-43]', async () => {
   const { userId, email } = await fixture.addAccount({ email: 'laboratory-system@example.org' });
   const bad = ['too short', PASSWORD, 'password12345', email, `a${'\u2057'.repeat(1_022)}a`];
   for (let round = 0; round < 2; round += 1)
@@ -77,7 +77,7 @@ test('a bad new password is 400 and counts as no failure, but only behind the ri
   assert.equal(await statusOf(signIn(userId)), undefined);
 });
 
-test('a setup link sets the first password, once', async () => {
+test('a setup link sets the first password, once [SIGN-IN-44, SIGN-IN-45]', async () => {
   const { userId, email, setupLink, password } = await fixture.addAccount({
     password: { kind: 'setup-link' },
   });
@@ -91,7 +91,7 @@ test('a setup link sets the first password, once', async () => {
   assert.equal(await statusOf(setUp(token, 'yet another passphrase')), 403);
 });
 
-test('of ten racing uses of a link one counts', async () => {
+test('of ten racing uses of a link one counts [SIGN-IN-45]', async () => {
   const { setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });
   const token = tokenOf(setupLink);
   const statuses = await Promise.all(
@@ -132,7 +132,7 @@ async function untilOneWaitsFor(holder: Client): Promise<void> {
   assert.fail('nobody waits');
 }
 
-test('a link lasts 72 hours', async () => {
+test('a link lasts 72 hours [SIGN-IN-45]', async () => {
   const { setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });
   const token = tokenOf(setupLink);
   const made = Date.now();
@@ -147,7 +147,7 @@ test('a bad password leaves the link good', async () => {
   assert.equal(await statusOf(setUp(token)), undefined);
 });
 
-test('a link of a disabled account, a replaced one and a made-up one are refused alike', async () => {
+test('a link of a disabled account, a replaced one and a made-up one are refused alike [SIGN-IN-46]', async () => {
   const disabled = await fixture.addAccount({ password: { kind: 'setup-link' } });
   await disableAccount(fixture.database.pool, disabled.email, NOW);
   const replaced = await fixture.addAccount({ password: { kind: 'setup-link' } });

@@ -5,7 +5,7 @@ import { decoyUserId } from './decoy-user-id.ts';
 
 const KEY = Buffer.alloc(32, 7);
 
-test('every address has one decoy, in the shape of a UUIDv4', () => {
+test('every address has one decoy, in the shape of a UUIDv4 [SIGN-IN-5]', () => {
   fc.assert(
     fc.property(fc.string(), (email) => {
       const id = decoyUserId(KEY, email);
@@ -16,7 +16,7 @@ test('every address has one decoy, in the shape of a UUIDv4', () => {
   );
 });
 
-test('all four variants of the ninth byte occur, as in random UUIDs', () => {
+test('all four variants of the ninth byte occur, as in random UUIDs [SIGN-IN-5]', () => {
   const variants = new Set(Array.from({ length: 200 }, (_, n) => decoyUserId(KEY, String(n))[19]));
   assert.deepEqual([...variants].sort(), ['8', '9', 'a', 'b']);
 });

@@ -48,7 +48,7 @@ async function failTimes(times: number, identity: string, options: Try = {}): Pr
 
 const right = (options: Try = {}): Try => ({ credential: PASSWORD, ...options });
 
-test('the fifth failure locks: 429 with retry-after, also for the right password, for 15 minutes', async () => {
+test('the fifth failure locks: 429 with retry-after, also for the right password, for 15 minutes [SIGN-IN-12]', async () => {
   const { userId } = await fixture.addAccount();
   await failTimes(5, userId);
   for (const credential of ['wrong', PASSWORD]) {
@@ -61,20 +61,20 @@ test('the fifth failure locks: 429 with retry-after, also for the right password
   assert.equal(await statusOf(attempt(userId, right({ now: secondsAfter(NOW, 900) }))), undefined);
 });
 
-test('four failures do not lock', async () => {
+test('four failures do not lock [SIGN-IN-12]', async () => {
   const { userId } = await fixture.addAccount();
   await failTimes(4, userId);
   assert.equal(await statusOf(attempt(userId, right())), undefined);
 });
 
-test('failures more than 15 minutes old no longer count', async () => {
+test('failures more than 15 minutes old no longer count [SIGN-IN-12]', async () => {
   const { userId } = await fixture.addAccount();
   await failTimes(4, userId);
   await failTimes(4, userId, { now: secondsAfter(NOW, 901) });
   assert.equal(await statusOf(attempt(userId, right({ now: secondsAfter(NOW, 902) }))), undefined);
 });
 
-test('five failures inside any 15 minutes lock, also when the first of all is older', async () => {
+test('five failures inside any 15 minutes lock, also when the first of all is older [SIGN-IN-12]', async () => {
   const { userId } = await fixture.addAccount();
   await failTimes(1, userId);
   await failTimes(4, userId, { now: secondsAfter(NOW, 800) });
@@ -94,7 +94,7 @@ test('after a lock the count starts anew', async () => {
   assert.equal(await statusOf(attempt(userId, right({ now: secondsAfter(NOW, 901) }))), undefined);
 });
 
-test('decoys, disabled accounts and identities that are no UUID lock alike', async () => {
+test('decoys, disabled accounts and identities that are no UUID lock alike [SIGN-IN-13, SEC-1]', async () => {
   const setup = await fixture.addAccount({ password: { kind: 'setup-link' } });
   for (const identity of [randomUUID(), 'not a uuid', setup.userId, '🙂'.repeat(80)]) {
     await failTimes(5, identity);
@@ -104,14 +104,14 @@ test('decoys, disabled accounts and identities that are no UUID lock alike', asy
   }
 });
 
-test('the case of a user id gives no further attempts', async () => {
+test('the case of a user id gives no further attempts [SEC-1]', async () => {
   const { userId } = await fixture.addAccount();
   await failTimes(3, userId);
   await failTimes(2, userId.toUpperCase());
   assert.equal(await statusOf(attempt(userId)), 429);
 });
 
-test('twenty wrong passwords at once: five are looked at, fifteen are 429', async () => {
+test('twenty wrong passwords at once: five are looked at, fifteen are 429 [SIGN-IN-16]', async () => {
   const { userId } = await fixture.addAccount();
   let verified = 0;
   const counting = {
@@ -147,7 +147,7 @@ test('twenty right passwords at once all sign in', async () => {
   assert.deepEqual(new Set(statuses), new Set([undefined]));
 });
 
-test('one network cannot lock out another that signed in before', async () => {
+test('one network cannot lock out another that signed in before [SEC-2]', async () => {
   const { userId } = await fixture.addAccount();
   await attempt(userId, right({ from: HOME }));
   await failTimes(5, userId, { from: ELSEWHERE });
@@ -165,13 +165,13 @@ test('one network cannot lock out another that signed in before', async () => {
   );
 });
 
-test('unknown networks share one count: guessing from many gains nothing', async () => {
+test('unknown networks share one count: guessing from many gains nothing [SEC-3]', async () => {
   const { userId } = await fixture.addAccount();
   for (let network = 0; network < 5; network += 1) await failTimes(1, userId, { from: `203.0.${network}.1` });
   assert.equal(await statusOf(attempt(userId, right({ from: '203.0.99.1' }))), 429);
 });
 
-test('a network that signed in before is locked by its own failures, and leaves others alone', async () => {
+test('a network that signed in before is locked by its own failures, and leaves others alone [SEC-2]', async () => {
   const { userId } = await fixture.addAccount();
   await attempt(userId, right({ from: HOME }));
   await failTimes(5, userId, { from: HOME });
@@ -196,7 +196,7 @@ test('a success elsewhere leaves the shared count of unknown networks as it is',
   assert.equal(await statusOf(attempt(userId, right({ from: ELSEWHERE }))), 429);
 });
 
-test('a lock touches neither refresh nor anything else of a live session', async () => {
+test('a lock touches neither refresh nor anything else of a live session [SIGN-IN-15]', async () => {
   const { userId } = await fixture.addAccount();
   const session = await attempt(userId, right({ from: HOME }));
   await failTimes(5, userId, { from: HOME });
@@ -205,7 +205,7 @@ test('a lock touches neither refresh nor anything else of a live session', async
   assert.ok(await fixture.signIn.verifyAccessToken(session.accessToken, NOW));
 });
 
-test('a new password from the operator lifts the lock', async () => {
+test('a new password from the operator lifts the lock [SIGN-IN-18]', async () => {
   const { userId, email } = await fixture.addAccount();
   await failTimes(5, userId);
   const reset = { email, password: { kind: 'generated' as const }, mustChangePassword: false };
@@ -219,7 +219,7 @@ test('a new password from the operator lifts the lock', async () => {
   assert.equal(await statusOf(attempt(userId, { credential: password ?? '' })), undefined);
 });
 
-test('what was typed as identity cannot be found from the database alone', async () => {
+test('what was typed as identity cannot be found from the database alone [SEC-4]', async () => {
   const typed = 'hunter2-in-the-wrong-field';
   await failTimes(1, typed);
   const { rows } = await fixture.database.pool.query(
@@ -234,7 +234,7 @@ test('what was typed as identity cannot be found from the database alone', async
   assert.equal(found.rows.length, 1);
 });
 
-test('the numbers are configuration', async () => {
+test('the numbers are configuration [SIGN-IN-14]', async () => {
   const strict = fixture.another({ lockFailures: 2, lockWindowSeconds: 10, lockSeconds: 30 });
   const identity = randomUUID();
   const guess = (now: Date): Promise<Refusal | undefined> =>

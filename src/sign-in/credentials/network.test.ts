@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { networkOf, networkOfRange } from './network.ts';
 
-test('IPv4 counts by /24, also inside IPv6', () => {
+test('IPv4 counts by /24, also inside IPv6 [SEC-2]', () => {
   assert.equal(networkOf('192.0.2.7'), '192.0.2.0/24');
   assert.equal(networkOf('192.0.2.250'), networkOf('192.0.2.7'));
   assert.notEqual(networkOf('192.0.3.7'), networkOf('192.0.2.7'));
   assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.0/24');
 });
 
-test('IPv6 counts by /64, however it is written', () => {
+test('IPv6 counts by /64, however it is written [SEC-2]', () => {
   for (const address of ['2001:db8::1', '2001:0DB8:0:0:1:2:3:4', '2001:db8:0:0::ffff', '2001:db8::7%eth0'])
     assert.equal(networkOf(address), '2001:db8:0:0::/64', address);
   assert.equal(networkOf('2001:db8:0:1::1'), '2001:db8:0:1::/64');

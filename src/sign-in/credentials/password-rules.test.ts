@@ -16,17 +16,17 @@ test('good passwords pass', async () => {
     assert.equal(await passwordFault(password, EMAIL), undefined, password);
 });
 
-test('eleven characters are too few, twelve are enough; characters count, not code units', async () => {
+test('eleven characters are too few, twelve are enough; characters count, not code units [SEC-6]', async () => {
   assert.match((await passwordFault('k2v9x7q4m1z', EMAIL)) ?? '', /at least 12/);
   assert.equal(await passwordFault('k2v9x7q4m1zp', EMAIL), undefined);
   assert.match((await passwordFault('🎈🐘🌳🚲⛵🎻', EMAIL)) ?? '', /at least 12/);
 });
 
-test('a password of more than 1,024 characters is refused', async () => {
+test('a password of more than 1,024 characters is refused [SEC-6]', async () => {
   assert.match((await passwordFault('k2v9x7q4m1zp'.repeat(100), EMAIL)) ?? '', /at most 1024/);
 });
 
-test('common passwords are refused, in any case and with digits and signs around them', async () => {
+test('common passwords are refused, in any case and with digits and signs around them [SEC-6]', async () => {
   for (const password of [
     'unbelievable',
     'Administrator',
@@ -44,7 +44,7 @@ test('common passwords are refused, in any case and with digits and signs around
     assert.match((await passwordFault(password, EMAIL)) ?? '', /most common/, password);
 });
 
-test('the email address, its local part and either with digits behind are refused', async () => {
+test('the email address, its local part and either with digits behind are refused [SEC-6]', async () => {
   for (const password of [EMAIL, EMAIL.toUpperCase(), 'amara.okafor', 'Amara.Okafor2026', `${EMAIL}1`])
     assert.match((await passwordFault(password, EMAIL)) ?? '', /email/, password);
 });
@@ -55,7 +55,7 @@ test('a password that grows past 1,024 characters when it is folded is refused',
   assert.match((await passwordFault(password, EMAIL)) ?? '', /at most 1024/);
 });
 
-test('no password costs the event loop more than a moment', async () => {
+test('no password costs the event loop more than a moment [SEC-7]', async () => {
   await passwordFault('the list is read once', EMAIL);
   for (const password of [
     `a${'\u2057'.repeat(1_022)}a`,

@@ -6,7 +6,7 @@ import { createPasswords, generatePassword } from './password.ts';
 const cheap = (hashConcurrency: number, hashQueue: number) =>
   createPasswords({ hashConcurrency, hashQueue, cost: CHEAP_COST });
 
-test('a flood beyond the places and the queue gets 503 with retry-after, and the rest is served', async () => {
+test('a flood beyond the places and the queue gets 503 with retry-after, and the rest is served [SIGN-IN-20, SEC-8]', async () => {
   const passwords = createPasswords({ hashConcurrency: 2, hashQueue: 3 });
   const outcomes = await Promise.all(
     Array.from({ length: 12 }, () => refusalOf(passwords.verify(undefined, 'guess'))),
@@ -44,7 +44,7 @@ test('a failure gives its place back', async () => {
   assert.ok(await passwords.hash('x'));
 });
 
-test('without a hash the work is that of a real one and nothing matches', async () => {
+test('without a hash the work is that of a real one and nothing matches [SIGN-IN-11]', async () => {
   const passwords = createPasswords({ hashConcurrency: 1, hashQueue: 1 });
   const hash = await passwords.hash('right');
   const time = async (work: () => Promise<boolean>): Promise<number> => {
@@ -72,7 +72,7 @@ test('hashes of a lower cost ask to be made anew', async () => {
   assert.equal(createPasswords({ hashConcurrency: 1, hashQueue: 1 }).needsRehash(old), true);
 });
 
-test('generated passwords are long, plain and never the same', () => {
+test('generated passwords are long, plain and never the same [SEC-5]', () => {
   const made = new Set(Array.from({ length: 200 }, generatePassword));
   assert.equal(made.size, 200);
   for (const password of made) assert.match(password, /^[A-HJ-NP-Za-km-z2-9]{24}$/);

@@ -56,7 +56,7 @@ test('processes that start together make one first key', async () => {
   assert.equal((await readSigningKeys(fixture.database.pool)).length, 1);
 });
 
-test('the private key is sealed under the master key', async () => {
+test('the private key is sealed under the master key [SEC-14]', async () => {
   await startNode().issue(NOW);
   const [key] = await readSigningKeys(fixture.database.pool);
   assert.ok(key);
@@ -71,7 +71,7 @@ test('the private key is sealed under the master key', async () => {
   await assert.rejects(stranger.signer(NOW), /master key/);
 });
 
-test('after a rotation the new key signs once every node knows it, and old tokens stay good', async () => {
+test('after a rotation the new key signs once every node knows it, and old tokens stay good [SIGN-IN-25]', async () => {
   const node = startNode();
   const old = await node.issue(NOW);
   const { kid, signsFrom } = await rotate(NOW);
@@ -84,7 +84,7 @@ test('after a rotation the new key signs once every node knows it, and old token
   for (const token of [old, renewed]) assert.deepEqual(await startNode().verify(token, later), IDENTITY);
 });
 
-test('the last token of an old key verifies until it expires; then the key is published no more', async () => {
+test('the last token of an old key verifies until it expires; then the key is published no more [SIGN-IN-25]', async () => {
   const node = startNode();
   await node.issue(NOW);
   await rotate(NOW);
@@ -138,7 +138,7 @@ test('a node reads the keys again for a key id that it does not know, but not fo
   assert.equal(reads, 2);
 });
 
-test('revoking the others refuses their tokens on every node within 30 seconds, remembered ones too', async () => {
+test('revoking the others refuses their tokens on every node within 30 seconds, remembered ones too [SIGN-IN-26]', async () => {
   const node = startNode();
   const leaked = await node.issue(NOW);
   assert.deepEqual(await node.verify(leaked, NOW), IDENTITY);

@@ -54,7 +54,7 @@ async function assertRefused(token: string, now = NOW): Promise<void> {
   assert.equal(refusal?.headers['www-authenticate'], 'Bearer');
 }
 
-test('a token has exactly the header and claims of the contract and lasts 900 seconds', async () => {
+test('a token has exactly the header and claims of the contract and lasts 900 seconds [SIGN-IN-21, SIGN-IN-22]', async () => {
   const token = await issue();
   assert.deepEqual(decodeProtectedHeader(token), { alg: 'EdDSA', typ: 'at+jwt', kid: signer.kid });
   const { jti, ...claims } = decodeJwt(token);
@@ -64,14 +64,14 @@ test('a token has exactly the header and claims of the contract and lasts 900 se
   assert.notEqual(decodeJwt(await issue()).jti, jti);
 });
 
-test('a token says who and which session, until it expires', async () => {
+test('a token says who and which session, until it expires [SIGN-IN-22]', async () => {
   const token = await issue();
   assert.deepEqual(await fixture.signIn.verifyAccessToken(token, NOW), identity);
   assert.deepEqual(await fixture.another().verifyAccessToken(token, secondsAfter(NOW, 899)), identity);
   await assertRefused(token, secondsAfter(NOW, 900));
 });
 
-test('a token ends with its session', async () => {
+test('a token ends with its session [SIGN-IN-22]', async () => {
   assert.equal(decodeJwt(await issue(secondsAfter(NOW, 100))).exp, IAT + 100);
 });
 
@@ -79,7 +79,7 @@ test('the forger of these tests makes good tokens when nothing is changed', asyn
   assert.deepEqual(await fixture.signIn.verifyAccessToken(await forge({}), NOW), identity);
 });
 
-test('algorithm none is refused, with and without a signature', async () => {
+test('algorithm none is refused, with and without a signature [SEC-10]', async () => {
   for (const alg of ['none', 'None', 'NONE']) {
     const header = encode({ alg, typ: 'at+jwt', kid: signer.kid });
     await assertRefused(`${header}.${encode(CLAIMS)}.`);
@@ -87,7 +87,7 @@ test('algorithm none is refused, with and without a signature', async () => {
   }
 });
 
-test('HS256 with the public key as its secret is refused', async () => {
+test('HS256 with the public key as its secret is refused [SEC-10]', async () => {
   const jwk = (await fixture.signIn.signingKeys.published(NOW))[0] ?? {};
   const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
   const secrets = [
@@ -102,7 +102,7 @@ test('HS256 with the public key as its secret is refused', async () => {
   }
 });
 
-test('another type, audience, issuer or a missing claim is refused', async () => {
+test('another type, audience, issuer or a missing claim is refused [SEC-10]', async () => {
   for (const typ of ['JWT', 'jwt', 'id_token+jwt', undefined])
     await assertRefused(await forge({ header: { typ } }));
   for (const aud of ['urn:interchange:other', ['urn:other'], undefined])
@@ -122,7 +122,7 @@ test('a token from the future is refused, but for what clocks may differ', async
   await assertRefused(await forge({ claims: { iat: String(IAT) } }));
 });
 
-test('a token of another key is refused, whatever its header says of keys', async () => {
+test('a token of another key is refused, whatever its header says of keys [SEC-11]', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const jwk = publicKey.export({ format: 'jwk' });
   await assertRefused(await forge({ key: privateKey }));
@@ -134,7 +134,7 @@ test('a token of another key is refused, whatever its header says of keys', asyn
   await assertRefused(await forge({ key: privateKey, header: { crit: ['exp'], exp: 1 } }).catch(() => 'x'));
 });
 
-test('a key id is looked up, never run: paths and queries are unknown ids', async () => {
+test('a key id is looked up, never run: paths and queries are unknown ids [SEC-11]', async () => {
   for (const kid of ['../../dev/null', "' or 1=1 --", '', 'x'.repeat(500)])
     await assertRefused(await forge({ header: { kid } }));
 });

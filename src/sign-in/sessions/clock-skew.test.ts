@@ -49,7 +49,7 @@ async function later<T>(seconds: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('a repeated refresh at a node 50 s ahead answers the same pair, and ends no session', async () => {
+test('a repeated refresh at a node 50 s ahead answers the same pair, and ends no session [SIGN-IN-35]', async () => {
   const { refreshToken } = await signIn();
   const pair = await refreshAt(api, refreshToken);
   const repeat = await later(15, () => refreshAt(ahead, refreshToken));
@@ -58,7 +58,7 @@ test('a repeated refresh at a node 50 s ahead answers the same pair, and ends no
   assert.equal((await later(16, () => refreshAt(api, pair.json.refreshToken))).status, 200);
 });
 
-test('a late repeat ends the session, also at a node whose clock is behind', async () => {
+test('a late repeat ends the session, also at a node whose clock is behind [SIGN-IN-31]', async () => {
   const behind = await api.addNode({ aheadSeconds: -50 });
   const { refreshToken } = await signIn();
   const pair = await refreshAt(api, refreshToken);
@@ -66,7 +66,7 @@ test('a late repeat ends the session, also at a node whose clock is behind', asy
   assert.equal((await later(61, () => refreshAt(api, pair.json.refreshToken))).status, 401);
 });
 
-test('a lock ends by the clock of the database', async () => {
+test('a lock ends by the clock of the database [SIGN-IN-35]', async () => {
   const { userId } = await addSystem();
   const tryAt = (node: TestNode, credential: string) =>
     node.call('/auth/login', { body: { identity: userId, credential, userType: 'EHR' } });
@@ -76,7 +76,7 @@ test('a lock ends by the clock of the database', async () => {
   assert.equal(locked.headers.get('retry-after'), '11');
 });
 
-test('a setup link ends by the clock of the database', async () => {
+test('a setup link ends by the clock of the database [SIGN-IN-35]', async () => {
   const { setupLink = '' } = await addAccount(
     { database: api.database, passwords: cheapPasswords() },
     tenant,
@@ -95,7 +95,7 @@ test('a setup link ends by the clock of the database', async () => {
   assert.equal((await ahead.call('/auth/password-setup', { body })).status, 204);
 });
 
-test('a session ends by the clock of the database', async () => {
+test('a session ends by the clock of the database [SIGN-IN-35]', async () => {
   const account = await api.createAccount(await api.createTenant());
   await api.database.pool.query('update session set expires_at = $2 where id = $1', [
     account.sessionId,

@@ -31,7 +31,7 @@ const signIn = (
   deps?: LoginDeps,
 ) => login(deps ?? fixture.signIn, { identity, credential: PASSWORD, userType: 'EHR', ...changed }, CONTEXT);
 
-test('every reason to refuse is one and the same 403', async () => {
+test('every reason to refuse is one and the same 403 [SIGN-IN-10]', async () => {
   const { userId } = await fixture.addAccount();
   const disabled = await fixture.addAccount();
   await disableAccount(fixture.database.pool, disabled.email, NOW);
@@ -51,7 +51,7 @@ test('every reason to refuse is one and the same 403', async () => {
   assert.equal(refusals[0]?.statusCode, 403);
 });
 
-test('every reason to refuse hashes one password, at the same cost', async () => {
+test('every reason to refuse hashes one password, at the same cost [SIGN-IN-11]', async () => {
   const disabled = await fixture.addAccount();
   await disableAccount(fixture.database.pool, disabled.email, NOW);
   const { userId } = await fixture.addAccount();
@@ -94,7 +94,7 @@ test('a login opens a session: the tokens name it and end with it', async () => 
   assert.ok(!rows[0].token_hash.toString('latin1').includes(reply.refreshToken), 'only the hash is stored');
 });
 
-test('STAFF sign in the same way', async () => {
+test('STAFF sign in the same way [SIGN-IN-49]', async () => {
   const { userId } = await fixture.addAccount({ userType: 'STAFF' });
   assert.equal((await signIn(userId, { userType: 'STAFF' })).userType, 'STAFF');
 });
@@ -134,7 +134,7 @@ test('a hash of a lower cost is made anew at login, and the password stays good'
   await signIn(userId, {}, grown);
 });
 
-test('the log names what happened and whose account it was, never what was sent', async () => {
+test('the log names what happened and whose account it was, never what was sent [SEC-12]', async () => {
   const { userId } = await fixture.addAccount();
   fixture.logged.length = 0;
   await refusalOf(signIn(userId, { credential: 'typed-wrong' }));
@@ -151,7 +151,7 @@ test('the log names what happened and whose account it was, never what was sent'
   assert.doesNotMatch(JSON.stringify(fixture.logged), /typed-wrong|hunter2|passphrase/);
 });
 
-test('a flood of logins from one network takes no place from another', async () => {
+test('a flood of logins from one network takes no place from another [SEC-9]', async () => {
   const { userId } = await fixture.addAccount();
   const passwords = createPasswords({
     hashConcurrency: 1,

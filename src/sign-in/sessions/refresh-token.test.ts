@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { newRefreshToken, openReplacement, parseRefreshToken, sealReplacement } from './refresh-token.ts';
 
-test('a token says where to look and carries 32 random bytes', () => {
+test('a token says where to look and carries 32 random bytes [SEC-13]', () => {
   fc.assert(
     fc.property(fc.uuid(), fc.uuid(), (organisationId, sessionId) => {
       const token = newRefreshToken(organisationId, sessionId);
@@ -36,7 +36,7 @@ test('any text is a token or not, never an error', () => {
   fc.assert(fc.property(fc.string(), (text) => void parseRefreshToken(text)));
 });
 
-test('only the old token opens the pair that replaced it', () => {
+test('only the old token opens the pair that replaced it [SIGN-IN-32]', () => {
   const old = newRefreshToken(crypto.randomUUID(), crypto.randomUUID());
   const pair = {
     accessToken: 'a.b.c',

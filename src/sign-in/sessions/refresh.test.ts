@@ -51,7 +51,7 @@ async function sessionRow(): Promise<{ revoked_at: Date | null; revoked_reason: 
   return rows[0];
 }
 
-test('a token gives a new pair of the same session, in the shape of the login response', async () => {
+test('a token gives a new pair of the same session, in the shape of the login response [SIGN-IN-27]', async () => {
   const reply = await at(100, first.refreshToken);
   assert.deepEqual(Object.keys(reply).sort(), [
     'accessToken',
@@ -65,7 +65,7 @@ test('a token gives a new pair of the same session, in the shape of the login re
   assert.ok(await at(200, reply.refreshToken));
 });
 
-test('ten racing refreshes, on two nodes, give one pair, byte for byte', async () => {
+test('ten racing refreshes, on two nodes, give one pair, byte for byte [SIGN-IN-29]', async () => {
   const nodes = [fixture.signIn, fixture.another()];
   let { refreshToken } = first;
   for (let round = 1; round <= 5; round += 1) {
@@ -83,13 +83,13 @@ test('ten racing refreshes, on two nodes, give one pair, byte for byte', async (
   }
 });
 
-test('a repeat at 59 s and at 60 s gives the same two strings', async () => {
+test('a repeat at 59 s and at 60 s gives the same two strings [SIGN-IN-28]', async () => {
   const pair = await at(10, first.refreshToken);
   assert.deepEqual(await at(10 + 59, first.refreshToken), pair);
   assert.deepEqual(await at(10 + 60, first.refreshToken), pair);
 });
 
-test('a repeat at 61 s is 401 and ends the session, replacement included', async () => {
+test('a repeat at 61 s is 401 and ends the session, replacement included [SIGN-IN-28, SIGN-IN-31, SEC-12]', async () => {
   const pair = await at(10, first.refreshToken);
   fixture.logged.length = 0;
   assert.equal(await statusOf(at(10 + 61, first.refreshToken)), 401);
@@ -99,7 +99,7 @@ test('a repeat at 61 s is 401 and ends the session, replacement included', async
   assert.equal(fixture.logged[0]?.accountId, account.userId);
 });
 
-test("the window runs from the token's own exchange, whatever was exchanged since", async () => {
+test("the window runs from the token's own exchange, whatever was exchanged since [SIGN-IN-30]", async () => {
   const second = await at(10, first.refreshToken);
   const third = await at(20, second.refreshToken);
   const fourth = await at(30, third.refreshToken);
@@ -120,7 +120,7 @@ async function sealed(): Promise<number> {
 const eraseAt = (seconds: number, settings: { refreshRepeatSeconds: number } = fixture.signIn.settings) =>
   eraseExpiredReplacements(fixture.database.pool, secondsAfter(NOW, seconds), settings);
 
-test('the sealed pair is erased after the window, a minute late for clocks that run ahead', async () => {
+test('the sealed pair is erased after the window, a minute late for clocks that run ahead [SIGN-IN-32]', async () => {
   const pair = await at(10, first.refreshToken);
   await eraseAt(10 + 60 + 60);
   assert.equal(await sealed(), 1);
@@ -153,7 +153,7 @@ test('a pair that is gone inside the window is 401, and the session goes on', as
   assert.ok(await at(30, pair.refreshToken));
 });
 
-test('an exchange erases the ended pairs of its session, so that they go without any worker', async () => {
+test('an exchange erases the ended pairs of its session, so that they go without any worker [SIGN-IN-32]', async () => {
   const second = await at(10, first.refreshToken);
   const third = await at(100, second.refreshToken);
   assert.equal(await sealed(), 2, 'the first is not ended by every clock');
@@ -184,7 +184,7 @@ test('a token of one organisation is nothing in another', async () => {
   assert.equal(await statusOf(at(1, bytes.toString('base64url'))), 401);
 });
 
-test('after logout and after disabling, 401', async () => {
+test('after logout and after disabling, 401 [SIGN-IN-37]', async () => {
   const sessionId = sessionOf(first);
   const caller = { accountId: account.userId, sessionId, organisationId: fixture.organisationId };
   const pair = await at(1, first.refreshToken);
@@ -220,18 +220,18 @@ test('a refresh takes one connection, also when the signing keys have to be read
   }
 });
 
-test('an account disabled by other means than the command cannot refresh', async () => {
+test('an account disabled by other means than the command cannot refresh [SIGN-IN-48]', async () => {
   await fixture.database.pool.query('update account set disabled_at = now() where id = $1', [account.userId]);
   assert.equal(await statusOf(at(1, first.refreshToken)), 401);
 });
 
-test('a refresh token lasts 30 days', async () => {
+test('a refresh token lasts 30 days [SIGN-IN-33]', async () => {
   assert.equal(await statusOf(at(30 * DAY, first.refreshToken)), 401);
   assert.equal((await sessionRow()).revoked_at, null, 'too late is no theft');
   assert.ok(await at(30 * DAY - 1, first.refreshToken));
 });
 
-test('a session lasts 90 days, however often it is refreshed', async () => {
+test('a session lasts 90 days, however often it is refreshed [SIGN-IN-34]', async () => {
   let reply = first;
   for (const day of [29, 58, 87]) reply = await at(day * DAY, reply.refreshToken);
   reply = await at(90 * DAY - 100, reply.refreshToken);
@@ -240,7 +240,7 @@ test('a session lasts 90 days, however often it is refreshed', async () => {
   assert.equal(await statusOf(at(90 * DAY, reply.refreshToken)), 401);
 });
 
-test('the password-change flag is told as it is now', async () => {
+test('the password-change flag is told as it is now [SIGN-IN-41]', async () => {
   const flagged = await fixture.addAccount({ mustChangePassword: true });
   const context = { databaseTime: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
   const reply = await login(

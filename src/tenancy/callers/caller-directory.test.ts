@@ -24,7 +24,7 @@ describe('createCallerDirectory', () => {
     });
   });
 
-  it('reads for each call while changes are not heard of', async () => {
+  it('reads for each call while changes are not heard of [ACC-17, SEC-21]', async () => {
     for (const permissions of [['a'], ['b']]) {
       const found = directory.find(identity);
       reads.at(-1)?.answer(permissions);
@@ -33,7 +33,7 @@ describe('createCallerDirectory', () => {
     assert.equal(reads.length, 2);
   });
 
-  it('reads once for calls together and after it, until a change is heard of', async () => {
+  it('reads once for calls together and after it, until a change is heard of [ACC-16]', async () => {
     directory.setListening(true);
     const together = [directory.find(identity), directory.find(identity)];
     reads[0]?.answer(['a']);

@@ -28,7 +28,7 @@ const ACCESS: FacilityAccess = {
 };
 
 describe('resolveScope', () => {
-  it('takes the defaults of the profile', () => {
+  it('takes the defaults of the profile [SIGN-IN-1, ACC-6]', () => {
     assert.deepEqual(resolveScope(CALLER, {}), {
       organisationId,
       facilityId: first,
@@ -36,7 +36,7 @@ describe('resolveScope', () => {
     });
   });
 
-  it('takes the headers, in either case, with the zone of the facility', () => {
+  it('takes the headers, in either case, with the zone of the facility [ACC-5]', () => {
     for (const id of [second, second.toUpperCase()])
       assert.deepEqual(
         resolveScope(CALLER, { 'x-org-id': organisationId.toUpperCase(), 'x-facility-id': id }),
@@ -48,7 +48,7 @@ describe('resolveScope', () => {
       );
   });
 
-  it('answers 400 to a header that is no UUID, or is there twice', () => {
+  it('answers 400 to a header that is no UUID, or is there twice [ACC-7]', () => {
     const malformed = ['', 'x', `${first}, ${first}`, `${first}0`, first.replaceAll('-', ''), [first, first]];
     for (const name of ['x-org-id', 'x-facility-id'])
       for (const value of malformed)
@@ -58,7 +58,7 @@ describe('resolveScope', () => {
         });
   });
 
-  it('answers 403, with one message, to all that the account may not use', () => {
+  it('answers 403, with one message, to all that the account may not use [ACC-8]', () => {
     const messages = [
       { 'x-facility-id': elsewhere },
       { 'x-org-id': elsewhere },
@@ -75,7 +75,7 @@ describe('resolveScope', () => {
     assert.equal(new Set(messages).size, 1);
   });
 
-  it('answers 400 where neither header nor profile names a facility, and 403 where the profile names one that was withdrawn', () => {
+  it('answers 400 where neither header nor profile names a facility, and 403 where the profile names one that was withdrawn [ACC-9]', () => {
     const homeless = { ...CALLER, defaultFacilityId: null };
     assert.throws(() => resolveScope(homeless, {}), { statusCode: 400, code: 'facility_missing' });
     assert.equal(resolveScope(homeless, { 'x-facility-id': second }).facilityId, second);
@@ -87,12 +87,12 @@ describe('checkGrants', () => {
   const scope = (facilityId: string) => ({ organisationId, facilityId, timeZone: 'UTC' });
   const withPermissions = (...permissions: string[]) => ({ ...CALLER, permissions: new Set(permissions) });
 
-  it('takes any one of the permissions', () => {
+  it('takes any one of the permissions [ACC-10]', () => {
     for (const permission of ACCESS.permissions)
       checkGrants(withPermissions(permission), scope(first), ACCESS);
   });
 
-  it('answers 403 without, naming them, before it looks at the module', () => {
+  it('answers 403 without, naming them, before it looks at the module [ACC-10]', () => {
     for (const permissions of [[], ['encounters'], ['encounters.access.more'], ['ENCOUNTERS.ACCESS']])
       assert.throws(() => checkGrants(withPermissions(...permissions), scope(second), ACCESS), {
         statusCode: 403,
@@ -101,7 +101,7 @@ describe('checkGrants', () => {
       });
   });
 
-  it('answers 403 where the module is off for the facility of the call', () => {
+  it('answers 403 where the module is off for the facility of the call [ACC-11]', () => {
     assert.throws(() => checkGrants(CALLER, scope(second), ACCESS), {
       statusCode: 403,
       code: 'module_disabled',
@@ -112,7 +112,7 @@ describe('checkGrants', () => {
 });
 
 describe('checkPasswordFlags', () => {
-  it('answers 403, naming the web application, while the password must be changed or set', () => {
+  it('answers 403, naming the web application, while the password must be changed or set [SIGN-IN-40]', () => {
     checkPasswordFlags(CALLER);
     for (const flag of ['mustChangePassword', 'requiresPasswordSetup'])
       assert.throws(() => checkPasswordFlags({ ...CALLER, [flag]: true }), {

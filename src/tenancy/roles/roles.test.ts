@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => database.drop());
 
-test('a role keeps its permissions once each, and is found by its name', async () => {
+test('a role keeps its permissions once each, and is found by its name [ACC-20]', async () => {
   const permissions = ['patients.patients.list', 'encounters.access', 'patients.patients.list'];
   const { id } = await createRole(database.pool, { organisationId, name: ' reader ', permissions });
   const role = await requireRole(database.pool, { organisationId, name: 'reader' });
@@ -27,7 +27,7 @@ test('a role keeps its permissions once each, and is found by its name', async (
   });
 });
 
-test('permissions can be replaced', async () => {
+test('permissions can be replaced [ACC-21]', async () => {
   const { id } = await createRole(database.pool, {
     organisationId,
     name: 'changing',
@@ -40,7 +40,7 @@ test('permissions can be replaced', async () => {
   ]);
 });
 
-test('unknown permissions, organisations and roles, taken names and empty input are said so', async () => {
+test('unknown permissions, organisations and roles, taken names and empty input are said so [ACC-20]', async () => {
   const role = { organisationId, name: 'taken', permissions: ['encounters.access'] };
   await createRole(database.pool, role);
   const create = (changed: Partial<typeof role>) =>
