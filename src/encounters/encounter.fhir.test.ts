@@ -48,7 +48,7 @@ const full: EncounterRecord = {
   lastUpdated: '2024-02-03T09:00:01.123456Z',
 };
 
-test('every element of an encounter is expressed', () => {
+test('every element of an encounter is expressed [ENC-3, ENC-4, ENC-5, ENC-6, ENC-7, ENC-9]', () => {
   assert.deepEqual(JSON.parse(encounterJson(full)), {
     resourceType: 'Encounter',
     id: '22222222-2222-4222-8222-222222222222',
@@ -99,7 +99,7 @@ test('every element of an encounter is expressed', () => {
   });
 });
 
-test('what is expressed conforms to FHIR R4', () => {
+test('what is expressed conforms to FHIR R4 [HTTP-30]', () => {
   const bare = {
     ...full,
     identifier: null,
@@ -114,7 +114,7 @@ test('what is expressed conforms to FHIR R4', () => {
       assert.deepEqual(fhirFaults(JSON.parse(encounterJson({ ...record, status }))), []);
 });
 
-test("class displays are HL7's own", () => {
+test("class displays are HL7's own [ENC-4]", () => {
   const { entry } = readJson('fhir/r4/v3-codesystems.json') as unknown as {
     entry: { resource: { url: string; concept: Concept[] } }[];
   };
@@ -128,7 +128,7 @@ test("class displays are HL7's own", () => {
     assert.equal(display, official.get(code), code);
 });
 
-test('what is not known is left out, and an open visit has no period.end', () => {
+test('what is not known is left out, and an open visit has no period.end [ENC-7]', () => {
   const bare: EncounterRecord = {
     ...full,
     status: 'in-progress',
@@ -157,7 +157,7 @@ test('what is not known is left out, and an open visit has no period.end', () =>
   });
 });
 
-test('a visit that is finished without an end says that the end is not known', () => {
+test('a visit that is finished without an end says that the end is not known [ENC-8]', () => {
   const { period } = JSON.parse(encounterJson({ ...full, end: null }));
   assert.deepEqual(period, {
     start: '2024-01-31T23:15:00+01:00',

@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => api.close());
 
-test('the capability statement is open to anyone and says what the interface does', async () => {
+test('the capability statement is open to anyone and says what the interface does [ENC-34]', async () => {
   const answer = await api.call('/encounters/fhir/metadata');
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');

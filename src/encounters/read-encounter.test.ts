@@ -33,7 +33,7 @@ const entries = async (ofPatient: string) =>
     )
   ).rows;
 
-test('an encounter is answered as FHIR, with its validators', async () => {
+test('an encounter is answered as FHIR, with its validators [ENC-1, ENC-31]', async () => {
   const answer = await api.call(path(encounterId), { token: account.token });
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
@@ -57,7 +57,7 @@ test('an encounter is answered as FHIR, with its validators', async () => {
   });
 });
 
-test('the read is in the access log before it is answered, also when the answer is 304', async () => {
+test('the read is in the access log before it is answered, also when the answer is 304 [ENC-32, LOG-9]', async () => {
   const patient = await insertPatient(api.database.pool, tenant);
   const id = await insertEncounter(api.database.pool, tenant, { patientId: patient });
   await api.call(path(id.toUpperCase()), { token: account.token });
@@ -81,7 +81,7 @@ test('the read is in the access log before it is answered, also when the answer 
   ]);
 });
 
-test('another version is answered in full', async () => {
+test('another version is answered in full [ENC-32]', async () => {
   const answer = await api.call(path(encounterId), {
     token: account.token,
     headers: { 'if-none-match': 'W/"2"' },
@@ -89,7 +89,7 @@ test('another version is answered in full', async () => {
   assert.equal(answer.status, 200);
 });
 
-test('purposeOfUse missing, unknown or given twice is 400', async () => {
+test('purposeOfUse missing, unknown or given twice is 400 [ENC-12, LOG-1]', async () => {
   for (const query of ['', 'purposeOfUse=CURIOSITY', 'purposeOfUse=', 'purposeOfUse=OPS&purposeOfUse=OPS']) {
     const answer = await api.call(path(encounterId, query), { token: account.token });
     assert.equal(answer.status, 400, query);
@@ -98,7 +98,7 @@ test('purposeOfUse missing, unknown or given twice is 400', async () => {
   }
 });
 
-test('without a token 401, without the permission or the module 403', async () => {
+test('without a token 401, without the permission or the module 403 [ENC-30]', async () => {
   assert.equal((await api.call(path(encounterId))).status, 401);
   const other = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.search'] });
   assert.equal((await api.call(path(encounterId), { token: other.token })).status, 403);
@@ -109,7 +109,7 @@ test('without a token 401, without the permission or the module 403', async () =
   assert.equal((await api.call(path(encounterId), { token: there.token })).status, 403);
 });
 
-test('unknown, malformed, of another facility and of another tenant are one 404', async () => {
+test('unknown, malformed, of another facility and of another tenant are one 404 [ACC-3]', async () => {
   const facilityId = await api.createFacility(tenant.organisationId);
   const elsewhere = await api.createAccount({ ...tenant, facilityId });
   const stranger = await api.createAccount(await api.createTenant());
@@ -125,7 +125,7 @@ test('unknown, malformed, of another facility and of another tenant are one 404'
   }
 });
 
-test('a refused purpose is 403 and logged as refused; another purpose is answered', async () => {
+test('a refused purpose is 403 and logged as refused; another purpose is answered [LOG-5]', async () => {
   const patient = await insertPatient(api.database.pool, tenant, { refusedPurposes: ['RESEARCH'] });
   const id = await insertEncounter(api.database.pool, tenant, { patientId: patient });
   const refused = await api.call(path(id, 'purposeOfUse=RESEARCH'), {
@@ -143,7 +143,7 @@ test('a refused purpose is 403 and logged as refused; another purpose is answere
   );
 });
 
-test('other media types are 406, before anything is read', async () => {
+test('other media types are 406, before anything is read [ENC-35]', async () => {
   const patient = await insertPatient(api.database.pool, tenant);
   const id = await insertEncounter(api.database.pool, tenant, { patientId: patient });
   const answer = await api.call(path(id), {

@@ -96,7 +96,7 @@ async function all(
   throw new Error('the pages never ended');
 }
 
-test('pages of any size give every encounter once, newest first, also with equal start times', async () => {
+test('pages of any size give every encounter once, newest first, also with equal start times [ENC-22, ENC-24]', async () => {
   await fc.assert(
     fc.asyncProperty(visits, fc.integer({ min: 1, max: 7 }), async (list, count) => {
       const patientId = await insert(list);
@@ -142,7 +142,7 @@ function touches(
   return prefix === 'le' ? startsBefore : endsAtOrAfter && startsBefore;
 }
 
-test('status and date let through what the rules say, whatever the page size', async () => {
+test('status and date let through what the rules say, whatever the page size [ENC-17]', async () => {
   const statuses = fc.option(fc.constantFrom(...ENCOUNTER_STATUSES), { nil: undefined });
   const filters = fc.array(fc.tuple(dateValues, statuses, fc.integer({ min: 1, max: 12 })), {
     minLength: 10,
@@ -171,7 +171,7 @@ test('status and date let through what the rules say, whatever the page size', a
   );
 });
 
-test('start times that differ by a microsecond keep their order over pages', async () => {
+test('start times that differ by a microsecond keep their order over pages [ENC-22]', async () => {
   const patientId = await insertPatient(database.pool, scope);
   const ids: string[] = [];
   for (const micro of ['123457', '123456', '123455', '123454'])

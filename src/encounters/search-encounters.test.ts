@@ -52,7 +52,7 @@ const logged = async (ofPatient: string) =>
     )
   ).rows;
 
-test('a search is a searchset, newest first, with self, full URLs and no total', async () => {
+test('a search is a searchset, newest first, with self, full URLs and no total [ENC-2, ENC-25, ENC-26]', async () => {
   const answer = await searchOf();
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
@@ -76,7 +76,7 @@ test('a search is a searchset, newest first, with self, full URLs and no total',
   }
 });
 
-test('next links lead through every page, with the parameters that were understood', async () => {
+test('next links lead through every page, with the parameters that were understood [HTTP-11, ENC-23]', async () => {
   const first = await searchOf({
     patient: `Patient/${patientId}`,
     _count: '3',
@@ -93,18 +93,18 @@ test('next links lead through every page, with the parameters that were understo
   assert.equal(link(second.json, 'next'), undefined);
 });
 
-test('a full last page has no next link', async () => {
+test('a full last page has no next link [ENC-23]', async () => {
   const bundle = (await searchOf({ _count: '4' })).json;
   assert.equal(bundle.entry.length, 4);
   assert.equal(link(bundle, 'next'), undefined);
 });
 
-test('an empty result has no entry', async () => {
+test('an empty result has no entry [ENC-26]', async () => {
   const bundle = (await searchOf({ status: 'cancelled' })).json;
   assert.deepEqual(Object.keys(bundle).sort(), ['link', 'resourceType', 'type']);
 });
 
-test('status and date filter, dates in the time zone of the facility', async () => {
+test('status and date filter, dates in the time zone of the facility [ENC-16]', async () => {
   assert.deepEqual(ids((await searchOf({ status: 'planned' })).json), encounterIds.slice(0, 1));
   assert.deepEqual(ids((await searchOf({ date: '2024-04' })).json), encounterIds.slice(1, 2));
   const both = await search([
@@ -165,7 +165,7 @@ const faults: [string, Query][] = [
   ],
 ];
 for (const [fault, query] of faults)
-  test(`${fault}: 400 that names the parameter`, async () => {
+  test(`${fault}: 400 that names the parameter [ENC-10, ENC-12, ENC-20]`, async () => {
     const answer = await search(query);
     assert.equal(answer.status, 400);
     assert.deepEqual(Object.keys(answer.json), ['statusCode', 'message', 'error']);
@@ -173,13 +173,13 @@ for (const [fault, query] of faults)
     assert.ok(answer.json.message.includes(name), answer.json.message);
   });
 
-test('what is wrong with a count or an empty patient is told in words', async () => {
+test('what is wrong with a count or an empty patient is told in words [ENC-20]', async () => {
   for (const _count of ['0', '101', 'ten', ''])
     assert.equal((await searchOf({ _count })).json.message, '_count must be an integer from 1 to 100.');
   assert.equal((await searchOf({ patient: '' })).json.message, 'patient must not be empty.');
 });
 
-test('an unknown status is told the five that there are', async () => {
+test('an unknown status is told the five that there are [ENC-13]', async () => {
   const { json } = await searchOf({ status: 'completed' });
   assert.equal(
     json.message,
@@ -187,7 +187,7 @@ test('an unknown status is told the five that there are', async () => {
   );
 });
 
-test('unknown parameters are an error when the caller asks for strictness', async () => {
+test('unknown parameters are an error when the caller asks for strictness [HTTP-11]', async () => {
   const answer = await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS&colour=blue`, {
     token: account.token,
     headers: { prefer: 'handling=strict' },
@@ -195,7 +195,7 @@ test('unknown parameters are an error when the caller asks for strictness', asyn
   assert.equal(answer.status, 400);
 });
 
-test('a cursor is good for its own patient, filters, facility and tenant only; the page size may change', async () => {
+test('a cursor is good for its own patient, filters, facility and tenant only; the page size may change [ENC-27]', async () => {
   const cursorOf = (bundle: Bundle) => new URL(link(bundle, 'next') ?? '').searchParams.get('cursor') ?? '';
   const cursor = cursorOf((await searchOf({ _count: '1' })).json);
   const facilityId = await api.createFacility(tenant.organisationId, { timeZone: 'Europe/Berlin' });
@@ -219,7 +219,7 @@ test('a cursor is good for its own patient, filters, facility and tenant only; t
   }
 });
 
-test('an unknown patient, a malformed id, another facility and another tenant are one 404', async () => {
+test('an unknown patient, a malformed id, another facility and another tenant are one 404 [ENC-29]', async () => {
   const facilityId = await api.createFacility(tenant.organisationId);
   const elsewhere = await api.createAccount({ ...tenant, facilityId });
   const stranger = await api.createAccount(await api.createTenant());
@@ -258,7 +258,7 @@ test('encounters of the same patient at another facility stay there', async () =
   assert.deepEqual(await at(facilityId), [there]);
 });
 
-test('without a token 401; without the permission or the module 403', async () => {
+test('without a token 401; without the permission or the module 403 [ENC-30]', async () => {
   const query = `?patient=${patientId}&purposeOfUse=OPS`;
   assert.equal((await api.call(COLLECTION + query)).status, 401);
   const reader = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.read'] });
@@ -270,7 +270,7 @@ test('without a token 401; without the permission or the module 403', async () =
   assert.equal((await api.call(COLLECTION + query, { token: there.token })).status, 403);
 });
 
-test('every page is checked and logged anew', async () => {
+test('every page is checked and logged anew [ENC-28]', async () => {
   const patient = await insertPatient(api.database.pool, tenant);
   for (const start of ['2024-01-01T00:00:00Z', '2024-01-02T00:00:00Z'])
     await insertEncounter(api.database.pool, tenant, { patientId: patient, start });
@@ -290,7 +290,7 @@ test('every page is checked and logged anew', async () => {
   ]);
 });
 
-test('_search takes the parameters as a form, alone or beside the query', async () => {
+test('_search takes the parameters as a form, alone or beside the query [ENC-33]', async () => {
   const post = (body: string, query = '', type = 'application/x-www-form-urlencoded') =>
     api.call(`${COLLECTION}/_search${query}`, {
       method: 'POST',
@@ -314,7 +314,7 @@ test('_search takes the parameters as a form, alone or beside the query', async 
   assert.equal((await post(`{"patient":"${patientId}"}`, '', 'application/json')).status, 415);
 });
 
-test('other media types are 406', async () => {
+test('other media types are 406 [ENC-35]', async () => {
   const answer = await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS`, {
     token: account.token,
     headers: { accept: 'application/fhir+xml' },
@@ -325,7 +325,7 @@ test('other media types are 406', async () => {
   assert.equal(new URL(link(json.json, 'next') ?? '').searchParams.get('_format'), 'json');
 });
 
-test('a status is understood as a token, with the system of its codes or none', async () => {
+test('a status is understood as a token, with the system of its codes or none [ENC-13]', async () => {
   const plain = await searchOf({ status: 'planned' });
   for (const status of ['|planned', 'http://hl7.org/fhir/encounter-status|planned']) {
     const { status: code, json } = await searchOf({ status });
@@ -347,7 +347,7 @@ test('a status is understood as a token, with the system of its codes or none', 
   }
 });
 
-test('subject is another name of patient; two patients are refused', async () => {
+test('subject is another name of patient; two patients are refused [ENC-11]', async () => {
   const query = { purposeOfUse: 'TREATMENT', _count: '2' };
   const plain = await search({ patient: patientId, ...query });
   const strict = { token: account.token, headers: { prefer: 'handling=strict' } };
@@ -369,7 +369,7 @@ test('subject is another name of patient; two patients are refused', async () =>
   assert.equal((await search({ subject: '', ...query })).status, 400);
 });
 
-test('_id finds one encounter of the patient, together with the other filters', async () => {
+test('_id finds one encounter of the patient, together with the other filters [ENC-21]', async () => {
   const [newest = '', second = ''] = encounterIds;
   for (const id of [second, second.toUpperCase()]) {
     const { json } = await searchOf({ _id: id });
@@ -391,7 +391,7 @@ test('_id finds one encounter of the patient, together with the other filters', 
   for (const id of ['', `${newest},${second}`]) assert.equal((await searchOf({ _id: id })).status, 400);
 });
 
-test('a cursor is bound to _id', async () => {
+test('a cursor is bound to _id [ENC-27]', async () => {
   const first = await searchOf({ _count: '1' });
   const cursor = new URL(link(first.json, 'next') ?? '').searchParams.get('cursor') ?? '';
   assert.equal((await searchOf({ cursor })).status, 200);

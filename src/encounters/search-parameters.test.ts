@@ -8,7 +8,7 @@ const filter = (text: string, timeZone = 'UTC') => {
   return [endsFrom?.toISOString(), startsBefore?.toISOString()];
 };
 
-test('a bare date and eq are the whole of it, ge its start, le its end', () => {
+test('a bare date and eq are the whole of it, ge its start, le its end [ENC-14, ENC-15]', () => {
   const day = ['2024-02-29T00:00:00.000Z', '2024-03-01T00:00:00.000Z'];
   assert.deepEqual(filter('2024-02-29'), day);
   assert.deepEqual(filter('eq2024-02-29'), day);
@@ -16,7 +16,7 @@ test('a bare date and eq are the whole of it, ge its start, le its end', () => {
   assert.deepEqual(filter('le2024-02-29'), [undefined, day[1]]);
 });
 
-test('each precision stands for its span', () => {
+test('each precision stands for its span [ENC-15]', () => {
   assert.deepEqual(filter('2024'), ['2024-01-01T00:00:00.000Z', '2025-01-01T00:00:00.000Z']);
   assert.deepEqual(filter('2024-12'), ['2024-12-01T00:00:00.000Z', '2025-01-01T00:00:00.000Z']);
   assert.deepEqual(filter('2024-01-01T10:00Z'), ['2024-01-01T10:00:00.000Z', '2024-01-01T10:01:00.000Z']);
@@ -26,7 +26,7 @@ test('each precision stands for its span', () => {
   ]);
 });
 
-test('a date without a zone is a day of the facility, daylight saving included', () => {
+test('a date without a zone is a day of the facility, daylight saving included [ENC-16]', () => {
   assert.deepEqual(filter('2024-03-31', 'Europe/Berlin'), [
     '2024-03-30T23:00:00.000Z',
     '2024-03-31T22:00:00.000Z',
@@ -37,7 +37,7 @@ test('a date without a zone is a day of the facility, daylight saving included',
   ]);
 });
 
-test('anything else is 400', () => {
+test('anything else is 400 [ENC-14]', () => {
   const faults = [
     '',
     'ge',
@@ -68,7 +68,7 @@ test('anything else is 400', () => {
     );
 });
 
-test('two dates must both hold', () => {
+test('two dates must both hold [ENC-14]', () => {
   const search = (date: string[]) => parseEncounterSearch({ patient: 'x', date }, 'UTC').date;
   assert.deepEqual(search(['ge2024-01-01', 'le2024-01-31']), {
     endsFrom: new Date('2024-01-01T00:00:00Z'),
@@ -78,7 +78,7 @@ test('two dates must both hold', () => {
   assert.deepEqual(search(['ge2024', 'ge2023']), search(['ge2024']));
 });
 
-test('the patient may be bare or a reference, in either case of letters', () => {
+test('the patient may be bare or a reference, in either case of letters [ENC-10]', () => {
   const patient = (text: string) => parseEncounterSearch({ patient: text }, 'UTC').patientId;
   assert.equal(patient('Patient/AB'), 'ab');
   assert.equal(patient('AB'), 'ab');

@@ -101,14 +101,14 @@ describe('an order that is too large for one answer', () => {
     heldVersion: null,
   });
 
-  test('a report with a large document is answered whole, beside small orders', async () => {
+  test('a report with a large document is answered whole, beside small orders [FETCH-24]', async () => {
     const [whole] = await Promise.all([get(1), get(2)]);
     assert.equal(whole.status, 200);
     const form = whole.json.reports[0]?.resource.presentedForm[0];
     assert.equal(Buffer.from(form.data, 'base64').compare(DOCUMENT), 0);
   });
 
-  test('documents that do not fit together are named with their sizes, without their contents', async () => {
+  test('documents that do not fit together are named with their sizes, without their contents [FETCH-23]', async () => {
     const { status, json } = await get(2);
     assert.equal(status, 200);
     const reports: Json[] = json.reports;
@@ -121,7 +121,7 @@ describe('an order that is too large for one answer', () => {
     );
   });
 
-  test('what cannot be made small enough is refused and named', async () => {
+  test('what cannot be made small enough is refused and named [FETCH-23]', async () => {
     const { status, json } = await get(3);
     assert.equal(status, 422);
     assert.deepEqual(json, {

@@ -49,7 +49,7 @@ async function assign(patientId: string, connectionId: string, value: string, at
   );
 }
 
-test('the assigned ids follow those of the source, on the patient, in lists and in the FHIR Patient', async () => {
+test('the assigned ids follow those of the source, on the patient, in lists and in the FHIR Patient [PAT-8]', async () => {
   const [first, second] = [
     await insertConnection('North exchange'),
     await insertConnection('South exchange'),
@@ -77,7 +77,7 @@ test('the assigned ids follow those of the source, on the patient, in lists and 
   }
 });
 
-test('a patient whose source gave no identifier has the assigned one', async () => {
+test('a patient whose source gave no identifier has the assigned one [PAT-8]', async () => {
   const connection = await insertConnection('West exchange');
   const patientId = await insertPatient(api.database.pool, tenant, { names: [{ family: 'Lund' }] });
   await assign(patientId, connection, 'WEST1', '2026-01-01T00:00:00Z');

@@ -63,7 +63,7 @@ const full: PatientRecord = {
   addresses: [{ use: 'home', line: ['1 High Street'], city: 'Berlin', postalCode: '10115', country: 'DE' }],
 };
 
-test('every element of a patient is expressed, and nothing of the privacy setting', () => {
+test('every element of a patient is expressed, and nothing of the privacy setting [PAT-7]', () => {
   const resource = patientResource(full);
   assert.deepEqual(resource, {
     resourceType: 'Patient',

@@ -35,7 +35,7 @@ const HELD = {
   telecom: [{ system: 'email', value: 'ada@example.org' }],
 };
 
-test('a patient is answered with everything that is known', async () => {
+test('a patient is answered with everything that is known [PAT-6]', async () => {
   const answer = await read(patientId);
   assert.equal(answer.status, 200);
   const { updatedAt, ...patient } = answer.json;
@@ -61,7 +61,7 @@ test('a patient is answered with everything that is known', async () => {
   });
 });
 
-test('the FHIR Patient is answered as FHIR, with its validators', async () => {
+test('the FHIR Patient is answered as FHIR, with its validators [PAT-7]', async () => {
   const answer = await read(patientId.toUpperCase(), '/clinical/fhir');
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
@@ -89,7 +89,7 @@ test('the FHIR Patient is answered as FHIR, with its validators', async () => {
 });
 
 for (const form of FORMS)
-  test(`GET /patients/base/<id>${form}: privacy, purpose and trace`, async () => {
+  test(`GET /patients/base/<id>${form}: privacy, purpose and trace [LOG-2]`, async () => {
     const patient = await insertPatient(api.database.pool, tenant, { refusedPurposes: ['OPS', 'PAYMENT'] });
     assert.equal((await read(patient, form)).status, 403, 'OPS without a purpose');
     assert.equal((await read(patient, form, '?purposeOfUse=TREATMENT')).status, 200);
@@ -107,7 +107,7 @@ for (const form of FORMS)
   });
 
 for (const form of FORMS)
-  test(`GET /patients/base/<id>${form}: one 404 for what is not there, 401 and 403 before it`, async () => {
+  test(`GET /patients/base/<id>${form}: one 404 for what is not there, 401 and 403 before it [ACC-3, PAT-6]`, async () => {
     const facilityId = await api.createFacility(tenant.organisationId);
     const elsewhere = await api.createAccount({ ...tenant, facilityId });
     const stranger = await api.createAccount(await api.createTenant());

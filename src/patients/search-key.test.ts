@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { foldPhone, foldText, patientSearchKeys, searchTerms, sortName } from './search-key.ts';
 
-test('folding drops case, accents, apostrophes and repeated spaces', () => {
+test('folding drops case, accents, apostrophes and repeated spaces [PAT-3]', () => {
   assert.equal(foldText('  José   O’NEIL '), 'jose oneil');
   assert.equal(foldText("O'Neil"), 'oneil');
   assert.equal(foldText('GROẞMANN'), foldText('Großmann'));
@@ -20,7 +20,7 @@ test('folding what is folded changes nothing', () => {
   );
 });
 
-test('every part of a name is a key, whole and by its words', () => {
+test('every part of a name is a key, whole and by its words [PAT-2]', () => {
   const keys = patientSearchKeys({
     names: [{ family: 'van der Berg', given: ['Anne-Marie', 'Zoë'], text: 'Zoë Berg' }],
     identifiers: [{ value: 'MRN-0007' }, {}],
@@ -47,7 +47,7 @@ test('every part of a name is a key, whole and by its words', () => {
   assert.deepEqual(of('email'), ['anne@example.org']);
 });
 
-test('a search is read as name starts, an identifier, a phone or an email', () => {
+test('a search is read as name starts, an identifier, a phone or an email [PAT-2]', () => {
   assert.deepEqual(searchTerms('  Zoë  BERG '), {
     nameStarts: ['zoe', 'berg'],
     identifier: 'zoe berg',

@@ -43,7 +43,7 @@ const call = (query: Record<string, string> | [string, string][], token = accoun
 const found = async (search: string) =>
   (await call({ search })).json.items.map((item: { id: string }) => item.id);
 
-test('a patient is listed as a summary', async () => {
+test('a patient is listed as a summary [PAT-1]', async () => {
   const answer = await call({ search: 'mrn-0042' });
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -62,7 +62,7 @@ test('a patient is listed as a summary', async () => {
   });
 });
 
-test('every word must start a part of the name; an identifier, phone or email must be whole', async () => {
+test('every word must start a part of the name; an identifier, phone or email must be whole [PAT-2]', async () => {
   const expected: [search: string, found: (string | undefined)[]][] = [
     ['ad', [ids.Ada, ids.Adam]],
     ['AD smi', [ids.Adam]],
@@ -90,7 +90,7 @@ test('every word must start a part of the name; an identifier, phone or email mu
   for (const [search, patients] of expected) assert.deepEqual(await found(search), patients, search);
 });
 
-test('without search every patient is listed, by name, page by page', async () => {
+test('without search every patient is listed, by name, page by page [PAT-4]', async () => {
   const all: string[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
@@ -103,7 +103,7 @@ test('without search every patient is listed, by name, page by page', async () =
   assert.deepEqual((await call({ search: '  ', limit: '100' })).json.items.length, 4);
 });
 
-test('patients of one name are paged once each', async () => {
+test('patients of one name are paged once each [PAT-4]', async () => {
   const other = await api.createTenant();
   const there = await api.createAccount(other);
   const same = await Promise.all(
@@ -133,7 +133,7 @@ test('a search of signs alone finds nobody', async () => {
   }
 });
 
-test('patients whose privacy refuses the purpose are left out, and pages stay full', async () => {
+test('patients whose privacy refuses the purpose are left out, and pages stay full [PAT-5]', async () => {
   const list = async (purposeOfUse: string) =>
     (await call({ search: 'smith', purposeOfUse, limit: '2' })).json.items.map(
       (item: { id: string }) => item.id,
@@ -142,7 +142,7 @@ test('patients whose privacy refuses the purpose are left out, and pages stay fu
   assert.deepEqual(await list('TREATMENT'), [ids.Adam, ids.Shy]);
 });
 
-test('each patient shown is in the access log, with the purpose, OPS by default', async () => {
+test('each patient shown is in the access log, with the purpose, OPS by default [LOG-2]', async () => {
   const patient = await insertPatient(api.database.pool, tenant, { names: [{ family: 'Logged' }] });
   await call({ search: 'logged' });
   await call({ search: 'logged', purposeOfUse: 'PAYMENT' });
@@ -163,7 +163,7 @@ test('each patient shown is in the access log, with the purpose, OPS by default'
   ]);
 });
 
-test('other facilities and tenants are not seen', async () => {
+test('other facilities and tenants are not seen [ACC-3]', async () => {
   const facilityId = await api.createFacility(tenant.organisationId);
   const elsewhere = await api.createAccount({ ...tenant, facilityId });
   assert.deepEqual((await call({}, elsewhere.token)).json, { items: [], nextCursor: null });
@@ -188,7 +188,7 @@ test('a cursor is good for its own search and facility only', async () => {
   assert.equal((await call({ search: 'smith', cursor: `${cursor}A` })).status, 400);
 });
 
-test('faulty parameters are 400, a missing permission or module 403, a missing token 401', async () => {
+test('faulty parameters are 400, a missing permission or module 403, a missing token 401 [PAT-1]', async () => {
   const faulty: ([string, string][] | Record<string, string>)[] = [
     { limit: '0' },
     { limit: '101' },

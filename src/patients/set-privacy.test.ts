@@ -29,7 +29,7 @@ const path = (id = patientId) => `/patients/base/${id}/privacy`;
 const put = (body: unknown, { token = account.token, id = patientId } = {}) =>
   api.call(path(id), { method: 'PUT', token, body });
 
-test('a refused purpose is 403 and the others are 200, at once on another node', async () => {
+test('a refused purpose is 403 and the others are 200, at once on another node [LOG-3]', async () => {
   for (const refused of PURPOSES_OF_USE) {
     const answer = await put({ refusedPurposes: [refused] });
     assert.equal(answer.status, 200);
@@ -43,13 +43,13 @@ test('a refused purpose is 403 and the others are 200, at once on another node',
   }
 });
 
-test('an empty list refuses none', async () => {
+test('an empty list refuses none [LOG-3]', async () => {
   await put({ refusedPurposes: [...PURPOSES_OF_USE] });
   assert.equal((await put({ refusedPurposes: [] })).status, 200);
   assert.equal((await api.call(`/patients/base/${patientId}`, { token: account.token })).status, 200);
 });
 
-test("the change stands in the patient's access log", async () => {
+test("the change stands in the patient's access log [LOG-6]", async () => {
   await put({ refusedPurposes: [] });
   const log = await api.call(`/patients/base/${patientId}/access-log?action=patient.privacy-change`, {
     token: account.token,
@@ -58,7 +58,7 @@ test("the change stands in the patient's access log", async () => {
   assert.equal(log.json.items?.[0]?.outcome, 'allowed');
 });
 
-test('what is refused: unknown purposes, other shapes, no permission, other places', async () => {
+test('what is refused: unknown purposes, other shapes, no permission, other places [LOG-6]', async () => {
   for (const body of [
     { refusedPurposes: ['FUN'] },
     { refusedPurposes: 'RESEARCH' },

@@ -50,7 +50,7 @@ describe('who may call', () => {
     ['GET', '/terminology/unmapped'],
   ];
   for (const [method, path, body] of calls) {
-    test(`${method} ${path}: 401 without a token, 403 without the permission, 403 for another tenant`, async () => {
+    test(`${method} ${path}: 401 without a token, 403 without the permission, 403 for another tenant [TERM-8]`, async () => {
       const nobody = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });
       const stranger = await api.createAccount(await api.createTenant());
       const shared = { method, ...(body === undefined ? {} : { body }) };
@@ -63,7 +63,7 @@ describe('who may call', () => {
     });
   }
 
-  test('terminology.maps.read reads and changes nothing', async () => {
+  test('terminology.maps.read reads and changes nothing [TERM-8]', async () => {
     const reader = await api.createAccount(tenant, { permissions: ['terminology.maps.read'] });
     for (const path of [
       '/maps',
@@ -87,7 +87,7 @@ describe('who may call', () => {
 });
 
 describe('PUT /terminology/maps', () => {
-  test('201 with the entry, then 200 and nothing changed, then the next version', async () => {
+  test('201 with the entry, then 200 and nothing changed, then the next version [TERM-2]', async () => {
     const created = await put(entry);
     assert.equal(created.status, 201);
     assert.deepEqual(created.json, {
@@ -149,7 +149,7 @@ describe('PUT /terminology/maps', () => {
     assert.equal((await put('x', { 'content-type': 'text/plain' })).status, 415);
   });
 
-  test('an entry of a facility is put at that facility only', async () => {
+  test('an entry of a facility is put at that facility only [TERM-2]', async () => {
     const own = await put({ ...entry, facilityId: tenant.facilityId });
     assert.deepEqual([own.status, own.json.facilityId], [201, tenant.facilityId]);
     assert.equal((await put({ ...entry, facilityId: sisterFacilityId })).status, 403);
@@ -246,7 +246,7 @@ describe('DELETE /terminology/maps', () => {
     api.call(`/terminology/maps?${query}`, { method: 'DELETE', token: account.token, headers });
   const key = `localSystem=urn:lab&localCode=HGB&targetSystem=${LOINC}`;
 
-  test('204 once, 404 after that, and who did it stays on record', async () => {
+  test('204 once, 404 after that, and who did it stays on record [TERM-18]', async () => {
     await put(entry);
     const answer = await remove(key);
     assert.deepEqual([answer.status, answer.text], [204, '']);
@@ -264,7 +264,7 @@ describe('DELETE /terminology/maps', () => {
     ]);
   });
 
-  test('404 for what another tenant or facility has; it stays', async () => {
+  test('404 for what another tenant or facility has; it stays [TERM-9]', async () => {
     await put(entry);
     await put({ ...entry, facilityId: sisterFacilityId }, atSister());
     const stranger = await api.createAccount(await api.createTenant());
@@ -281,7 +281,7 @@ describe('DELETE /terminology/maps', () => {
 });
 
 describe('POST /terminology/maps/import', () => {
-  test('takes CSV, reports gaps by line, and changes nothing the second time', async () => {
+  test('takes CSV, reports gaps by line, and changes nothing the second time [TERM-10]', async () => {
     const file = `${HEADER}\nurn:lab,HGB,Hb,${LOINC},718-7,Hemoglobin\nurn:lab,BAD,,${LOINC},718-8,\n`;
     const rejected = [
       {
@@ -322,7 +322,7 @@ describe('POST /terminology/maps/import', () => {
     );
   });
 
-  test('takes a ConceptMap, and tells what of it has no place', async () => {
+  test('takes a ConceptMap, and tells what of it has no place [TERM-10]', async () => {
     const element = [{ code: 'HGB', target: [{ code: '718-7', equivalence: 'equivalent' }] }];
     const body = {
       resourceType: 'ConceptMap',
@@ -385,7 +385,7 @@ describe('GET /terminology/maps/export', () => {
 });
 
 describe('GET /terminology/maps/$translate', () => {
-  test('answers FHIR Parameters, the entry of the facility first', async () => {
+  test('answers FHIR Parameters, the entry of the facility first [TERM-15]', async () => {
     await put({ ...entry, targetDisplay: 'Hemoglobin' });
     const parameters = (...parameter: object[]) => ({ resourceType: 'Parameters', parameter });
     const match = (valueCoding: object) => ({
@@ -440,7 +440,7 @@ describe('GET /terminology/maps/$translate', () => {
 });
 
 describe('GET /terminology/maps/changes', () => {
-  test('tells each change of the organisation and the facility, newest first, page by page', async () => {
+  test('tells each change of the organisation and the facility, newest first, page by page [TERM-18]', async () => {
     await put(entry);
     await put({ ...entry, targetCode: '20509-6' });
     await put({ ...entry, facilityId: sisterFacilityId }, atSister());
@@ -478,7 +478,7 @@ describe('GET /terminology/unmapped', () => {
       values: [tenant.organisationId, facilityId, code, times, api.clock.now],
     });
 
-  test('lists what the facility of the call met, until it is mapped', async () => {
+  test('lists what the facility of the call met, until it is mapped [TERM-16]', async () => {
     await meet(tenant.facilityId, 'RARE', 1);
     await meet(tenant.facilityId, 'HGB', 9);
     await meet(sisterFacilityId, 'ELSE', 5);
@@ -512,7 +512,7 @@ describe('GET /terminology/unmapped', () => {
   });
 });
 
-test('a change on one node is in the next answer of another', async () => {
+test('a change on one node is in the next answer of another [TERM-4]', async () => {
   const other = await api.addNode();
   const ask = async () =>
     (await other.call('/terminology/maps/$translate?system=urn:lab&code=HGB', { token: manager.token })).json

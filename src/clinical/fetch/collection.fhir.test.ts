@@ -5,7 +5,7 @@ import { collectionJson, occurrence, summaryCode, writeResource } from './collec
 const observation = (elements: object) => ({ resourceType: 'Observation', id: 'a', ...elements });
 
 describe('the summary beside a resource', () => {
-  test('code: the LOINC one wherever it stands, else the first coding, else the text, else nothing', () => {
+  test('code: the LOINC one wherever it stands, else the first coding, else the text, else nothing [FETCH-12]', () => {
     const local = { system: 'https://hospital.example', code: 'NA' };
     assert.deepEqual(summaryCode({ coding: [local, { system: 'http://loinc.org', code: '2951-2' }] }), {
       code: '2951-2',
@@ -39,11 +39,11 @@ describe('the summary beside a resource', () => {
     [{ issued: '2024-03-05T09:00:00Z' }, 'UTC', '2024-03-05T09:00:00.000Z', undefined],
     [{}, 'UTC', undefined, undefined],
   ] as const)
-    test(`occurredAt and occurredOn of ${JSON.stringify(elements)} in ${zone}`, () =>
+    test(`occurredAt and occurredOn of ${JSON.stringify(elements)} in ${zone} [FETCH-13]`, () =>
       assert.deepEqual(occurrence(observation(elements), zone), { occurredAt, occurredOn }));
 });
 
-test('a collection without resources has no entry', () => {
+test('a collection without resources has no entry [FETCH-5]', () => {
   assert.equal(collectionJson('http://x', []), '{"resourceType":"Bundle","type":"collection"}');
   assert.deepEqual(JSON.parse(collectionJson('http://x', [writeResource(observation({}))])).entry, [
     { fullUrl: 'http://x/fhir/Observation/a', resource: { resourceType: 'Observation', id: 'a' } },

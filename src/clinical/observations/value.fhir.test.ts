@@ -7,7 +7,7 @@ const UCUM = 'http://unitsofmeasure.org';
 const quantityOf = (value: Omit<ObservedValue, 'valueType'>) =>
   JSON.parse(JSON.stringify(valueQuantityOf({ valueType: 'Quantity', ...value } as ObservedValue)));
 
-test('a unit text that is a UCUM code becomes one', () => {
+test('a unit text that is a UCUM code becomes one [TERM-21]', () => {
   assert.deepEqual(quantityOf({ valueUnit: 'mmol/L' }), { unit: 'mmol/L', system: UCUM, code: 'mmol/L' });
 });
 
@@ -16,7 +16,7 @@ test('a unit text that UCUM does not know, or knows as something else, stays tex
   assert.deepEqual(quantityOf({ valueUnit: 'K/uL' }), { unit: 'K/uL' });
 });
 
-test('a coded unit stays as it came', () => {
+test('a coded unit stays as it came [TERM-21]', () => {
   const coded = { unit: 'thousand', system: UCUM, code: '10*3/uL' };
   assert.deepEqual(
     quantityOf({ valueUnit: 'thousand', valueUnitSystem: UCUM, valueUnitCode: '10*3/uL' }),

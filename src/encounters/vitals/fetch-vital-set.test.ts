@@ -35,7 +35,7 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
   const sign = async (end: string): Promise<Json> =>
     list((await fetchSet()).observations).find(({ localId }) => localId.endsWith(end))?.resource as Json;
 
-  test('the signs of one encounter and instant are one set, whatever zone they were written in', async () => {
+  test('the signs of one encounter and instant are one set, whatever zone they were written in [FETCH-20, IN-19]', async () => {
     const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
     assert.deepEqual(
       list(json.items).map(({ vitalSetId: _, ...item }) => item),
@@ -47,7 +47,7 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
     assert.equal(json.nextCursor, null);
   });
 
-  test('answers one Observation per vital sign in a collection', async () => {
+  test('answers one Observation per vital sign in a collection [FETCH-3, FETCH-8]', async () => {
     const json = await fetchSet();
     assert.deepEqual(Object.keys(json), ['vitalSetId', 'bundle', 'observations']);
     assert.equal(json.vitalSetId, vitalSetId);
@@ -65,7 +65,7 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
     );
   });
 
-  test('blood pressure is one Observation with both components, the missing one with a reason', async () => {
+  test('blood pressure is one Observation with both components, the missing one with a reason [FETCH-9]', async () => {
     const { component, valueQuantity } = await sign('11');
     assert.equal(valueQuantity, undefined);
     assert.deepEqual(component, [
@@ -92,7 +92,7 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
     ]);
   });
 
-  test('spelled units become UCUM with their text kept; allowed ones stay; others are converted', async () => {
+  test('spelled units become UCUM with their text kept; allowed ones stay; others are converted [TERM-19]', async () => {
     const ucum = { system: 'http://unitsofmeasure.org' };
     assert.deepEqual((await sign('12')).valueQuantity, { value: 72, unit: 'bpm', ...ucum, code: '/min' });
     assert.deepEqual((await sign('13')).valueQuantity, { value: 101.3, unit: '°F', ...ucum, code: '[degF]' });
@@ -110,7 +110,7 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
     });
   });
 
-  test('a unit that fits no such sign gives a reason and a note, never a wrong value', async () => {
+  test('a unit that fits no such sign gives a reason and a note, never a wrong value [TERM-20]', async () => {
     const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
     const other = await api.call(`/encounters/vitals/${json.items[0]?.vitalSetId}/clinical/fhir`, {
       token: account.token,
@@ -129,7 +129,7 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
     );
   });
 
-  test('a set that was emptied and came back is answered as it is now, not as it was', async () => {
+  test('a set that was emptied and came back is answered as it is now, not as it was [FETCH-22]', async () => {
     const sign = (time: string, status: string, value: number) =>
       importJson(
         api.database.pool,
@@ -159,7 +159,7 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
     await sign('11:00:00', 'final', 37.1);
   });
 
-  test('401, 403, 400 and 404', async () => {
+  test('401, 403, 400 and 404 [ACC-3, FETCH-3]', async () => {
     const path = `/encounters/vitals/${vitalSetId}/clinical/fhir`;
     assert.equal((await api.call(path)).status, 401);
     const lab = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });

@@ -28,7 +28,7 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
   });
   after(() => api.close());
 
-  test('answers the order and its report; the study is in the bundle', async () => {
+  test('answers the order and its report; the study is in the bundle [FETCH-2, FETCH-7, FETCH-20]', async () => {
     const { status, json } = await api.call(PATH, { token: account.token });
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(json), ['orderId', 'bundle', 'orders', 'reports']);
@@ -49,7 +49,7 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
     ]);
   });
 
-  test('a study without order and report is listed under an order made up for it', async () => {
+  test('a study without order and report is listed under an order made up for it [FETCH-20, IN-18]', async () => {
     const { status, json } = await api.call(`/investigations/imaging/orders?patient=${PATIENT}`, {
       token: account.token,
     });
@@ -83,7 +83,7 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
     assert.equal(fetched.json.bundle.entry[1]?.resource?.id, '7c000000-0000-4000-8000-000000000040');
   });
 
-  test('401, 403 and 404', async () => {
+  test('401, 403 and 404 [FETCH-2]', async () => {
     assert.equal((await api.call(PATH)).status, 401);
     const lab = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });
     assert.equal((await api.call(PATH, { token: lab.token })).status, 403);

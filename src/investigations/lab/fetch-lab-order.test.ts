@@ -35,7 +35,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
   const get = (path = PATH, caller = account, headers: Record<string, string> = {}): Promise<Answer> =>
     api.call(path, { token: caller.token, headers });
 
-  test('answers the order, one Observation per result in the order of the report, and the report', async () => {
+  test('answers the order, one Observation per result in the order of the report, and the report [FETCH-1, FETCH-4, FETCH-6, FETCH-10, FETCH-11, FETCH-14, FETCH-15, FETCH-16]', async () => {
     const { status, headers, json } = await get();
     assert.equal(status, 200);
     assert.match(headers.get('content-type') ?? '', /^application\/json/);
@@ -63,7 +63,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     );
   });
 
-  test('codes results with LOINC where there is one, and times them in UTC', async () => {
+  test('codes results with LOINC where there is one, and times them in UTC [FETCH-11, FETCH-12, TERM-1]', async () => {
     const { json } = await get();
     const summaries = list(json.observations).map(({ localId, resourceType, resource, ...summary }) => [
       localId.slice(-2),
@@ -80,7 +80,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     ]);
   });
 
-  test('the bundle is a collection of the same resources, with absolute and unique addresses', async () => {
+  test('the bundle is a collection of the same resources, with absolute and unique addresses [FETCH-5]', async () => {
     const { json } = await get();
     const { bundle } = json;
     assert.deepEqual(Object.keys(bundle), ['resourceType', 'type', 'entry']);
@@ -123,7 +123,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     ]);
   });
 
-  test('the list is newest first, pages, and names the order that each fetch takes', async () => {
+  test('the list is newest first, pages, and names the order that each fetch takes [FETCH-20, FETCH-21]', async () => {
     const all = await get(`/investigations/lab/orders?patient=Patient/${PATIENT}`);
     assert.equal(all.status, 200);
     assert.deepEqual(all.json.items[0], {
@@ -145,7 +145,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     assert.equal(second.json.nextCursor, null);
   });
 
-  test('a terminology map shows in the next fetch on every node, standard code first, local kept', async () => {
+  test('a terminology map shows in the next fetch on every node, standard code first, local kept [TERM-3, TERM-4]', async () => {
     const node = await api.addNode();
     assert.equal((await get()).json.observations[2]?.code, 'CRP');
     const put = await api.call('/terminology/maps', {
@@ -170,7 +170,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     }
   });
 
-  test('a changed result shows in the next fetch', async () => {
+  test('a changed result shows in the next fetch [FETCH-22]', async () => {
     const before = await get();
     assert.equal(before.json.observations[4]?.resource?.status, 'registered');
     const changed = {
@@ -190,7 +190,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     assert.equal(json.observations[4]?.resource?.dataAbsentReason, undefined);
   });
 
-  test('a month has no occurredAt and no orderedAt: it would be an instant of another month elsewhere', async () => {
+  test('a month has no occurredAt and no orderedAt: it would be an instant of another month elsewhere [FETCH-13]', async () => {
     const facilityId = await api.createFacility(tenant.organisationId, { timeZone: 'Africa/Lagos' });
     const lagos = { ...tenant, facilityId };
     const someone = { resourceType: 'Patient', id: '7b100000-0000-4000-8000-000000000001' };
@@ -247,7 +247,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     );
   });
 
-  test('is traced in the access log with the purpose, OPS when none is named', async () => {
+  test('is traced in the access log with the purpose, OPS when none is named [LOG-2]', async () => {
     await get(`${PATH}?purposeOfUse=TREATMENT`);
     await get();
     const { rows } = await api.database.pool.query({
@@ -262,7 +262,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     ]);
   });
 
-  test('403 for a purpose that the patient refuses, in the fetch and in the list; others are let through', async () => {
+  test('403 for a purpose that the patient refuses, in the fetch and in the list; others are let through [LOG-4]', async () => {
     const set = (purposes: string[]) =>
       api.database.pool.query({
         text: 'update patient set refused_purposes = $3 where organisation_id = $1 and id = $2',
@@ -278,7 +278,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     await set([]);
   });
 
-  test('400 for a purpose, limit or cursor that is none', async () => {
+  test('400 for a purpose, limit or cursor that is none [FETCH-21, LOG-1]', async () => {
     assert.equal((await get(`${PATH}?purposeOfUse=FUN`)).status, 400);
     for (const query of ['', 'limit=0', 'limit=101', 'limit=x', 'cursor=nonsense'])
       assert.equal(
@@ -289,7 +289,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     assert.equal((await get('/investigations/lab/orders')).status, 400);
   });
 
-  test('a cursor of one patient does not work for another', async () => {
+  test('a cursor of one patient does not work for another [FETCH-21]', async () => {
     const { json } = await get(`/investigations/lab/orders?patient=${PATIENT}&limit=1`);
     const other = '7c000000-0000-4000-8000-000000000001';
     const answer = await get(`/investigations/lab/orders?patient=${other}&cursor=${json.nextCursor}`);
@@ -300,7 +300,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     assert.equal((await api.call(PATH)).status, 401);
   });
 
-  test('403 without the permission, and without the module', async () => {
+  test('403 without the permission, and without the module [FETCH-1]', async () => {
     const reader = await api.createAccount(tenant, { permissions: ['investigations.imaging.list'] });
     assert.equal((await get(PATH, reader)).status, 403);
     const bare = await api.createFacility(tenant.organisationId, { modules: ['imaging'] });
@@ -308,7 +308,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     assert.equal((await get(PATH, there)).status, 403);
   });
 
-  test('404 for an unknown id, a malformed one, an imaging order, and one of another tenant or facility', async () => {
+  test('404 for an unknown id, a malformed one, an imaging order, and one of another tenant or facility [ACC-3]', async () => {
     const imaging = '7c000000-0000-4000-8000-000000000010';
     for (const id of ['7b000000-0000-4000-8000-0000000000ff', 'x', imaging])
       assert.equal((await get(`/investigations/lab/orders/${id}/clinical/fhir`)).status, 404);

@@ -10,7 +10,7 @@ describe('LOINC check digit', () => {
   for (const code of published.split(' '))
     test(`${code} is good`, () => assert.equal(loincFault(code), undefined));
 
-  test('any one digit mistyped is caught', () => {
+  test('any one digit mistyped is caught [TERM-6]', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9_999_999 }),

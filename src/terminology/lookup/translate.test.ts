@@ -47,7 +47,7 @@ async function targetsOf(asked: FacilityScope, code: string, system: string | un
 }
 
 describe('what the maps say', () => {
-  test("is the organisation's entry, at each of its facilities and nowhere else", async () => {
+  test("is the organisation's entry, at each of its facilities and nowhere else [TERM-2]", async () => {
     await put(scope, null, {
       localSystem: LAB,
       localCode: 'HGB',
@@ -63,7 +63,7 @@ describe('what the maps say', () => {
     assert.deepEqual(await targetsOf(scope, 'HGB', 'urn:other'), []);
   });
 
-  test("is the facility's entry before the organisation's, at that facility only", async () => {
+  test("is the facility's entry before the organisation's, at that facility only [TERM-2]", async () => {
     await put(scope, null, { localSystem: LAB, localCode: 'GLU', targetSystem: LOINC, targetCode: '2345-7' });
     await put(scope, sister.facilityId, {
       localSystem: LAB,
@@ -75,7 +75,7 @@ describe('what the maps say', () => {
     assert.deepEqual(await targetsOf(sister, 'GLU'), [{ system: LOINC, code: '2339-0' }]);
   });
 
-  test('is nothing where the facility says that there is no counterpart', async () => {
+  test('is nothing where the facility says that there is no counterpart [TERM-5]', async () => {
     await put(scope, null, { localSystem: LAB, localCode: 'NONE', targetSystem: LOINC, targetCode: '718-7' });
     await put(scope, sister.facilityId, {
       localSystem: LAB,
@@ -148,7 +148,7 @@ describe('what the maps say', () => {
   });
 });
 
-test('a changed and a deleted entry show in the next look-up, of every translator', async () => {
+test('a changed and a deleted entry show in the next look-up, of every translator [TERM-4]', async () => {
   const [here, there] = [createTranslator({ db: database.pool }), createTranslator({ db: database.pool })];
   const coding = { system: LAB, code: 'LIVE' };
   const codes = async () => {

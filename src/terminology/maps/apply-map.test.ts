@@ -17,7 +17,7 @@ const translations = (
 ) => new Map([[translationKey(local), targets]]);
 
 describe('applying a map', () => {
-  test('puts the standard coding first and keeps the local one and the text', () => {
+  test('puts the standard coding first and keeps the local one and the text [TERM-3]', () => {
     const concept = {
       text: 'Haemoglobin',
       coding: [{ system: LOCAL, code: 'HGB', display: 'Hb', userSelected: true }],
@@ -27,7 +27,7 @@ describe('applying a map', () => {
     assert.equal(concept.coding.length, 1, 'the concept given is not changed');
   });
 
-  test('puts LOINC before other standard systems', () => {
+  test('puts LOINC before other standard systems [TERM-1]', () => {
     const snomed = { system: SNOMED, code: '259695003' };
     const mapped = applyMap(
       { coding: [{ system: LOCAL, code: 'HGB' }] },

@@ -44,7 +44,7 @@ describe('an entry that is taken', () => {
     ])
       assert.equal(faultOf({ targetSystem, targetCode: 'x' }), '', targetSystem);
   });
-  test('may say that there is no target', () => {
+  test('may say that there is no target [TERM-5]', () => {
     assert.equal(faultOf({ equivalence: 'unmatched', targetCode: null }), '');
   });
 });

@@ -86,7 +86,7 @@ const codeAt = async (facilityId: string) => {
 };
 
 for (const [name, write] of WRITES) {
-  test(`${name}: refused for the organisation to an account of one facility; its own map is its own`, async () => {
+  test(`${name}: refused for the organisation to an account of one facility; its own map is its own [TERM-7]`, async () => {
     assert.equal((await put(manager)).status, 201);
     const refused = await write(limited, 'organisation');
     assert.equal(refused.status, 403, refused.text);
@@ -100,7 +100,7 @@ for (const [name, write] of WRITES) {
     assert.equal(await codeAt(tenant.facilityId), '718-7', 'the other facility answers as before');
   });
 
-  test(`${name}: taken from an account of one facility whose role may change the organisation's map`, async () => {
+  test(`${name}: taken from an account of one facility whose role may change the organisation's map [TERM-7]`, async () => {
     const permissions = [MANAGE, 'terminology.maps.organisation'];
     const appointed = await api.createAccount(tenant, { permissions });
     assert.equal((await put(appointed)).status, 201);

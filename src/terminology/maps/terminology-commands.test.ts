@@ -79,7 +79,7 @@ async function fileOf(name: string, content: string): Promise<string> {
 }
 
 describe('terminology import', () => {
-  test('takes CSV; again changes nothing', async () => {
+  test('takes CSV; again changes nothing [TERM-10, TERM-11, CMD-11]', async () => {
     const path = await fileOf('maps.csv', FILE);
     const { document, text } = await run(importMapsCommand, [path]);
     const report = {
@@ -119,7 +119,7 @@ describe('terminology import', () => {
     ]);
   });
 
-  test('takes a ConceptMap, also from standard input, and for one facility', async () => {
+  test('takes a ConceptMap, also from standard input, and for one facility [TERM-10, CMD-11]', async () => {
     const element = [
       { code: 'HGB', target: [{ code: '718-7', equivalence: 'equal' }] },
       { code: 'X', target: [{}] },
@@ -177,7 +177,7 @@ describe('terminology import', () => {
 
 describe('terminology export', () => {
   for (const format of ['csv', 'conceptmap']) {
-    test(`writes ${format} that the import takes back`, async () => {
+    test(`writes ${format} that the import takes back [TERM-14]`, async () => {
       await run(importMapsCommand, [await fileOf('in.csv', FILE)]);
       const output = join(folder, `out.${format}`);
       const { document } = await run(exportMapsCommand, ['--format', format, '--output', output]);
@@ -210,7 +210,7 @@ test('terminology list searches, and goes on where a page ended', async () => {
   await assert.rejects(run(listMapsCommand, ['--limit', '0']), UsageError);
 });
 
-test('terminology translate answers as the next fetch will', async () => {
+test('terminology translate answers as the next fetch will [TERM-15]', async () => {
   await run(importMapsCommand, [await fileOf('translate.csv', FILE)]);
   const { document, text } = await run(translateCodeCommand, [
     '--facility',

@@ -175,7 +175,7 @@ describe('writing', () => {
     return (await Array.fromAsync(csvText(pages(), { withRelation }))).join('');
   };
 
-  test('has the header of the import, and CRLF', async () => {
+  test('has the header of the import, and CRLF [TERM-11]', async () => {
     assert.equal(await written([entry]), `${HEADER}\r\nurn:lab,A,b,${LOINC},718-7,Hemoglobin\r\n`);
     assert.equal(await written([]), `${HEADER}\r\n`);
   });

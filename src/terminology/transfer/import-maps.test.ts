@@ -42,7 +42,7 @@ async function kept(of = scope): Promise<string[]> {
 describe('importing', () => {
   const file = `${HEADER}\nurn:lab,A,a,${LOINC},718-7,x\nurn:lab,B,b,${LOINC},2345-7,y\n`;
 
-  test('keeps what is good; the same file again changes nothing', async () => {
+  test('keeps what is good; the same file again changes nothing [TERM-13]', async () => {
     const counts = { read: 2, rejectedCount: 0, rejected: [] };
     assert.deepEqual(await take(csv(file)), { ...counts, created: 2, changed: 0, unchanged: 0 });
     assert.deepEqual(await take(csv(file)), { ...counts, created: 0, changed: 0, unchanged: 2 });
@@ -56,7 +56,7 @@ describe('importing', () => {
     assert.deepEqual(await kept(), ['A=718-7 v1', 'B=2339-0 v2']);
   });
 
-  test('reports each gap with its line and reason, and keeps the rest', async () => {
+  test('reports each gap with its line and reason, and keeps the rest [TERM-12]', async () => {
     const gaps = `${HEADER}
 urn:lab,A,a,${LOINC},718-7,x
 urn:lab,B,b,${LOINC},,
@@ -231,7 +231,7 @@ describe('export and import', () => {
   }
 
   for (const format of ['csv', 'conceptmap'] as const satisfies ExportFormat[]) {
-    test(`as ${format} gives the same map in another organisation`, async () => {
+    test(`as ${format} gives the same map in another organisation [TERM-14]`, async () => {
       await take(entries);
       const text = await exportMaps(database.pool, scope, format);
       const other = {

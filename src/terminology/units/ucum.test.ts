@@ -26,7 +26,7 @@ describe('valid UCUM codes', () => {
     'µg/L',
   ];
   for (const code of [...bad, 'g'.repeat(101)])
-    test(`${JSON.stringify(code.slice(0, 20))} is not`, () => assert.equal(isUcum(code), false));
+    test(`${JSON.stringify(code.slice(0, 20))} is not [TERM-6]`, () => assert.equal(isUcum(code), false));
 });
 
 test('no text throws or makes the library print what it was given', () => {
@@ -89,7 +89,7 @@ describe('the unit of a laboratory quantity', () => {
     for (const unit of ['K/uL', 'M/uL', 'm/uL', 'C', 'F', 'PG', 'G', 'T', '1'])
       assert.deepEqual(normaliseUnit({ unit }), { unit }, unit);
   });
-  test('the source is believed where it says UCUM', () => {
+  test('the source is believed where it says UCUM [TERM-21]', () => {
     const source = { unit: 'K/uL', system: UCUM, code: 'K/uL' };
     assert.deepEqual(normaliseUnit(source), source);
   });

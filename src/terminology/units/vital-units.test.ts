@@ -61,7 +61,7 @@ describe('spellings become UCUM, the text of the source stays', () => {
     ['39156-5', 'kg/m^2', 'kg/m2'],
   ];
   for (const [code, spelling, ucum] of cases) {
-    test(`${spelling} of ${code} is ${ucum}`, () => {
+    test(`${spelling} of ${code} is ${ucum} [TERM-19]`, () => {
       const expected = { value: '98.60', unit: spelling, system: UCUM, code: ucum, converted: false };
       assert.deepEqual(vitalQuantity(code, { value: '98.60', unit: spelling }), expected);
       assert.deepEqual(
@@ -85,7 +85,7 @@ describe('other units are converted exactly', () => {
     ['8480-6', '12.0', 'cmHg', '120', 'mm[Hg]'],
   ];
   for (const [code, value, unit, expected, ucum] of cases) {
-    test(`${value} ${unit} of ${code} is ${expected} ${ucum}`, () => {
+    test(`${value} ${unit} of ${code} is ${expected} ${ucum} [TERM-19]`, () => {
       assert.deepEqual(vitalQuantity(code, { value, unit }), {
         value: expected,
         unit: ucum,
@@ -98,7 +98,7 @@ describe('other units are converted exactly', () => {
 });
 
 describe('what does not fit', () => {
-  test('a unit of another kind is a fault that names the units that fit', () => {
+  test('a unit of another kind is a fault that names the units that fit [TERM-20]', () => {
     const fault = { fault: 'unit-does-not-fit', allowed: ['Cel', '[degF]'] };
     assert.deepEqual(vitalQuantity('8310-5', { value: '1', unit: 'kg' }), fault);
     assert.deepEqual(vitalQuantity('8310-5', { value: '1', system: UCUM, code: '[in_i]' }), fault);
@@ -120,7 +120,7 @@ describe('what does not fit', () => {
       allowed: ['/min'],
     });
   });
-  test('a unit without end is none, and is found to be none at once', () => {
+  test('a unit without end is none, and is found to be none at once [TERM-22]', () => {
     const fault = { fault: 'unit-does-not-fit', allowed: ['/min'] };
     const start = performance.now();
     for (const space of [' ', '/', '. '])
@@ -130,7 +130,7 @@ describe('what does not fit', () => {
     const spaced = `beats${' '.repeat(40)}/${' '.repeat(40)}min`;
     assert.ok('code' in (vitalQuantity('8867-4', { value: '70', unit: spaced }) ?? {}));
   });
-  test('a value of too many digits to convert is never given in another unit', () => {
+  test('a value of too many digits to convert is never given in another unit [TERM-20, TERM-22]', () => {
     const value = '1'.repeat(401);
     assert.deepEqual(vitalQuantity('8302-2', { value, unit: 'm' }), {
       fault: 'unit-does-not-fit',

@@ -56,7 +56,7 @@ async function createScope(): Promise<FacilityScope> {
 }
 
 describe('counting', () => {
-  test('adds up over records, places and time', async () => {
+  test('adds up over records, places and time [TERM-16]', async () => {
     const unmapped = recorder();
     const code = { system: LAB, code: 'X', display: 'An X' };
     unmapped.met(scope, 'lab.result', [code, code]);
@@ -168,7 +168,7 @@ describe('the list', () => {
     await unmapped.close();
   }
 
-  test('has the most frequent first, page by page', async () => {
+  test('has the most frequent first, page by page [TERM-16]', async () => {
     await meet({ A: 1, B: 3, C: 2, D: 3, E: 1 });
     const seen: string[] = [];
     let cursor: string | undefined;
