@@ -5,7 +5,7 @@ import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-addr
 import { parseRetryAfter } from './retry-after.ts';
 
 describe('addresses that may be sent to', () => {
-  test('https anywhere, http to this machine', () => {
+  test('https anywhere, http to this machine [SEC-24]', () => {
     for (const address of [
       'https://fhir.example.org/r4',
       'https://10.0.0.7:8443/fhir',
@@ -24,7 +24,7 @@ describe('addresses that may be sent to', () => {
       assert.equal(parseOutboundAddress(address, 'operator').href, new URL(address).href);
   });
 
-  test('nothing else', () => {
+  test('nothing else [SEC-24]', () => {
     for (const address of [
       'fhir.example.org',
       'ftp://fhir.example.org',
@@ -67,7 +67,7 @@ describe('addresses that may be sent to', () => {
       assert.throws(() => parseOutboundAddress(address, 'operator'), { code: 'address_refused' }, address);
   });
 
-  test('a name is refused by what it resolves to', async () => {
+  test('a name is refused by what it resolves to [SEC-24]', async () => {
     assert.ok((await look('localhost', true)).length > 0);
     await assert.rejects(look('169.254.169.254', false), { code: 'address_refused' });
     await assert.rejects(look('64:ff9b::a9fe:a9fe', false), { code: 'address_refused' });
@@ -128,7 +128,7 @@ describe('addresses that an administrator may set over HTTP', () => {
   ];
   const bracketed = (address: string) => (address.includes(':') ? `[${address}]` : address);
 
-  test('are of the public internet', () => {
+  test('are of the public internet [SEC-25]', () => {
     for (const address of outside)
       assert.ok(parseOutboundAddress(`https://${bracketed(address)}:8443/in`, 'public'), address);
     assert.equal(parseOutboundAddress('https://HIE.example.org', 'public').href, 'https://hie.example.org/');
@@ -153,7 +153,7 @@ describe('addresses that an administrator may set over HTTP', () => {
       assert.throws(() => parseOutboundAddress(text, 'public'), { code: 'address_refused' }, text);
   });
 
-  test('and are looked at again when the name is resolved to connect', async () => {
+  test('and are looked at again when the name is resolved to connect [SEC-25]', async () => {
     for (const address of inside)
       await assert.rejects(look(address, false, 'public'), { code: 'address_refused' }, address);
     await assert.rejects(look('localhost', false, 'public'), { code: 'address_refused' });

@@ -79,7 +79,7 @@ async function secrets() {
 }
 
 describe('a rotation of the outbound secret', () => {
-  it('leaves the old one signing, however long, until the new one is activated', async () => {
+  it('leaves the old one signing, however long, until the new one is activated [EXC-46]', async () => {
     const { outboundSecret, outboundActiveFrom } = await rotate({ overlapSeconds: 60 });
     assert.equal(outboundActiveFrom, null);
     assert.equal(
@@ -96,7 +96,7 @@ describe('a rotation of the outbound secret', () => {
     assert.deepEqual(await activateSecret(database.pool, key()), 'none-waits');
   });
 
-  it('switches by itself at the time that was given, with nothing loaded anew', async () => {
+  it('switches by itself at the time that was given, with nothing loaded anew [EXC-46]', async () => {
     const { outboundSecret, outboundActiveFrom } = await rotate({ activate: inAnHour() });
     assert.ok(outboundActiveFrom);
     assert.equal(await deliver(connection.outboundSecret), 'valid');
@@ -106,7 +106,7 @@ describe('a rotation of the outbound secret', () => {
     assert.equal(await deliver(outboundSecret), 'valid', 'a second after');
   });
 
-  it('switches at once after a leak: when told to, and when the old ones end at once', async () => {
+  it('switches at once after a leak: when told to, and when the old ones end at once [EXC-47]', async () => {
     const first = await rotate({ activate: 'now' });
     assert.equal(await deliver(first.outboundSecret), 'valid');
     const second = await rotate({ overlapSeconds: 0 });

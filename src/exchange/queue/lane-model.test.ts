@@ -71,7 +71,7 @@ const steps: fc.Arbitrary<{ name: string; run: Step }> = fc.oneof(
   patient.map((index) => ({ name: `change ${index}`, run: change(index) })),
 );
 
-it('a lane never has two live leases, and its deliveries are done in order, none twice, none left out', async () => {
+it('a lane never has two live leases, and its deliveries are done in order, none twice, none left out [EXC-13]', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (run) => {
       const model = await freshModel();

@@ -82,7 +82,7 @@ const attemptCount = async () =>
     .rowCount;
 
 describe('leases', () => {
-  it('are given to one of many that ask at once', async () => {
+  it('are given to one of many that ask at once [EXC-15]', async () => {
     const ids = await insertPatients(pool(), place, 200);
     await queue(pool(), place, ids);
     const given = await Promise.all(Array.from({ length: 8 }, () => leaseDue(pool(), key, lease(40))));
@@ -99,7 +99,7 @@ describe('leases', () => {
     assert.equal(first?.patientId, old);
   });
 
-  it('fence off a worker whose lease has ended', async () => {
+  it('fence off a worker whose lease has ended [EXC-15]', async () => {
     const ids = await insertPatients(pool(), place, 1);
     await queue(pool(), place, ids);
     await rename(pool(), place, ids, '1');
@@ -251,7 +251,7 @@ describe('settling', () => {
 });
 
 describe('probes', () => {
-  it('are one at a time while the circuit is open, each of another lane, ever further apart', async () => {
+  it('are one at a time while the circuit is open, each of another lane, ever further apart [EXC-21]', async () => {
     const ids = await insertPatients(pool(), place, 3);
     await queue(pool(), place, ids);
     assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'none while it is closed');

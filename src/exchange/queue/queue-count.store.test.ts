@@ -44,7 +44,7 @@ const age = (seconds: number, tookMs = 1) =>
   );
 
 describe('the count of what waits', () => {
-  it('is what waits, and is made anew when it is old', async () => {
+  it('is what waits, and is made anew when it is old [EXC-52]', async () => {
     const ids = await insertPatients(database.pool, place, 3);
     await queue(database.pool, place, ids);
     await rename(database.pool, place, ids.slice(0, 1), 'second');

@@ -84,7 +84,7 @@ describe('a decision about a held delivery', () => {
     assert.deepEqual(await statuses(place), ['skipped', 'queued']);
   });
 
-  it('is recorded only as often as it was done', async () => {
+  it('is recorded only as often as it was done [EXC-31]', async () => {
     const { place, key } = await setUp();
     await hold(key);
     const decided = await Promise.all(

@@ -112,7 +112,7 @@ async function until(what: string, condition: () => Promise<boolean>, timeoutMs 
 const allDelivered = () => until('everything is delivered', async () => (await heads()).length === 0);
 
 describe('delivery', () => {
-  it('posts the stored envelope, signed, with the delivery id as idempotency key', async () => {
+  it('posts the stored envelope, signed, with the delivery id as idempotency key [EXC-5, EXC-6, EXC-7, EXC-8]', async () => {
     const [patientId = ''] = await insertPatients(database.pool, place, 1);
     assert.equal(await queue(database.pool, place, [patientId]), 1);
     work();
@@ -151,7 +151,7 @@ describe('delivery', () => {
     assert.equal(attempt?.nonce, headers['x-correlation-id']);
   });
 
-  it('writes the access log before it sends, and sends nothing when it cannot', async () => {
+  it('writes the access log before it sends, and sends nothing when it cannot [EXC-26]', async () => {
     const ids = await insertPatients(database.pool, place, 3);
     await queue(database.pool, place, ids);
     let logs = false;
@@ -182,7 +182,7 @@ describe('delivery', () => {
     });
   });
 
-  it('keeps the order of each patient, with two workers and many changes', async () => {
+  it('keeps the order of each patient, with two workers and many changes [EXC-13]', async () => {
     const ids = await insertPatients(database.pool, place, 20);
     await queue(database.pool, place, ids);
     exchange.behave = () => ({ status: Math.random() < 0.2 ? 503 : 200, delayMs: Math.random() * 10 });
@@ -206,7 +206,7 @@ describe('delivery', () => {
     );
   });
 
-  it('holds back only the patient whose delivery waits', async () => {
+  it('holds back only the patient whose delivery waits [EXC-14]', async () => {
     const [slow = '', ...others] = await insertPatients(database.pool, place, 10);
     exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === slow ? 500 : 200 });
     await queue(database.pool, place, [slow, ...others]);
@@ -221,7 +221,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 1 + 2 * others.length);
   });
 
-  it('holds a delivery after the last retry, and at once when it is refused for good', async () => {
+  it('holds a delivery after the last retry, and at once when it is refused for good [EXC-11, EXC-18, EXC-19]', async () => {
     const [failing = '', refused = '', fine = ''] = await insertPatients(database.pool, place, 3);
     exchange.behave = ({ envelope }) => ({
       status: { [failing]: 500, [refused]: 422 }[envelope.resource.id] ?? 200,
@@ -251,7 +251,7 @@ describe('delivery', () => {
     assert.equal((await attempts(fine)).length, 2);
   });
 
-  it('honours retry-after', async () => {
+  it('honours retry-after [EXC-17]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     exchange.behave = () => ({ status: 429, headers: { 'retry-after': '3600' } });
     await queue(database.pool, place, ids);
@@ -262,7 +262,7 @@ describe('delivery', () => {
     assert.ok(waitMs > 3_590_000 && waitMs <= 3_600_000, String(waitMs));
   });
 
-  it('follows no redirect', async () => {
+  it('follows no redirect [SEC-26]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     const elsewhere = await startExchange();
     exchange.behave = () => ({ status: 307, headers: { location: elsewhere.url } });
@@ -273,7 +273,7 @@ describe('delivery', () => {
     await elsewhere.close();
   });
 
-  it('withholds and logs what the privacy of the patient refuses', async () => {
+  it('withholds and logs what the privacy of the patient refuses [EXC-27]', async () => {
     const [id = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [id]);
     await database.pool.query(
@@ -347,7 +347,7 @@ describe('delivery', () => {
     assert.equal(others.length, 40);
   });
 
-  it('opens the circuit while an exchange is down, uses up no tries, and goes on when it is back', async () => {
+  it('opens the circuit while an exchange is down, uses up no tries, and goes on when it is back [EXC-20, EXC-21]', async () => {
     const ids = await insertPatients(database.pool, place, 40);
     let down = true;
     exchange.behave = () => (down ? 'drop' : { status: 200 });
@@ -377,7 +377,7 @@ describe('delivery', () => {
     assert.equal(rows[0]?.opened_at, null);
   });
 
-  it('leaves an exchange that asks for time alone for as long, with every patient, or until the connection is changed', async () => {
+  it('leaves an exchange that asks for time alone for as long, with every patient, or until the connection is changed [EXC-17]', async () => {
     const probeInMs = async () => {
       const { rows } = await database.pool.query<{ ms: number }>(
         `select extract(epoch from probe_at - now())::double precision * 1000 as ms
@@ -412,7 +412,7 @@ describe('delivery', () => {
     );
   });
 
-  it('never takes an exchange for down because of one patient', async () => {
+  it('never takes an exchange for down because of one patient [EXC-22]', async () => {
     const [bad = '', good = ''] = await insertPatients(database.pool, place, 2);
     exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === bad ? 503 : 200 });
     await queue(database.pool, place, [bad]);
@@ -440,7 +440,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 200, 'nothing was sent twice');
   });
 
-  it('sends again, with the same delivery id, what a dead worker had leased', async () => {
+  it('sends again, with the same delivery id, what a dead worker had leased [EXC-8, EXC-50]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);
     await database.pool.query(
@@ -476,7 +476,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 2);
   });
 
-  it('notes what each secret was last used for', async () => {
+  it('notes what each secret was last used for [EXC-48]', async () => {
     const [first = '', second = ''] = await insertPatients(database.pool, place, 2);
     await queue(database.pool, place, [first]);
     work();
@@ -496,7 +496,7 @@ describe('delivery', () => {
     for (const use of await uses()) assert.match(String(use.last_used_for), /^delivery [0-9a-f-]{36}$/);
   });
 
-  it('sends to no address inside that an operator did not set', async () => {
+  it('sends to no address inside that an operator did not set [SEC-25]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);
     await updateConnection(database.pool, key(), { address: exchange.url, operatorAddress: false });
@@ -508,7 +508,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 1);
   });
 
-  it('sends nothing of a facility while its exchange module is off, and goes on when it is on again', async () => {
+  it('sends nothing of a facility while its exchange module is off, and goes on when it is on again [EXC-25]', async () => {
     const { id: other } = await createFacility(database.pool, {
       organisationId: place.organisationId,
       name: 'Other',
@@ -576,7 +576,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 0);
   });
 
-  it('begins no send under a lease that ended while the machine was suspended', async () => {
+  it('begins no send under a lease that ended while the machine was suspended [EXC-15]', async () => {
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [patient]);
     let asleepMs = 0;
@@ -611,7 +611,7 @@ describe('delivery', () => {
     assert.deepEqual(outcomes.sort(), ['delivered', 'unsent']);
   });
 
-  it('moves nothing by a result that comes after another worker took the lane over', async () => {
+  it('moves nothing by a result that comes after another worker took the lane over [EXC-15]', async () => {
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [patient]);
     await rename(database.pool, place, [patient], 'second');
@@ -659,7 +659,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 200, 'nothing was sent twice');
   });
 
-  it('is not slowed by another exchange that hangs', async (context) => {
+  it('is not slowed by another exchange that hangs [EXC-23]', async (context) => {
     const hanging = await startExchange();
     context.after(() => hanging.close());
     const gate = Promise.withResolvers<void>();
@@ -693,7 +693,7 @@ describe('queueing', () => {
     return rows;
   };
 
-  it('queues nothing when the emitted Patient stays as it was', async () => {
+  it('queues nothing when the emitted Patient stays as it was [EXC-3]', async () => {
     const ids = await insertPatients(database.pool, place, 2);
     assert.equal(await queue(database.pool, place, ids), 2);
     assert.equal(await queue(database.pool, place, ids, 'updated'), 0);
@@ -713,7 +713,7 @@ describe('queueing', () => {
     );
   });
 
-  it('rolls back with the change', async () => {
+  it('rolls back with the change [EXC-2]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     const client = await database.pool.connect();
     await client.query('begin');
@@ -728,7 +728,7 @@ describe('queueing', () => {
     assert.deepEqual(await sequences(), []);
   });
 
-  it('writes one delivery for each connection that covers a facility of the patient', async () => {
+  it('writes one delivery for each connection that covers a facility of the patient [EXC-2, EXC-6]', async () => {
     const { id: otherFacility } = await createFacility(database.pool, {
       organisationId: place.organisationId,
       name: 'Other',
@@ -756,7 +756,7 @@ describe('queueing', () => {
     assert.equal(rows.filter((row) => row.connection_id === connection.id).length, 2);
   });
 
-  it('writes none for a disabled connection or a facility without the exchange module', async () => {
+  it('writes none for a disabled connection or a facility without the exchange module [EXC-4]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await updateConnection(database.pool, key(), { disabled: true });
     assert.equal(await queue(database.pool, place, ids), 0);

@@ -49,7 +49,7 @@ describe('a sent request', () => {
     });
   });
 
-  it('is not sent on by a redirect', async () => {
+  it('is not sent on by a redirect [SEC-26]', async () => {
     let requests = 0;
     const address = await listen((_request, response) => {
       requests += 1;
@@ -62,7 +62,7 @@ describe('a sent request', () => {
     );
   });
 
-  it('ends after its time-out, before the answer and in the middle of it', async () => {
+  it('ends after its time-out, before the answer and in the middle of it [SEC-28]', async () => {
     const silent = await listen(() => undefined);
     assert.deepEqual(await post(silent), { kind: 'unanswered', code: 'TIMEOUT', reached: true });
     const dripping = await listen((_request, response) => void response.writeHead(200).write('{'));
@@ -84,7 +84,7 @@ describe('a sent request', () => {
     assert.deepEqual([unknown.kind, unknown.kind === 'unanswered' && unknown.reached], ['unanswered', false]);
   });
 
-  it('reads no more than a megabyte of the answer', async () => {
+  it('reads no more than a megabyte of the answer [SEC-28]', async () => {
     const address = await listen((_request, response) => {
       response.writeHead(200);
       const more = () => {

@@ -43,7 +43,7 @@ describe('metrics of publishing', () => {
   const REQUESTS = 'interchange_publish_request_duration_seconds_count';
   const CIRCUIT = 'interchange_publish_circuit_open';
 
-  test('requests and publishes by target and outcome, with their durations', async () => {
+  test('requests and publishes by target and outcome, with their durations [PUB-57]', async () => {
     const { publish, value } = await start();
     await server.script({ kind: 'status', status: 503, type: 'Observation' });
     await publish();
@@ -69,7 +69,7 @@ describe('metrics of publishing', () => {
     assert.doesNotMatch(await registry.metrics(), /outcome="43\d"/);
   });
 
-  test('the circuit of a target that does not answer', async () => {
+  test('the circuit of a target that does not answer [PUB-57]', async () => {
     const { publish, value, clock, registry } = await start();
     await server.script({ kind: 'drop', times: 10_000 });
     for (let n = 0; n < 3; n += 1) await assert.rejects(publish());

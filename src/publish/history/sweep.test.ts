@@ -62,7 +62,7 @@ describe('the sweep of publishes', () => {
     assert.deepEqual(await left(), [kept]);
   });
 
-  test('what is at a target now stays, however old, and what came after it', async () => {
+  test('what is at a target now stays, however old, and what came after it [PUB-46]', async () => {
     const subject = randomUUID();
     const done = await ran(900, { subject });
     const failed = await ran(800, { subject, outcome: 'failed' });
@@ -72,7 +72,7 @@ describe('the sweep of publishes', () => {
     assert.deepEqual(await left(), [elsewhere, done, ofAnother, failed]);
   });
 
-  test('nothing of the last 400 days goes', async () => {
+  test('nothing of the last 400 days goes [PUB-46]', async () => {
     const subject = randomUUID();
     const all = [await ran(399.9, { subject }), await ran(10, { subject }), await ran(1, { subject })];
     assert.equal(await sweep()(NOW), 0);

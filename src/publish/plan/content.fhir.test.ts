@@ -26,7 +26,7 @@ const levelsOf = (resources: FhirResource[]) =>
   publishLevels(resources.map(linked)).map((level) => level.map(({ resource }) => resource.id));
 
 describe('levels', () => {
-  test('the order, its results, its studies, its reports; what is referred to first of all', () => {
+  test('the order, its results, its studies, its reports; what is referred to first of all [PUB-22]', () => {
     const types = ['DiagnosticReport', 'Observation', 'Patient', 'ImagingStudy', 'ServiceRequest'];
     const resources = types.map((resourceType) => ({ resourceType, id: resourceType }));
     assert.deepEqual(levelsOf(resources), [
@@ -101,7 +101,7 @@ describe('references', () => {
     });
   });
 
-  test('are replaced where they are, decimals stay to the digit, the source is not changed', () => {
+  test('are replaced where they are, decimals stay to the digit, the source is not changed [PUB-21]', () => {
     const before = JSON.stringify(report);
     const changed = rewriteReferences(report, (key, reference) =>
       key === 'Observation/1' ? { ...reference, reference: 'Observation/77' } : undefined,

@@ -99,7 +99,7 @@ describe('patients that a record names beside its own', () => {
   ];
 
   for (const idPolicy of ['client', 'server'] as const)
-    test(`send: of one who refuses nothing goes, and the answer says so (${idPolicy} ids)`, async () => {
+    test(`send: of one who refuses nothing goes, and the answer says so (${idPolicy} ids) [PUB-50]`, async () => {
       await addTarget('send', idPolicy);
       await refuse('{OPS}');
       const answer = await call('publish');
@@ -120,7 +120,7 @@ describe('patients that a record names beside its own', () => {
     assert.equal('notSent' in answer, false);
   });
 
-  test('nothing is sent when the entry of another patient cannot be written', async () => {
+  test('nothing is sent when the entry of another patient cannot be written [PUB-50]', async () => {
     await addTarget('send');
     const push = node.entries.push.bind(node.entries);
     node.entries.push = (...added) => {

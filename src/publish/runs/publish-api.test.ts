@@ -67,7 +67,7 @@ describe('publishing over HTTP', () => {
     if (message !== undefined) assert.match(json.message, message);
   }
 
-  test('answers what was published, in the order in which it was sent', async () => {
+  test('answers what was published, in the order in which it was sent [PUB-1, PUB-7]', async () => {
     await addTarget();
     const { status, json, headers } = await post('', account, { 'x-correlation-id': 'corr-1' });
     assert.equal(status, 200);
@@ -107,7 +107,7 @@ describe('publishing over HTTP', () => {
     }
   });
 
-  test('without a target: 503; with a disabled one: 503; of an unknown name: 400', async () => {
+  test('without a target: 503; with a disabled one: 503; of an unknown name: 400 [PUB-11, PUB-43]', async () => {
     isError(await post(), 503, /No FHIR server is configured as the default one. Name one with \?target=/);
     await addTarget();
     isError(await post('?target=other'), 400, /no target of that name/);
@@ -118,7 +118,7 @@ describe('publishing over HTTP', () => {
     assert.equal((await post()).status, 200);
   });
 
-  test('a body: 400 that says how to name the target, and nothing is sent; none or {} is fine', async () => {
+  test('a body: 400 that says how to name the target, and nothing is sent; none or {} is fine [PUB-6]', async () => {
     await addTarget();
     const send = (body: string, headers: Record<string, string> = {}) =>
       api.call(path, { method: 'POST', token: account.token, body, headers });
@@ -134,7 +134,7 @@ describe('publishing over HTTP', () => {
     for (const body of ['', '{}', ' { }\n']) assert.equal((await send(body)).status, 200, body);
   });
 
-  test('the organisation’s own target of a name comes before that of all', async () => {
+  test('the organisation’s own target of a name comes before that of all [PUB-11, PUB-12]', async () => {
     const { pool } = api.database;
     const shared = { name: `all-${randomUUID()}`, base: server.base, auth: 'none' as const };
     await createTarget(
@@ -150,7 +150,7 @@ describe('publishing over HTTP', () => {
     ]);
   });
 
-  test('the secret is sent as it was configured, and a new one from the next publish on', async () => {
+  test('the secret is sent as it was configured, and a new one from the next publish on [PUB-10, PUB-13]', async () => {
     await addTarget({}, SECRET);
     await post();
     const which = { name: 'main', organisationId: tenant.organisationId };
@@ -164,7 +164,7 @@ describe('publishing over HTTP', () => {
     assert.ok(!api.logs().includes(SECRET));
   });
 
-  test('basic authentication and API keys', async () => {
+  test('basic authentication and API keys [PUB-10]', async () => {
     await addTarget({ name: 'basic', auth: 'basic', authUser: 'ünser' }, 'pä:ss');
     await addTarget({ name: 'key', auth: 'api-key', authHeader: 'X-Api-Key' }, 'k-1');
     await post('?target=basic');
@@ -175,7 +175,7 @@ describe('publishing over HTTP', () => {
     assert.equal((await server.state()).seen[0]?.headers['x-api-key'], 'k-1');
   });
 
-  test('unmapped local codes: 422 that lists them and sends nothing, unless the target allows them', async () => {
+  test('unmapped local codes: 422 that lists them and sends nothing, unless the target allows them [PUB-44]', async () => {
     await addTarget();
     await clinic.change({
       observation: { code: { coding: [{ system: 'urn:lab', code: 'GLU-L' }], text: 'Local' } },
@@ -187,7 +187,7 @@ describe('publishing over HTTP', () => {
     assert.equal((await post('?target=lenient')).status, 200);
   });
 
-  test('a refusal of the target: 502 in the error shape, with its words and no clinical value', async () => {
+  test('a refusal of the target: 502 in the error shape, with its words and no clinical value [PUB-28, PUB-29]', async () => {
     await addTarget();
     const diagnostics = `Quokkaitis for Noor Rivers: value 123456.789 of code is not valid, see Observation.value`;
     await server.script({ kind: 'status', type: 'DiagnosticReport', status: 422, diagnostics });
@@ -205,7 +205,7 @@ describe('publishing over HTTP', () => {
     assert.equal(again.json.published.length, 5);
   });
 
-  test('history: newest first, with what was stored and why it stopped; pages', async () => {
+  test('history: newest first, with what was stored and why it stopped; pages [PUB-45]', async () => {
     await addTarget();
     await server.script({ kind: 'status', type: 'DiagnosticReport', status: 422 });
     await post('?purposeOfUse=TREATMENT', account, { 'x-correlation-id': 'run-1' });
@@ -238,7 +238,7 @@ describe('publishing over HTTP', () => {
     isError(await get('?limit=0'), 400);
   });
 
-  test('a dry run answers what would be sent, in order, and sends nothing', async () => {
+  test('a dry run answers what would be sent, in order, and sends nothing [PUB-47]', async () => {
     await addTarget({ idPolicy: 'server', allowLocalCodes: true });
     await clinic.change({ observation: { code: { coding: [{ system: 'urn:lab', code: 'GLU-L' }] } } });
     const { status, json } = await post('?dryRun=true');
@@ -273,7 +273,7 @@ describe('publishing over HTTP', () => {
     isError(await post('?dryRun=yes'), 400);
   });
 
-  test('a dry run shows what its caller could read by another call, and the access log names it', async () => {
+  test('a dry run shows what its caller could read by another call, and the access log names it [PUB-48]', async () => {
     await addTarget({ referencePolicy: 'send' });
     const release = 'investigations.lab.release';
     const shown = async (permissions: string[], modules = [...MODULES]) => {
@@ -327,7 +327,7 @@ describe('publishing over HTTP', () => {
     assert.deepEqual(json.faults, []);
   });
 
-  test('privacy: a refused purpose is 403, logged, and nothing is sent; another purpose goes', async () => {
+  test('privacy: a refused purpose is 403, logged, and nothing is sent; another purpose goes [PUB-49]', async () => {
     await addTarget();
     await api.database.pool.query(
       "update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2",
@@ -351,7 +351,7 @@ describe('publishing over HTTP', () => {
     );
   });
 
-  test('privacy of another patient that the order names: logged before, not sent, and the answer says so', async () => {
+  test('privacy of another patient that the order names: logged before, not sent, and the answer says so [PUB-50]', async () => {
     await addTarget({ referencePolicy: 'send' });
     const scope = { ...tenant, timeZone: 'UTC' };
     const other = await createClinic(api.database.pool, { results: 1, scope });
@@ -415,7 +415,7 @@ describe('publishing over HTTP', () => {
     isError(await post(), 503, /address of the target must not be used/);
   });
 
-  test('permissions and modules: release for lab, publish beside lab', async () => {
+  test('permissions and modules: release for lab, publish beside lab [PUB-1, PUB-4]', async () => {
     await addTarget();
     const reader = await api.createAccount(tenant, {
       permissions: ['investigations.lab.list', 'investigations.imaging.write'],
@@ -456,7 +456,7 @@ describe('publishing over HTTP', () => {
     isError(await api.call(wrong, { method: 'POST', token: account.token }), 404);
   });
 
-  test('imaging: the order, its study and its report', async () => {
+  test('imaging: the order, its study and its report [PUB-2]', async () => {
     await addTarget({ allowLocalCodes: true });
     await importClinical(api.database.pool, tenant, 'laboratory.json', 'imaging.json');
     const { rows } = await api.database.pool.query(
@@ -479,7 +479,7 @@ describe('publishing over HTTP', () => {
     }
   });
 
-  test('vital signs: each one, and one that is a result too is stored once', async () => {
+  test('vital signs: each one, and one that is a result too is stored once [PUB-3, PUB-7]', async () => {
     await addTarget({ idPolicy: 'server' });
     const visit = randomUUID();
     const pulse = randomUUID();
@@ -536,7 +536,7 @@ describe('publishing over HTTP', () => {
     assert.equal((await server.state()).resources.length, 2);
   });
 
-  test('an order that another node publishes at the same time is published once, then updated', async () => {
+  test('an order that another node publishes at the same time is published once, then updated [PUB-33]', async () => {
     await addTarget({ idPolicy: 'server' });
     const node = await api.addNode();
     await server.script({ kind: 'slow-after', type: 'Observation', times: 3, delayMs: 200 });

@@ -75,7 +75,7 @@ describe('two facilities that share a practitioner and an organisation', () => {
     assert.equal(resources.length, OWN * clinics.length + SHARED_TYPES.length, 'everything once');
   }
 
-  test('one after the other: what the first made is updated by the second', async () => {
+  test('one after the other: what the first made is updated by the second [PUB-34]', async () => {
     const clinics = await createClinics();
     const { publish, target } = await startNode(clinics[0]);
     const first = await publish(clinics[0]);
@@ -93,7 +93,7 @@ describe('two facilities that share a practitioner and an organisation', () => {
     await requireOneOfEach(clinics, target.id);
   });
 
-  test('at once, from two processes: the second waits for the first', async () => {
+  test('at once, from two processes: the second waits for the first [PUB-33, PUB-34]', async () => {
     const clinics = await createClinics();
     const { publish, target } = await startNode(clinics[0]);
     const other = createTestPublisher(database.pool, { clock: PUBLISH.clock });

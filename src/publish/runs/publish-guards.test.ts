@@ -42,7 +42,7 @@ describe('around a publish', () => {
     record: `Patient/${clinic.patientId}` as const,
   });
 
-  test('a server that is down is tried for 30 seconds, with growing waits, and no longer', async () => {
+  test('a server that is down is tried for 30 seconds, with growing waits, and no longer [PUB-26]', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock,
@@ -73,7 +73,7 @@ describe('around a publish', () => {
     assert.deepEqual(clock.sleptMs, [14_000, 14_000]);
   });
 
-  test('all resources of a publish have 30 seconds together to be tried again', async () => {
+  test('all resources of a publish have 30 seconds together to be tried again [PUB-26]', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
     const target = await addTarget(clinic, { base: server.base });
@@ -99,7 +99,7 @@ describe('around a publish', () => {
     assert.ok(seen.length <= 2, `${seen.length} requests`);
   });
 
-  test('retry-after is waited for', async () => {
+  test('retry-after is waited for [PUB-27]', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
     const target = await addTarget(clinic, { base: server.base });
@@ -113,7 +113,7 @@ describe('around a publish', () => {
     assert.deepEqual(clock.sleptMs, [7_000]);
   });
 
-  test('a target that never answers is left alone after three publishes, then tried by one', async () => {
+  test('a target that never answers is left alone after three publishes, then tried by one [PUB-51]', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
     const target = await addTarget(clinic, { base: server.base });
@@ -136,7 +136,7 @@ describe('around a publish', () => {
     assert.equal((await publish(clinic, { target: target.name })).length, 4);
   });
 
-  test('one order that the target fails on does not close it to the others', async () => {
+  test('one order that the target fails on does not close it to the others [PUB-51]', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool);
     const target = await addTarget(clinic, { base: server.base });
     const other = await createClinic(database.pool, { results: 1, scope: clinic.scope });
@@ -149,7 +149,7 @@ describe('around a publish', () => {
     }
   });
 
-  test('who waits for another publish sends what the record is by then', async () => {
+  test('who waits for another publish sends what the record is by then [PUB-35]', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool, { clock: PUBLISH.clock });
     const target = await addTarget(clinic, { base: server.base });
     const [key, token] = [leaseKey(target.id), randomUUID()];
@@ -216,7 +216,7 @@ describe('around a publish', () => {
     );
   });
 
-  test('a lease that is never given back is waited for as long as it lasts, then for 503', async () => {
+  test('a lease that is never given back is waited for as long as it lasts, then for 503 [PUB-37]', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
     const target = await addTarget(clinic, { base: server.base });
@@ -281,7 +281,7 @@ describe('around a publish', () => {
     assert.deepEqual([event, targetId, errorCode], ['publish.unrecorded', target.id, '57P01']);
   });
 
-  test('a publish that lost its lease sends nothing more', async () => {
+  test('a publish that lost its lease sends nothing more [PUB-32]', async () => {
     const key = leaseKey(randomUUID());
     const options = {
       db: database.pool,
@@ -306,7 +306,7 @@ describe('around a publish', () => {
     assert.equal(rowCount, 1, 'the lease of the other is left alone');
   });
 
-  test('a write that waited for its turn does not begin once the lease is lost', async () => {
+  test('a write that waited for its turn does not begin once the lease is lost [PUB-32]', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock: PUBLISH.clock,
       lease: { marginMs: 100, waitMs: 1_000 },
@@ -325,7 +325,7 @@ describe('around a publish', () => {
     assert.equal(await observations(), 1, 'the second was not sent');
   });
 
-  test('a write that waited for its turn does not begin once another has failed', async () => {
+  test('a write that waited for its turn does not begin once another has failed [PUB-32]', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool);
     const target = await addTarget(clinic, { base: server.base, maxInFlight: 1 });
     await server.script({ kind: 'status', type: 'Observation', status: 422 });
@@ -378,7 +378,7 @@ describe('around a publish', () => {
     assert.equal((await server.state()).seen.length, 4);
   });
 
-  test('redirects are not followed', async () => {
+  test('redirects are not followed [SEC-26]', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool);
     const target = await addTarget(clinic, { base: server.base });
     const location = `${server.base}/elsewhere`;

@@ -36,7 +36,7 @@ describe('a publishing process that is killed', () => {
     ['server', ['--no-client-ids', '--no-conditional-create'], [9]],
     ['server', ['--no-client-ids', '--no-search'], [9]],
   ] as const)
-    test(`ids by ${idPolicy} ${options.join(' ')}: the next publish settles what was in doubt`, async () => {
+    test(`ids by ${idPolicy} ${options.join(' ')}: the next publish settles what was in doubt [PUB-31]`, async () => {
       const server = await startFhirServer('--no-integrity', ...options);
       servers.push(server);
       for (const step of steps) {

@@ -78,7 +78,7 @@ describe('what a target does not have', () => {
     ['ids by server, without conditional create', ofServer, ['--no-client-ids', '--no-conditional-create']],
     ['ids by server, without search', ofServer, ['--no-client-ids', '--no-search']],
   ] as const)
-    test(`one stray 404, 409, 410 or 412 on an update makes no double: ${name}`, async () => {
+    test(`one stray 404, 409, 410 or 412 on an update makes no double: ${name} [PUB-40]`, async () => {
       const server = await start(...options);
       const steps = name.startsWith('ids by server') ? STEPS_OF_SEND : STEPS;
       for (const status of [404, 409, 410, 412])
@@ -129,7 +129,7 @@ describe('what a target does not have', () => {
   });
 
   for (const versions of [true, false])
-    test(`a server that was reset and counts from 1 again: nobody is written over (${versions ? 'with' : 'without'} versions)`, async () => {
+    test(`a server that was reset and counts from 1 again: nobody is written over (${versions ? 'with' : 'without'} versions) [PUB-41]`, async () => {
       const server = await start(
         '--no-client-ids',
         '--sequential-ids',
@@ -165,7 +165,7 @@ describe('what a target does not have', () => {
       assert.deepEqual(rows, [{ rows: 2 * STEPS, ids: 2 * STEPS }]);
     });
 
-  test("a stranger's resource of that id is left alone", async () => {
+  test("a stranger's resource of that id is left alone [PUB-41]", async () => {
     const server = await start('--no-client-ids', '--no-integrity');
     const { publish } = await fresh(server, { idPolicy: 'server' });
     const first = await publish();
@@ -194,7 +194,7 @@ describe('what a target does not have', () => {
     );
   });
 
-  test('a write that the target carries out after a newer one does not replace it', async () => {
+  test('a write that the target carries out after a newer one does not replace it [PUB-40]', async () => {
     const server = await start('--no-integrity');
     const { publish, whole } = await fresh(server, { timeoutMs: 400 });
     await publish();

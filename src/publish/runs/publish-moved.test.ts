@@ -35,7 +35,7 @@ describe('records that change meanwhile', () => {
   };
 
   for (const idPolicy of ['client', 'server'] as const)
-    test(`a second publish waits for the first, whose patient it no longer is (${idPolicy} ids)`, async () => {
+    test(`a second publish waits for the first, whose patient it no longer is (${idPolicy} ids) [PUB-35, PUB-36]`, async () => {
       await server.reset();
       const { pool } = database;
       const clinic = await createClinic(pool, { results: 2 });
@@ -91,7 +91,7 @@ describe('records that change meanwhile', () => {
   });
 
   for (const references of ['send', 'logical'] as const)
-    test(`what is referred to is as it was under the lease, not before it (${references})`, async () => {
+    test(`what is referred to is as it was under the lease, not before it (${references}) [PUB-35]`, async () => {
       await server.reset();
       const { pool } = database;
       const clinic = await createClinic(pool, { results: 1 });

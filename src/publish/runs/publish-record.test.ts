@@ -28,7 +28,7 @@ describe('the record of what a target holds', () => {
   });
   beforeEach(() => server.reset());
 
-  test('what was stored before the database failed is on record once the lease is given back, and stays', async () => {
+  test('what was stored before the database failed is on record once the lease is given back, and stays [PUB-30]', async () => {
     const { addTarget, publish } = createTestPublisher(
       failing(database.pool, { name: 'publish-resource-note-creates', nth: 2 }),
     );

@@ -130,7 +130,7 @@ describe('publishes that wait', () => {
     assert.equal((await second).length, 3);
   });
 
-  test('each waits a minute at most, whoever is before it', async () => {
+  test('each waits a minute at most, whoever is before it [PUB-37]', async () => {
     const clock = createHeldClock();
     const node = createTestPublisher(database.pool, { clock });
     const { target } = await targetInUse(node.addTarget);
@@ -144,7 +144,7 @@ describe('publishes that wait', () => {
     }
   });
 
-  test('an account may let so many publishes wait; one more is 503, and others are not kept out', async () => {
+  test('an account may let so many publishes wait; one more is 503, and others are not kept out [PUB-38]', async () => {
     const clock = createHeldClock();
     const node = createTestPublisher(database.pool, { clock, waitingPerAccount: 2 });
     const { target, giveBack } = await targetInUse(node.addTarget);

@@ -29,7 +29,7 @@ describe('publishing a laboratory order with 20 results', () => {
     await database.drop();
   });
 
-  test('client ids: PUT under our ids, the order first, the report last, all of it recorded', async () => {
+  test('client ids: PUT under our ids, the order first, the report last, all of it recorded [PUB-14, PUB-15, PUB-16, PUB-17, PUB-18, PUB-22, PUB-23, PUB-56]', async () => {
     await open.reset();
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
@@ -73,7 +73,7 @@ describe('publishing a laboratory order with 20 results', () => {
     assert.ok(seen.some(({ body }) => body.includes('"value":123456.7890')));
   });
 
-  test('publishing again updates the same resources', async () => {
+  test('publishing again updates the same resources [PUB-17]', async () => {
     await open.reset();
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
@@ -84,7 +84,7 @@ describe('publishing a laboratory order with 20 results', () => {
     await requireWhole({ db: database.pool, server: open, clinic, targetId: target.id });
   });
 
-  test('server ids: POST once with If-None-Exist, then PUT to the ids that were given', async () => {
+  test('server ids: POST once with If-None-Exist, then PUT to the ids that were given [PUB-19, PUB-20, PUB-21]', async () => {
     await strict.reset();
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
@@ -114,7 +114,7 @@ describe('publishing a laboratory order with 20 results', () => {
     await requireWhole({ db: database.pool, server: strict, clinic, targetId: target.id });
   });
 
-  test('send: what is referred to comes first, and every reference can be followed', async () => {
+  test('send: what is referred to comes first, and every reference can be followed [PUB-25]', async () => {
     await strict.reset();
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
@@ -133,7 +133,7 @@ describe('publishing a laboratory order with 20 results', () => {
     assert.ok(types.indexOf('ServiceRequest') > types.indexOf('Encounter'));
   });
 
-  test('logical: Patient, Practitioner and Encounter are named by identifier, inner references stay', async () => {
+  test('logical: Patient, Practitioner and Encounter are named by identifier, inner references stay [PUB-24]', async () => {
     await open.reset();
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
@@ -152,7 +152,7 @@ describe('publishing a laboratory order with 20 results', () => {
     assert.deepEqual(result?.basedOn, [{ reference: `ServiceRequest/${clinic.orderId}` }]);
   });
 
-  test('literal on a server that enforces references fails with its own words, cleaned', async () => {
+  test('literal on a server that enforces references fails with its own words, cleaned [PUB-23]', async () => {
     const enforcing = await startFhirServer();
     try {
       const clinic = await createClinic(database.pool);
@@ -172,7 +172,7 @@ describe('publishing a laboratory order with 20 results', () => {
     }
   });
 
-  test('what changed or was entered in error is updated by the next publish', async () => {
+  test('what changed or was entered in error is updated by the next publish [PUB-42]', async () => {
     await strict.reset();
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
@@ -199,7 +199,7 @@ describe('publishing a laboratory order with 20 results', () => {
     ['server', true],
     ['client', false],
   ] as const)
-    test(`a resource that the target ${deleted ? 'deleted (410)' : 'lost (404)'} is written again, ids by ${policy}`, async () => {
+    test(`a resource that the target ${deleted ? 'deleted (410)' : 'lost (404)'} is written again, ids by ${policy} [PUB-39]`, async () => {
       const server = policy === 'server' ? strict : open;
       await server.reset();
       const clinic = await createClinic(database.pool);
@@ -259,7 +259,7 @@ describe('publishing a laboratory order with 20 results', () => {
     }
   });
 
-  test('the access is on record before anything is sent', async () => {
+  test('the access is on record before anything is sent [PUB-49]', async () => {
     await open.reset();
     const clinic = await createClinic(database.pool, { results: 1 });
     const { addTarget, publish, entries } = createTestPublisher(database.pool);
@@ -276,7 +276,7 @@ describe('publishing a laboratory order with 20 results', () => {
     );
   });
 
-  test('nothing is sent when the access log cannot be written', async () => {
+  test('nothing is sent when the access log cannot be written [PUB-49]', async () => {
     await open.reset();
     const clinic = await createClinic(database.pool, { results: 1 });
     const { addTarget, publish, entries } = createTestPublisher(database.pool);
@@ -288,7 +288,7 @@ describe('publishing a laboratory order with 20 results', () => {
     assert.equal((await open.state()).seen.length, 0);
   });
 
-  test('two publishes at once, of two processes, double nothing: the second waits', async () => {
+  test('two publishes at once, of two processes, double nothing: the second waits [PUB-33]', async () => {
     await strict.reset();
     const clinic: PublishClinic = await createClinic(database.pool);
     const nodes = Array.from({ length: 4 }, () =>

@@ -13,7 +13,7 @@ const SENT = {
 };
 
 describe('what a target says about a refusal', () => {
-  test('its own words stay, values go', () => {
+  test('its own words stay, values go [PUB-29]', () => {
     const issue = {
       severity: 'error',
       code: 'invalid',
@@ -97,7 +97,7 @@ describe('what a target says about a refusal', () => {
     );
   });
 
-  test('whatever a target writes, every word that comes through is on the list or an element of what was sent', () => {
+  test('whatever a target writes, every word that comes through is on the list or an element of what was sent [PUB-29]', () => {
     const names = new Set([
       'Observation',
       'resourceType',

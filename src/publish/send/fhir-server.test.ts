@@ -8,7 +8,7 @@ import { createFhirServer } from './fhir-server.ts';
 
 const MIB = 1024 * 1024;
 
-test('of a long answer no more than 4 MiB is kept; what is kept is joined once', async (t) => {
+test('of a long answer no more than 4 MiB is kept; what is kept is joined once [SEC-28]', async (t) => {
   const server = createServer((request, response) => {
     const size = Number(request.url?.split('/').at(-1));
     response.writeHead(201, { location: '/Binary/7/_history/2', etag: 'W/"2"' });

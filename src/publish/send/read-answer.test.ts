@@ -17,7 +17,7 @@ const stored = (given: Partial<Answered>, putId?: string) =>
   storedAs(answer(given), { type: 'Observation', putId });
 
 describe('where an answer says that a resource is stored', () => {
-  test('the body, then ETag and Location', () => {
+  test('the body, then ETag and Location [PUB-20]', () => {
     const body = '{"resourceType":"Observation","id":"a1","meta":{"versionId":"7"}}';
     assert.deepEqual(stored({ body }), { id: 'a1', versionId: '7' });
     assert.deepEqual(stored({ body, etag: 'W/"8"', location: 'https://x/Observation/zz/_history/9' }), {

@@ -9,13 +9,13 @@ import { createRetryBudget, delayAfter, isTransient, RETRY, type Tries } from '.
 describe('retries', () => {
   const once = { leftMs: 30_000, retryAfterMs: undefined };
 
-  test('what is tried again', () => {
+  test('what is tried again [PUB-26]', () => {
     for (const status of [408, 429, 500, 502, 503, 504]) assert.ok(isTransient(status), String(status));
     for (const status of [200, 301, 400, 401, 403, 404, 405, 409, 410, 412, 422, 501])
       assert.ok(!isTransient(status), String(status));
   });
 
-  test('delays double, are spread over their upper half, and have a limit', () => {
+  test('delays double, are spread over their upper half, and have a limit [PUB-26]', () => {
     for (const random of [0, 0.5, 0.999]) {
       const settings = { ...RETRY, random: () => random };
       for (const [tries, full] of [
@@ -28,7 +28,7 @@ describe('retries', () => {
     }
   });
 
-  test('retry-after is honoured, and nothing begins when the time is used up', () => {
+  test('retry-after is honoured, and nothing begins when the time is used up [PUB-27]', () => {
     const settings = { ...RETRY, random: () => 0 };
     assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 12_000 }), 12_000);
     assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 30_000 }), undefined);
@@ -53,7 +53,7 @@ describe('the time of one publish for trying again', () => {
   }
   const given = (tries: Tries) => Math.min(TIMEOUT_MS, tries.begin());
 
-  test('a target that hangs is given up after 30 seconds, the request under way included', () => {
+  test('a target that hangs is given up after 30 seconds, the request under way included [PUB-26]', () => {
     const { nowMs, tries, pass } = start();
     const one = tries();
     const all: number[] = [];
@@ -120,7 +120,7 @@ describe('the time of one publish for trying again', () => {
   });
 });
 
-test('a circuit opens after three publishes that were not answered, and lets one through at a time', () => {
+test('a circuit opens after three publishes that were not answered, and lets one through at a time [PUB-51]', () => {
   let now = 0;
   const circuit = createCircuit({ failures: 3, openMs: 1_000 }, () => now);
   for (let n = 0; n < 2; n += 1) circuit.note(false);
@@ -136,7 +136,7 @@ test('a circuit opens after three publishes that were not answered, and lets one
   assert.equal(circuit.waitMs(), 0);
 });
 
-test('a limit holds, in order, also when work fails', async () => {
+test('a limit holds, in order, also when work fails [PUB-56]', async () => {
   const limit = createLimit(2);
   let [running, most] = [0, 0];
   const done: number[] = [];

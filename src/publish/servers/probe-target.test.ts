@@ -40,7 +40,7 @@ describe('a probe of a target', () => {
   }
   const methods = async (of: TestFhirServer) => (await of.state()).seen.map(({ method }) => method);
 
-  test('without --probe nothing is written; what is not declared is advice', async () => {
+  test('without --probe nothing is written; what is not declared is advice [PUB-53]', async () => {
     const { name, server } = await start(['--no-declared-ids']);
     const { code, ok, faults, advice, probe } = await check(name);
     assert.deepEqual([code, ok, faults, probe], [0, true, [], undefined]);
@@ -48,7 +48,7 @@ describe('a probe of a target', () => {
     assert.deepEqual(await methods(server), ['GET']);
   });
 
-  test('a server that takes our ids and does not say so: written, written again, read, removed', async () => {
+  test('a server that takes our ids and does not say so: written, written again, read, removed [PUB-53]', async () => {
     const { name, server } = await start(['--no-declared-ids']);
     const { code, stderr, ok, faults, advice, probe } = await check(name, '--probe');
     assert.deepEqual([code, ok, faults], [0, true, []]);

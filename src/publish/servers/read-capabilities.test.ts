@@ -64,7 +64,7 @@ describe('what a CapabilityStatement says about a target', () => {
     );
   });
 
-  test('what is not declared is advice, of a type that every publish sends too', () => {
+  test('what is not declared is advice, of a type that every publish sends too [PUB-54]', () => {
     const { ok, faults, advice } = check('client', 'literal', without('Observation'));
     assert.deepEqual([ok, faults], [true, []]);
     assert.deepEqual(advice, [
@@ -81,7 +81,7 @@ describe('what a CapabilityStatement says about a target', () => {
     );
   });
 
-  test('ids of ours: not declared is advice, declared as not taken is a fault', () => {
+  test('ids of ours: not declared is advice, declared as not taken is a fault [PUB-54]', () => {
     const silent = check('client', 'literal', { updateCreate: undefined });
     assert.deepEqual([silent.ok, silent.faults], [true, []]);
     assert.deepEqual(silent.advice, [

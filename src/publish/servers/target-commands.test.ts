@@ -58,7 +58,7 @@ describe('interchange target', () => {
     assert.equal((await run('remove --name real')).code, 0);
   });
 
-  test('create, show, list, update, rotate, switch and remove', async () => {
+  test('create, show, list, update, rotate, switch and remove [PUB-8, PUB-9, CMD-15]', async () => {
     const created = await json(
       `create --name national --base ${server.base}/ --auth bearer --secret-stdin --id-policy server --references send --allow-local-codes`,
       `${SECRET}\n`,
@@ -125,7 +125,7 @@ describe('interchange target', () => {
     assert.deepEqual(rows, [{ secret_id: null, sealed_secret: null }]);
   });
 
-  test('secrets are sealed, and never printed', async () => {
+  test('secrets are sealed, and never printed [PUB-52, SEC-14]', async () => {
     const { stdout, stderr } = await run(
       `create --name sealed --base ${server.base} --auth bearer --secret-stdin`,
       SECRET,
@@ -196,7 +196,7 @@ describe('interchange target', () => {
     assert.deepEqual([nobody.code, /no organisation of that id/.test(nobody.stderr)], [1, true]);
   });
 
-  test('a new base address needs a word on the ids that are recorded of the old one', async () => {
+  test('a new base address needs a word on the ids that are recorded of the old one [PUB-55]', async () => {
     const clinic = await createClinic(database.pool, { results: 1 });
     const { organisationId } = clinic.scope;
     const which = `--name moving --organisation ${organisationId}`;
@@ -251,7 +251,7 @@ describe('interchange target', () => {
     await run('remove --name busy');
   });
 
-  test('test says what the server supports and what that means for the policies', async () => {
+  test('test says what the server supports and what that means for the policies [PUB-53]', async () => {
     await json(`create --name checked --base ${server.base} --auth none`);
     const refused = await run('test --name checked --json');
     assert.equal(refused.code, 1);

@@ -75,7 +75,7 @@ describe('while a dry run is held open in the middle', () => {
     ['in a Bundle', () => JSON.stringify(bundle([...records(), conditionalCreate(patient(numbered))]))],
     ['in lines', () => lines(records())],
   ] as const)
-    test(`${where}: privacy, a callback, the same import and a publish go through`, async () => {
+    test(`${where}: privacy, a callback, the same import and a publish go through [IN-30]`, async () => {
       const held = heldSpool(Buffer.from(text()));
       const dry = importRecords(
         { db: api.database.pool, onPatientsChanged },
@@ -163,7 +163,7 @@ describe('what a dry run reports', () => {
   });
   after(() => t.database.drop());
 
-  test('is what the import then does, where files build on what is stored and on each other', async () => {
+  test('is what the import then does, where files build on what is stored and on each other [IN-24]', async () => {
     const [doctor, someone, twin] = [practitioner(), patient(), patient()];
     const visit = encounter(`Patient/${someone.id}`, { participant: [participant(doctor)] });
     const result = laboratory('r-1', someone);
@@ -200,7 +200,7 @@ describe('what a dry run reports', () => {
     assert.deepEqual(await t.run(files, { dryRun: true }), await t.run(files));
   });
 
-  test('its connection can write to nothing that is kept', async () => {
+  test('its connection can write to nothing that is kept [IN-24]', async () => {
     const importers = new Map(IMPORTERS);
     const organizations = IMPORTERS.get('Organization');
     assert.ok(organizations !== undefined);

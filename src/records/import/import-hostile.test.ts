@@ -43,7 +43,7 @@ async function answersDuring(work: Promise<unknown>): Promise<number> {
   return answers;
 }
 
-test('a body that unpacks to a thousand times its size is refused', async () => {
+test('a body that unpacks to a thousand times its size is refused [IN-28]', async () => {
   const bomb = gzipSync(Buffer.alloc(30 * MIB, '{\n'));
   assert.ok(bomb.length < 40_000);
   const answer = await send(bomb);
@@ -69,7 +69,7 @@ test('broken lines end the reading after a thousand of them', async () => {
   );
 });
 
-test('other callers are answered while a long import is under way', async () => {
+test('other callers are answered while a long import is under way [IN-30]', async () => {
   const line = '{"resourceType":"Basic"}\n';
   const count = 600_000;
   const sent = send(gzipSync(line.repeat(count)));

@@ -162,7 +162,7 @@ describe('a linked set, some of whose references lead nowhere', () => {
 
   const shuffled = fc.shuffledSubarray(LINKED, { minLength: LINKED.length });
 
-  test('any order of files, by any number of workers', async () => {
+  test('any order of files, by any number of workers [IN-16]', async () => {
     await fc.assert(
       fc.asyncProperty(shuffled, fc.constantFrom(1, 3), async (documents, workers) => {
         const { scope, rows } = await taken(documents, workers);
@@ -217,7 +217,7 @@ describe('records that refer to each other', () => {
   const right = observation('m', { derivedFrom: [refer('Observation/l')] });
   const ring = [PATIENT, asked, answer, left, right];
 
-  test('in any order of files: both links are there after one import', async () => {
+  test('in any order of files: both links are there after one import [IN-16]', async () => {
     const whole = {
       resourceType: 'Bundle',
       type: 'collection',

@@ -72,7 +72,7 @@ const sameNumber = (resource: Resource): Resource =>
   patient({ identifier: resource.identifier, name: [{ family: 'Lake' }] });
 
 describe('without the permission to link', () => {
-  test('ifNoneExist with the number of a patient of another facility makes a patient of its own', async () => {
+  test('ifNoneExist with the number of a patient of another facility makes a patient of its own [IN-22]', async () => {
     const theirs = patient();
     await post(a, bundle([theirs]));
     const ours = sameNumber(theirs);
@@ -127,7 +127,7 @@ describe('without the permission to link', () => {
       assert.deepEqual((await patientsWith(a, theirs)).sort(), ids.sort(), 'changed, not made anew');
     });
 
-  test('a reference reaches what this facility has under the id, and nothing else', async () => {
+  test('a reference reaches what this facility has under the id, and nothing else [IN-22]', async () => {
     for (const id of [randomUUID() as string, `p-${randomUUID().slice(0, 8)}`]) {
       const theirs = patient({ id });
       await post(a, bundle([theirs]));
@@ -207,7 +207,7 @@ describe('without the permission to link', () => {
 });
 
 describe('with the permission to link', () => {
-  test('a patient of another facility is found by number and by id, changed, and registered here too', async () => {
+  test('a patient of another facility is found by number and by id, changed, and registered here too [IN-22]', async () => {
     const [byNumber, byId] = [patient(), patient()];
     await post(a, bundle([byNumber, byId]));
     const found = await post(linking, bundle([conditionalCreate(sameNumber(byNumber))]));

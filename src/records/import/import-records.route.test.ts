@@ -45,7 +45,7 @@ const logOf = async (someone: Resource) =>
     })
   ).rows;
 
-test('a Bundle is taken, and entered in the log of each patient before the answer', async () => {
+test('a Bundle is taken, and entered in the log of each patient before the answer [IN-1, IN-26]', async () => {
   const { someone, file } = visits();
   const answer = await send(file, { headers: { 'x-correlation-id': 'import-1' } });
   assert.equal(answer.status, 200);
@@ -75,7 +75,7 @@ test('a Bundle is taken, and entered in the log of each patient before the answe
   assert.deepEqual((await send(file)).json.unchanged, { Encounter: 1, Patient: 1 });
 });
 
-test('a dry run answers what the import would, says so, and keeps nothing', async () => {
+test('a dry run answers what the import would, says so, and keeps nothing [IN-24]', async () => {
   const { someone, file } = visits();
   const body = lines([file, bundle([{ ...patient(), gender: 'wrong' }])]);
   const kept = async () =>
@@ -104,7 +104,7 @@ test('a dry run answers what the import would, says so, and keeps nothing', asyn
   assert.equal((await logOf(someone)).length, 1);
 });
 
-test('the access log is written before the change commits', async () => {
+test('the access log is written before the change commits [IN-26]', async () => {
   const { someone, file } = visits();
   const stored = async () =>
     (await t.database.pool.query('select id from patient where id = $1', [someone.id])).rows.length;
@@ -143,7 +143,7 @@ test('every media type, plain and gzip; encounters alone are entered in the log 
   assert.equal((await logOf(someone)).length, before + 1);
 });
 
-test('what is rejected is listed, and the answer is 200', async () => {
+test('what is rejected is listed, and the answer is 200 [IN-23]', async () => {
   const good = patient();
   const answer = await send(lines([patient({ gender: 'x' }), good]), { type: 'application/fhir+ndjson' });
   assert.equal(answer.status, 200);
@@ -184,7 +184,7 @@ test('other media types and encodings are 415', async () => {
   }
 });
 
-test('a body past the limit is 413, also when it does not say its length', async () => {
+test('a body past the limit is 413, also when it does not say its length [IN-28]', async () => {
   const large = `{"resourceType":"Patient","text":"${'x'.repeat(LIMIT)}"}`;
   assert.equal((await send(large)).status, 413);
   assert.equal(await sendChunked(large), 413);
@@ -212,7 +212,7 @@ async function sendChunked(body: string): Promise<number | undefined> {
   return response.statusCode;
 }
 
-test('the permission and the module are needed, and records go to the facility of the call', async () => {
+test('the permission and the module are needed, and records go to the facility of the call [IN-1]', async () => {
   const { file } = visits();
   const without = await t.createAccount(account, { permissions: ['patients.patients.write'] });
   assert.equal((await send(file, { token: without.token })).status, 403);
@@ -234,7 +234,7 @@ test('the permission and the module are needed, and records go to the facility o
   assert.deepEqual(rows, [{ facility_id: other }]);
 });
 
-test('reasons and logs carry no values', async () => {
+test('reasons and logs carry no values [IN-25]', async () => {
   const answer = await send(
     lines([patient({ gender: 'SECRET', name: [{ family: 'Unheard' }] }), encounter('Patient/SECRET')]),
   );

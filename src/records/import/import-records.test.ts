@@ -36,7 +36,7 @@ const participantsOf = (resource: Resource) =>
   );
 
 describe('what is taken', () => {
-  test('a Bundle: records stored, other types counted, what has no place named', async () => {
+  test('a Bundle: records stored, other types counted, what has no place named [IN-6, IN-7]', async () => {
     const [clinic, doctor, someone] = [
       organization(),
       practitioner(),
@@ -74,7 +74,7 @@ describe('what is taken', () => {
     );
   });
 
-  test('transaction, batch, collection and searchset Bundles, and no other', async () => {
+  test('transaction, batch, collection and searchset Bundles, and no other [IN-2]', async () => {
     for (const type of ['transaction', 'batch', 'collection', 'searchset'])
       assert.deepEqual((await t.run([bundle([patient()], type)])).resources, { Patient: 1 });
     for (const type of ['document', 'message', 'history', 'batch-response', undefined]) {
@@ -84,7 +84,7 @@ describe('what is taken', () => {
     }
   });
 
-  test('single resources and NDJSON, whatever order the lines are in', async () => {
+  test('single resources and NDJSON, whatever order the lines are in [IN-2]', async () => {
     const someone = patient();
     const visits = Array.from({ length: 1_200 }, () => encounter(`Patient/${String(someone.id)}`));
     assert.deepEqual((await t.run([lines([...visits, someone])])).resources, {
@@ -100,7 +100,7 @@ describe('what is taken', () => {
     );
   });
 
-  test('NDJSON: one bad line is rejected with its number, the others are taken', async () => {
+  test('NDJSON: one bad line is rejected with its number, the others are taken [IN-14]', async () => {
     const [first, second] = [patient(), patient()];
     const document = await t.run([
       `${lines([first])}\n\n{"resourceType":"Patient"\n${lines([{ ...patient(), gender: 'Rivers' }, second])}\n`,
@@ -156,7 +156,7 @@ describe('references', () => {
     ['logical', (doctor) => ({ identifier: identifierOf(doctor) })],
   ];
   for (const [kind, reference] of kinds) {
-    test(`${kind}, into the Bundle and at what is there already`, async () => {
+    test(`${kind}, into the Bundle and at what is there already [IN-8, IN-9]`, async () => {
       const doctor = practitioner();
       const someone = patient();
       const visit = () =>
@@ -171,7 +171,7 @@ describe('references', () => {
     });
   }
 
-  test('urn:oid, and a fullUrl of any form, into the Bundle', async () => {
+  test('urn:oid, and a fullUrl of any form, into the Bundle [IN-8]', async () => {
     const someone = patient();
     const visits = [encounter('urn:oid:1.2.3'), encounter('https://source.example/x/y?z=1')];
     for (const visit of visits) {
@@ -256,7 +256,7 @@ describe('references', () => {
     ]);
   });
 
-  test('a conditional reference without its one match rejects the Bundle', async () => {
+  test('a conditional reference without its one match rejects the Bundle [IN-9]', async () => {
     const shared = { system: LICENCE, value: randomUUID() };
     await t.run([bundle([practitioner({ identifier: [shared] }), practitioner({ identifier: [shared] })])]);
     const reasonFor = async (reference: string): Promise<string> => {
@@ -281,7 +281,7 @@ describe('references', () => {
 });
 
 describe('conditional creates', () => {
-  test('a record of the organisation with that identifier is used in place of a new one', async () => {
+  test('a record of the organisation with that identifier is used in place of a new one [IN-11]', async () => {
     const kept = practitioner();
     await t.run([kept]);
     const again = practitioner({ identifier: kept.identifier, name: [{ family: 'Other' }] });
@@ -310,7 +310,7 @@ describe('conditional creates', () => {
     assert.equal(registered.length, 2);
   });
 
-  test('the same condition twice in a Bundle, and in Bundles that race, makes one record', async () => {
+  test('the same condition twice in a Bundle, and in Bundles that race, makes one record [IN-11]', async () => {
     const identifier = [{ system: LICENCE, value: randomUUID() }];
     const twice = () =>
       bundle([
@@ -337,7 +337,7 @@ describe('conditional creates', () => {
     assert.match((await t.run([bundle([removal])])).rejected[0]?.reason ?? '', /neither POST nor PUT/);
   });
 
-  test('a conditional update changes the record that matches', async () => {
+  test('a conditional update changes the record that matches [IN-11]', async () => {
     const kept = practitioner();
     await t.run([kept]);
     const identifier = identifierOf(kept);
@@ -354,7 +354,7 @@ describe('conditional creates', () => {
 });
 
 describe('rejections', () => {
-  test('a bad resource rejects its whole Bundle with entry and reason, and the import goes on', async () => {
+  test('a bad resource rejects its whole Bundle with entry and reason, and the import goes on [IN-12, IN-13]', async () => {
     const [lost, kept] = [patient(), patient()];
     const bad = encounter(ref(lost), { status: 'closed' });
     const document = await t.run([bundle([lost, bad]), bundle([kept])]);
@@ -386,7 +386,7 @@ describe('rejections', () => {
     );
   });
 
-  test('documents that are no FHIR JSON', async () => {
+  test('documents that are no FHIR JSON [IN-31]', async () => {
     const reasonFor = async (document: string | Uint8Array) => {
       const { rejected, resources } = await t.run([document]);
       assert.deepEqual([rejected.length, resources], [1, {}]);
@@ -456,7 +456,7 @@ describe('rejections', () => {
     assert.match(document.rejected[0]?.reason ?? '', /same type and id as entry 1/);
   });
 
-  test('reasons and reports carry no values, not even as element names', async () => {
+  test('reasons and reports carry no values, not even as element names [IN-25]', async () => {
     const document = await t.run([
       { ...patient({ gender: 'SECRET-1' }) },
       { ...patient(), 'SECRET-2 Rivers': 1 },
@@ -487,7 +487,7 @@ describe('importing again', () => {
       union all select 'participant', encounter_id, position, xmin::text, xmax::text, null from encounter_participant
       order by 1, 2, 3, 4`);
 
-  test('the same file changes nothing: no row version, no lock, no time', async () => {
+  test('the same file changes nothing: no row version, no lock, no time [IN-15]', async () => {
     const file = bundle(everything());
     await t.run([file]);
     const stored = await state();
@@ -517,7 +517,7 @@ describe('importing again', () => {
     assert.deepEqual(await participantsOf(visit), []);
   });
 
-  test('a dry run reports the same and writes nothing, also across files', async () => {
+  test('a dry run reports the same and writes nothing, also across files [IN-24]', async () => {
     const [clinic, doctor, someone, visit] = everything() as [Resource, Resource, Resource, Resource];
     const files = [bundle([clinic, doctor]), bundle([someone]), visit, encounter('Patient/none')];
     const before = await state();
@@ -655,7 +655,7 @@ describe('unexpected failures', () => {
 });
 
 describe('tenancy', () => {
-  test('two facilities of one organisation share patients and have encounters of their own', async () => {
+  test('two facilities of one organisation share patients and have encounters of their own [ACC-1, PAT-9]', async () => {
     const other = await t.createFacility(t.scope.organisationId);
     const someone = patient();
     const visit = encounter(ref(someone));
@@ -669,7 +669,7 @@ describe('tenancy', () => {
     );
   });
 
-  test('a patient of another facility is not there to be referred to', async () => {
+  test('a patient of another facility is not there to be referred to [IN-10]', async () => {
     const other = await t.createFacility(t.scope.organisationId);
     const someone = patient();
     await t.run([someone]);
@@ -682,7 +682,7 @@ describe('tenancy', () => {
     }
   });
 
-  test('two organisations with the same file never cross', async () => {
+  test('two organisations with the same file never cross [IN-10]', async () => {
     const other = await t.createOrganisation();
     const [doctor, someone] = [practitioner(), patient()];
     const visit = encounter(ref(someone), { participant: [{ individual: { reference: ref(doctor) } }] });
@@ -704,7 +704,7 @@ describe('tenancy', () => {
   });
 });
 
-test('changed patients are told inside the transaction, once each, with what happened', async () => {
+test('changed patients are told inside the transaction, once each, with what happened [EXC-2]', async () => {
   const told: PatientChange[] = [];
   const [fresh, known, elsewhere] = [patient(), patient(), patient()];
   await t.run([known]);

@@ -66,7 +66,7 @@ async function file(name: string, content: object | string | Buffer): Promise<st
   return full;
 }
 
-test('the demo records are taken whole, and again without a change', async () => {
+test('the demo records are taken whole, and again without a change [IN-1, IN-23, CMD-10]', async () => {
   const where = await facility();
   for (const unchanged of [0, 41]) {
     const { stdout, stderr, code } = await run([...where, DEMO, '--workers', '2', '--json']);
@@ -81,7 +81,7 @@ test('the demo records are taken whole, and again without a change', async () =>
   }
 });
 
-test('totals for people, with exit code 1 and every reason when something was rejected', async () => {
+test('totals for people, with exit code 1 and every reason when something was rejected [IN-13]', async () => {
   const bad = await file('bad.json', bundle([patient({ gender: 'x' })]));
   const good = await file('good.json.gz', gzipSync(JSON.stringify(patient())));
   const gone = path.join(folder, 'gone');
@@ -94,7 +94,7 @@ test('totals for people, with exit code 1 and every reason when something was re
   );
 });
 
-test('nothing to import is no success: it says what is there instead', async () => {
+test('nothing to import is no success: it says what is there instead [IN-31]', async () => {
   const where = await facility();
   const empty = await mkdtemp(path.join(folder, 'empty-'));
   const others = await mkdtemp(path.join(folder, 'others-'));
@@ -139,7 +139,7 @@ test('what is not kept is listed for people, most frequent first, and in full as
   assert.deepEqual(notKept[1], { element: 'Patient.meta', count: 1, file: one, entry: 1 });
 });
 
-test('standard input, plain or gzip', async () => {
+test('standard input, plain or gzip [IN-3]', async () => {
   const document = lines([patient(), patient()]);
   for (const input of [document, gzipSync(document)]) {
     const { stdout, code } = await run([...(await facility()), '-', '--json'], input);
@@ -157,7 +157,7 @@ test('a dry run says so and keeps nothing', async () => {
   assert.deepEqual(await t.rows('select id from patient where organisation_id = $1', [where[1]]), []);
 });
 
-test('unknown organisations and facilities say so; wrong calls exit 2 with the fix', async () => {
+test('unknown organisations and facilities say so; wrong calls exit 2 with the fix [CMD-10]', async () => {
   const where = await facility();
   const [, organisation = '', , facilityId = ''] = where;
   const call = async (...args: string[]) => {
@@ -194,7 +194,7 @@ test('--help shows an example', async () => {
   );
 });
 
-test('killed in the middle of a Bundle: it is not there at all, and the next run completes everything', async () => {
+test('killed in the middle of a Bundle: it is not there at all, and the next run completes everything [IN-27]', async () => {
   const scope = await t.createOrganisation();
   const where = ['--organisation', scope.organisationId, '--facility', scope.facilityId];
   const files = await mkdtemp(path.join(folder, 'many-'));

@@ -76,7 +76,7 @@ describe('records of different patients', () => {
     ['Observation.encounter', visit('x', 'b'), result('r', 'a', inVisit)],
     ['ServiceRequest.encounter', visit('x', 'b'), order('r', 'a', inVisit)],
   ] as const)
-    test(`${element} of another patient is refused, in a Bundle and of what is there already`, async () => {
+    test(`${element} of another patient is refused, in a Bundle and of what is there already [IN-20]`, async () => {
       await newTenant();
       const [target, source] = resources as unknown as [object, object];
       const together = await send(bundle(target, source));
@@ -140,7 +140,7 @@ describe('records of different patients', () => {
     assert.deepEqual(await shown(), ['reports']);
   });
 
-  test('whatever is stored, an order shows nothing of another patient', async () => {
+  test('whatever is stored, an order shows nothing of another patient [FETCH-25]', async () => {
     await newTenant();
     const listing = report('r', 'a', {
       basedOn: refer('ServiceRequest/s'),
@@ -159,7 +159,7 @@ describe('records of different patients', () => {
     assert.deepEqual(await shown(), []);
   });
 
-  test('whatever is stored, a vital set shows nothing of another patient', async () => {
+  test('whatever is stored, a vital set shows nothing of another patient [FETCH-25]', async () => {
     await newTenant();
     const pulse = { coding: [{ system: 'http://loinc.org', code: '8867-4' }] };
     await send(result('x', 'a', { category: undefined, code: pulse, effectiveDateTime: '2024-05-01' }));
@@ -199,7 +199,7 @@ describe('records of different patients', () => {
   }
 });
 
-test('no rule of grouping puts a part under an order of another patient', () => {
+test('no rule of grouping puts a part under an order of another patient [IN-20]', () => {
   const part = { encounterId: null, status: 'final', code: null, orderId: null, basedOnId: null };
   const reports = [
     {

@@ -68,7 +68,7 @@ function timeOut(socket: Socket): void {
 }
 
 describe('a slow upload', () => {
-  test('that has sent nothing whole keeps no other import of its organisation out', async () => {
+  test('that has sent nothing whole keeps no other import of its organisation out [IN-29]', async () => {
     const slow = [1, 2, 3, 4, 5].map(() => open());
     for (const { call } of slow) call.write('{');
     for (const upload of slow) await socketOf(upload);
@@ -77,7 +77,7 @@ describe('a slow upload', () => {
     for (const { call } of slow) call.destroy();
   });
 
-  test('may take longer than other requests, and is taken at its end', async () => {
+  test('may take longer than other requests, and is taken at its end [IN-29]', async () => {
     const upload = open();
     const text = JSON.stringify(patient());
     upload.call.write(text.slice(0, 10));
@@ -91,7 +91,7 @@ describe('a slow upload', () => {
     assert.deepEqual([status, json.resources], [200, { Patient: 1 }]);
   });
 
-  test('other routes keep the time-out for whole requests, with 408', async () => {
+  test('other routes keep the time-out for whole requests, with 408 [SEC-27]', async () => {
     const put = open('/terminology/maps', 'PUT');
     put.call.write('{');
     const socket = await socketOf(put);
@@ -100,7 +100,7 @@ describe('a slow upload', () => {
     assert.equal((await put.answer).status, 408);
   });
 
-  test('that stops is ended with the reason; nothing of it is kept', async () => {
+  test('that stops is ended with the reason; nothing of it is kept [IN-28]', async () => {
     const someone = patient();
     const upload = open();
     upload.call.write(`${JSON.stringify(someone)}\n{`);
@@ -133,7 +133,7 @@ describe('the pace of a body', () => {
     return bytes;
   };
 
-  test('a trickle without end is ended, though something always arrives', async () => {
+  test('a trickle without end is ended, though something always arrives [IN-28]', async () => {
     const pace = { idleMs: 60_000, windowMs: 100, minWindowBytes: 1_000 };
     await assert.rejects(all(paced(trickle(5), pace)), {
       statusCode: 408,

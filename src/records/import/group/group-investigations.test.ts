@@ -45,7 +45,7 @@ function assign({ reports = [], studies = [], observations = [] }: Parts): Map<s
 const orderOf = (parts: Parts, id: string) => assign(parts).get(id);
 
 describe('which order a part belongs to', () => {
-  test('a report: its basedOn before everything else', () => {
+  test('a report: its basedOn before everything else [IN-17]', () => {
     assert.equal(orderOf({ reports: [report('r', { basedOnId: 'a', orderId: 'b' })] }, 'r'), 'a');
   });
 
@@ -57,12 +57,12 @@ describe('which order a part belongs to', () => {
     assert.match(orderOf({ reports: [report('r', { orderId: 'old' })] }, 'r') ?? '', /^[0-9a-f-]{36}$/);
   });
 
-  test('a report and a study without order share the one made up for the study', () => {
+  test('a report and a study without order share the one made up for the study [IN-18]', () => {
     const parts = { reports: [report('r', { studyIds: ['s'] })], studies: [study('s')] };
     assert.equal(orderOf(parts, 'r'), orderOf(parts, 's'));
   });
 
-  test('a study: the order of the report that lists it', () => {
+  test('a study: the order of the report that lists it [IN-18]', () => {
     const reports = [report('r', { basedOnId: 'a', studyIds: ['s'] })];
     assert.equal(orderOf({ reports, studies: [study('s', { orderId: 'old' })] }, 's'), 'a');
   });
@@ -174,7 +174,7 @@ describe('grouping over several imports', () => {
   const expected = { made_up: false, discipline: 'laboratory', status: 'active', results: 2, reports: 1 };
   const withoutVersion = (rows: { version: number }[]) => rows.map(({ version: _, ...row }) => row);
 
-  test('results, then the order, then the report: one order in the end, and nothing made up is left', async () => {
+  test('results, then the order, then the report: one order in the end, and nothing made up is left [IN-17]', async () => {
     const here = await tenant();
     await importJson(database.pool, here, PATIENT, observation('o1'), observation('o2'));
     assert.equal((await orders(here)).length, 2);
@@ -189,7 +189,7 @@ describe('grouping over several imports', () => {
     assert.deepEqual(withoutVersion(await orders(here)), [expected]);
   });
 
-  test('the same again changes nothing: not the version either', async () => {
+  test('the same again changes nothing: not the version either [IN-15]', async () => {
     const here = await tenant();
     const sources = [PATIENT, ORDER, observation('o1'), observation('o2'), REPORT];
     await importJson(database.pool, here, ...sources);
@@ -259,7 +259,7 @@ describe('grouping over several imports', () => {
     assert.ok(Math.abs(first.version - second.version) > 1_000);
   });
 
-  test('a made-up order follows the status of its report through its life', async () => {
+  test('a made-up order follows the status of its report through its life [FETCH-16]', async () => {
     const here = await tenant();
     const lone = (status: string) =>
       JSON.stringify({ resourceType: 'DiagnosticReport', id: 'r2', ...base, status });
@@ -284,7 +284,7 @@ describe('grouping over several imports', () => {
     }
   });
 
-  test('vital signs that come one by one join their set; one that moves in time leaves it', async () => {
+  test('vital signs that come one by one join their set; one that moves in time leaves it [IN-19]', async () => {
     const here = await tenant();
     const sign = (id: string, code: string, effectiveDateTime: string) =>
       observation(id, {

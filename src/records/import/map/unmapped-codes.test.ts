@@ -64,7 +64,7 @@ const counted = (scope: { organisationId: string }) =>
     [scope.organisationId],
   );
 
-test('an import counts the local codes of what it wrote; the same again, and a dry run, count nothing', async () => {
+test('an import counts the local codes of what it wrote; the same again, and a dry run, count nothing [TERM-17]', async () => {
   const document = bundle(records());
   await t.run([document], { dryRun: true });
   assert.deepEqual(await counted(t.scope), []);

@@ -6,7 +6,7 @@ import { recordId, recordIdOf } from './record-id.ts';
 
 const UUID = '6f1a7c1e-0b5f-4d5c-8a34-0a7b1f0c9d11';
 
-test('what a reference points at', () => {
+test('what a reference points at [IN-8]', () => {
   const cases: [string, ReturnType<typeof parseReference>][] = [
     ['Patient/f001', { kind: 'literal', type: 'Patient', id: 'f001' }],
     ['Patient/1/_history/7', { kind: 'literal', type: 'Patient', id: '1' }],

@@ -19,7 +19,7 @@ const nameOf = async ({ id }: Resource) =>
 
 describe('another person under the id of a patient', () => {
   for (const dryRun of [true, false])
-    test(`rejects the Bundle, names the entry and no value, and changes nothing; dry run: ${dryRun}`, async () => {
+    test(`rejects the Bundle, names the entry and no value, and changes nothing; dry run: ${dryRun} [IN-21]`, async () => {
       const [stored, beside] = [patient(), patient()];
       await t.run([stored]);
       const document = await t.run(

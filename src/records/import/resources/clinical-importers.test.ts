@@ -147,7 +147,7 @@ describe('clinical records that are refused', () => {
       assert.match((await reasonOf(resource)) ?? 'taken', reason);
     });
 
-  test('the largest and smallest numbers of HL7’s example of decimals are taken', async () => {
+  test('the largest and smallest numbers of HL7’s example of decimals are taken [TERM-22]', async () => {
     for (const [index, text] of ['1.000000000000000000E-245', '-1.000000000000000000E+245'].entries()) {
       const source = observation({ id: `d${index}`, valueQuantity: { value: JSON.rawJSON(text) } });
       assert.equal(await reasonOf(source), undefined);

@@ -61,7 +61,7 @@ const VISIT = {
   subject: { reference: 'Patient/t' },
 };
 
-test('Encounter, every element that the model has', () => {
+test('Encounter, every element that the model has [IN-5]', () => {
   const { row, unread } = map(encounterFromFhir, {
     ...VISIT,
     identifier: [
@@ -166,7 +166,7 @@ test('Encounter periods are instants in the time zone of the facility', () => {
   );
 });
 
-test('Encounter statuses: the five as they are, those of a visit under way as in-progress, no other', () => {
+test('Encounter statuses: the five as they are, those of a visit under way as in-progress, no other [ENC-3, ENC-36]', () => {
   for (const status of ['planned', 'in-progress', 'finished', 'cancelled', 'entered-in-error']) {
     const notKept: string[] = [];
     assert.equal(map(encounterFromFhir, { ...VISIT, status }, notKept).row.values.status, status);
@@ -184,7 +184,7 @@ test('Encounter statuses: the five as they are, those of a visit under way as in
     );
 });
 
-test('Encounter class is v3 ActCode, whose system may be left out of a known code', () => {
+test('Encounter class is v3 ActCode, whose system may be left out of a known code [ENC-4]', () => {
   const classOf = (value: object) => map(encounterFromFhir, { ...VISIT, class: value }).row.values.class_code;
   assert.equal(classOf({ code: 'EMER' }), 'EMER');
   assert.equal(classOf({ ...VISIT.class, code: 'OBSENC' }), 'OBSENC');
@@ -197,7 +197,7 @@ test('Encounter class is v3 ActCode, whose system may be left out of a known cod
   assert.throws(() => map(encounterFromFhir, { ...VISIT, class: undefined }), /Encounter\.class is missing/);
 });
 
-test('Patient, every element that the model has', () => {
+test('Patient, every element that the model has [IN-5]', () => {
   const { row, unread } = map(patientFromFhir, {
     resourceType: 'Patient',
     id: 'p1',
@@ -334,7 +334,7 @@ test('Patient: false is kept, two kinds of deceased are not', () => {
   );
 });
 
-test('Practitioner, Organization and Location', () => {
+test('Practitioner, Organization and Location [IN-5]', () => {
   const identifier = [{ system: 'urn:n', value: '1' }];
   const telecom = [{ system: 'phone', value: '5' }];
   const where = { city: 'Lagos' };

@@ -100,7 +100,7 @@ test('entries and lines are read where they stand, a byte order mark passed over
   ]);
 });
 
-test('gzip is told by its first bytes, in files and streams, in one member or several', async () => {
+test('gzip is told by its first bytes, in files and streams, in one member or several [IN-3]', async () => {
   const content = 'x'.repeat(100_000);
   const zipped = gzipSync(content);
   for (const name of ['a.json', 'a.gz']) {
@@ -114,7 +114,7 @@ test('gzip is told by its first bytes, in files and streams, in one member or se
   assert.equal(await text(await openStream(Readable.from([]), DEFAULT_LIMITS)), '');
 });
 
-test('broken gzip, decompression bombs and large files are refused', async () => {
+test('broken gzip, decompression bombs and large files are refused [IN-4]', async () => {
   const zipped = gzipSync('x'.repeat(100_000));
   const cut = await file('cut.gz', zipped.subarray(0, zipped.length - 9));
   await assert.rejects(openFile(cut, DEFAULT_LIMITS), /is broken gzip/);
@@ -130,7 +130,7 @@ test('broken gzip, decompression bombs and large files are refused', async () =>
   await assert.rejects(openFile(path.join(folder, 'none.json'), limits), /cannot be opened \(ENOENT\)/);
 });
 
-test('what does not fit into memory is spooled to a file that is gone at the end', async () => {
+test('what does not fit into memory is spooled to a file that is gone at the end [IN-4]', async () => {
   const before = (await readdir(tmpdir())).filter((name) => name.startsWith('interchange-import-'));
   const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
   const limits = { ...DEFAULT_LIMITS, maxMemoryBytes: 1_000 };
@@ -192,7 +192,7 @@ async function openFiles(): Promise<number> {
   return targets.filter((target) => target.includes('interchange-import-')).length;
 }
 
-test('folders are walked sorted, with what looks like FHIR; missing paths are named', async () => {
+test('folders are walked sorted, with what looks like FHIR; missing paths are named [IN-3, IN-31]', async () => {
   const root = await mkdtemp(path.join(folder, 'walk-'));
   const made: [string, string | Buffer][] = [
     ['b.json', '{}'],
@@ -214,7 +214,7 @@ test('folders are walked sorted, with what looks like FHIR; missing paths are na
   ]);
 });
 
-test('a folder with nothing to import is named, with what is there instead', async () => {
+test('a folder with nothing to import is named, with what is there instead [IN-31]', async () => {
   const root = await mkdtemp(path.join(folder, 'nothing-'));
   const reasonOf = async () => (await findFiles([root])).missing;
   assert.deepEqual(await reasonOf(), [{ path: root, reason: 'the folder holds no file' }]);
