@@ -24,7 +24,7 @@ describe('recovery of the embedded PostgreSQL', () => {
   });
   afterEach(() => folder.remove());
 
-  it('joins the server that a killed service left, and stops it in the end', async () => {
+  it('joins the server that a killed service left, and stops it in the end [OPS-8]', async () => {
     const service = await openElsewhere(folder.path);
     await ask(service.url, 'create table kept as select 1 as n');
     const pid = await serverPid(folder.path);
@@ -86,7 +86,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     await next.release();
   });
 
-  it('starts after everything was killed at once, with what was committed', async () => {
+  it('starts after everything was killed at once, with what was committed [OPS-8]', async () => {
     const service = await openElsewhere(folder.path);
     await ask(service.url, 'create table kept as select 1 as n');
     const pid = await serverPid(folder.path);
@@ -103,7 +103,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     ['a PostgreSQL of another folder', undefined],
     ['this very process', () => ({ pid: process.pid, kill: () => true })],
   ] as const)
-    it(`starts although the process id of the killed server belongs to ${who} by now`, async () => {
+    it(`starts although the process id of the killed server belongs to ${who} by now [OPS-8]`, async () => {
       const other = await makeDataDir();
       const elsewhere = start === undefined ? await openHere(other.path) : undefined;
       const program = start?.();

@@ -32,7 +32,7 @@ describe('whom the embedded PostgreSQL runs as', () => {
     await server.release();
   });
 
-  it('is never root', { skip: process.platform !== 'linux' }, async () => {
+  it('is never root [OPS-9]', { skip: process.platform !== 'linux' }, async () => {
     const server = await openHere(data);
     const status = execFileSync('grep', ['^Uid:', `/proc/${await serverPid(data)}/status`], {
       encoding: 'utf8',
@@ -43,7 +43,7 @@ describe('whom the embedded PostgreSQL runs as', () => {
     await server.release();
   });
 
-  it('is an ordinary user when started by one', { skip: asRoot || othersMayRead }, async () => {
+  it('is an ordinary user when started by one [OPS-9]', { skip: asRoot || othersMayRead }, async () => {
     await chown(folder, NOBODY, NOBODY);
     const holder = await openElsewhere(data, AS_NOBODY);
     assert.deepEqual(await ask(holder.url, 'select 1 as n'), { n: 1 });

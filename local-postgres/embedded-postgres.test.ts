@@ -24,7 +24,7 @@ describe('openEmbeddedPostgres', () => {
     await server.release();
   });
 
-  it('listens on loopback only, asks for the password, and keeps it in a file of its owner', async () => {
+  it('listens on loopback only, asks for the password, and keeps it in a file of its owner [OPS-10]', async () => {
     const server = await openHere(folder.path);
     const settings = `select current_setting('listen_addresses') as addresses,
       current_setting('unix_socket_directories') as sockets, current_setting('max_connections') as connections`;
@@ -42,7 +42,7 @@ describe('openEmbeddedPostgres', () => {
     await server.release();
   });
 
-  it('stops with its last user, and keeps data and address for the next', async () => {
+  it('stops with its last user, and keeps data and address for the next [OPS-1]', async () => {
     const first = await openHere(folder.path);
     await ask(first.url, 'create table kept as select 1 as n');
     const pid = await serverPid(folder.path);
@@ -55,7 +55,7 @@ describe('openEmbeddedPostgres', () => {
     await second.release();
   });
 
-  it('is shared by processes: nobody’s end stops another’s server', async () => {
+  it('is shared by processes: nobody’s end stops another’s server [CMD-18]', async () => {
     const service = await openElsewhere(folder.path);
     const pid = await serverPid(folder.path);
     const command = await openHere(folder.path);
@@ -76,7 +76,7 @@ describe('openEmbeddedPostgres', () => {
     await assert.rejects(serverPid(folder.path), { code: 'ENOENT' });
   });
 
-  it('serves whoever joins while the last user leaves', async () => {
+  it('serves whoever joins while the last user leaves [CMD-18]', async () => {
     for (let round = 0; round < 5; round += 1) {
       const first = await openHere(folder.path);
       const [, second] = await Promise.all([first.release(), openHere(folder.path)]);
@@ -98,7 +98,7 @@ describe('openEmbeddedPostgres', () => {
     other.close();
   });
 
-  it('writes neither statements nor values to its log', async () => {
+  it('writes neither statements nor values to its log [SEC-23]', async () => {
     const server = await openHere(folder.path);
     await ask(server.url, 'create table person (name text unique, born date)');
     await ask(server.url, 'insert into person values ($1, null)', ['Winnifred']);

@@ -46,19 +46,19 @@ const LICENCES = new Set([
 /** Licences of their own, read and found to be permissive; docs/dependencies.md says what they ask for. */
 const READ_BY_US = new Set(['node_modules/@lhncbc/ucum-lhc', 'node_modules/fhirpath']);
 
-test('every dependency is one exact version', () => {
+test('every dependency is one exact version [OPS-22]', () => {
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   const wanted = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
   assert.ok(wanted.length > 20);
   for (const [name, version] of wanted) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name);
 });
 
-test('every package is checked against a hash when it is installed', () => {
+test('every package is checked against a hash when it is installed [OPS-22]', () => {
   for (const [path, { integrity, inBundle }] of installed)
     assert.ok(inBundle === true || /^sha512-/.test(integrity ?? ''), path);
 });
 
-test('every licence goes with ours', () => {
+test('every licence goes with ours [OPS-22]', () => {
   for (const [path, { license, inBundle }] of installed)
     if (inBundle !== true && !READ_BY_US.has(path))
       assert.ok(LICENCES.has(license ?? ''), `${path}: ${license}`);

@@ -30,7 +30,7 @@ describe('import rules', () => {
     ['src/fhir/media-type.ts', 'src/platform/http/errors.ts'],
     ['src/encounters/encounter.test.ts', 'test-support/database.ts'],
   ] as const)
-    it(`allows ${from} to import ${to}`, () => assert.deepEqual(imported(from, to), []));
+    it(`allows ${from} to import ${to} [OPS-21]`, () => assert.deepEqual(imported(from, to), []));
 
   for (const [from, to, reason] of [
     ['src/platform/db/database.ts', 'src/tenancy/scope.ts', /stands above it/],
@@ -54,7 +54,7 @@ describe('import rules', () => {
     ['src/app/routes.ts', 'test-support/database.ts', /not part of the service/],
     ['src/app/routes.ts', 'scripts/openapi.ts', /not part of the service/],
   ] as const)
-    it(`forbids ${from} to import ${to}`, () => {
+    it(`forbids ${from} to import ${to} [OPS-21]`, () => {
       const violations = imported(from, to);
       assert.equal(violations.length, 1);
       assert.match(violations[0] ?? '', reason);
@@ -95,7 +95,7 @@ describe('import rules', () => {
     assert.deepEqual(check({ 'src/platform/a.ts': text }), []);
   });
 
-  it('keeps clock and I/O out of mappers', () => {
+  it('keeps clock and I/O out of mappers [OPS-21]', () => {
     for (const text of [
       'const now = Date.now();',
       'const now = new Date();',

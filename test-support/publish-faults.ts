@@ -93,7 +93,7 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
     }
 
     for (const [name, fault] of Object.entries(transient))
-      test(`${name}, once: got over, complete, no doubles`, async () => {
+      test(`${name}, once: got over, complete, no doubles [PUB-30]`, async () => {
         for (let step = 1; step <= steps; step += 1) {
           const { publish, target, targetId } = await fresh(fault);
           await server.script({ ...fault, nth: step });
@@ -112,7 +112,7 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
       });
 
     for (const [name, fault] of Object.entries(final))
-      test(`${name}: 502, and the next publish goes on without doubles`, async () => {
+      test(`${name}: 502, and the next publish goes on without doubles [PUB-28, PUB-30]`, async () => {
         for (let step = 1; step <= steps; step += 1) {
           const { publish, target, targetId } = await fresh(fault);
           await server.script({ ...fault, nth: step });

@@ -63,7 +63,7 @@ describe('the access log of every route that shows patient data', () => {
     return rows;
   }
 
-  it('has who, where, whom, why and what, once the answer is there', async () => {
+  it('has who, where, whom, why and what, once the answer is there [LOG-7, LOG-8]', async () => {
     assert.ok(shown().length > 0);
     for (const entry of shown()) {
       const correlationId = `trace-${randomUUID()}`;
@@ -83,7 +83,7 @@ describe('the access log of every route that shows patient data', () => {
     }
   });
 
-  it('cannot be written: 503, and nothing of the patient leaves', async () => {
+  it('cannot be written: 503, and nothing of the patient leaves [LOG-10]', async () => {
     await owner.query(`revoke insert on access_log from ${SERVICE_ROLE}`);
     try {
       for (const entry of shown()) {
@@ -102,7 +102,7 @@ describe('the access log of every route that shows patient data', () => {
     for (const entry of shown()) assert.equal((await call(entry, randomUUID())).status, 200);
   });
 
-  it('shares statements between calls that wait together', async () => {
+  it('shares statements between calls that wait together [LOG-11]', async () => {
     const read = shown().find(({ path }) => path.endsWith('/Encounter/:encounterId'));
     assert.ok(read);
     const { accessLogEntries, accessLogGroups } = api.runtime.metrics;

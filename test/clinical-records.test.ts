@@ -27,13 +27,13 @@ describe('clinical records', () => {
   });
   after(() => database.drop());
 
-  test('everything is taken, and nothing is left without a place', () => {
+  test('everything is taken, and nothing is left without a place [FETCH-26, IN-5]', () => {
     assert.deepEqual(check.imported.rejected, []);
     assert.deepEqual(check.imported.notKept, []);
     assert.deepEqual(check.imported.unresolved, []);
   });
 
-  test('every resource conforms', () => {
+  test('every resource conforms [HTTP-30]', () => {
     assert.deepEqual(check.faults, []);
     assert.deepEqual(Object.fromEntries(check.emitted), {
       ServiceRequest: 4,
@@ -47,7 +47,7 @@ describe('clinical records', () => {
     assert.deepEqual(Object.fromEntries(check.notShown), { Observation: 1 });
   });
 
-  test('what differs from the source is explained', () => {
+  test('what differs from the source is explained [HTTP-29, FETCH-26]', () => {
     assert.deepEqual(unexplained(check.differences.keys()), []);
     assert.ok(check.differences.size > 0);
   });

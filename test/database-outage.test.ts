@@ -57,7 +57,7 @@ describe('while the database refuses to write', () => {
     ['58030', 'a failing disk'],
     ['25006', 'a standby'],
   ] as const)
-    it(`answers 503 on every route that would write (${state}, ${reason})`, async () => {
+    it(`answers 503 on every route that would write (${state}, ${reason}) [HTTP-23]`, async () => {
       const refreshToken = await createRefreshToken();
       await refuseWrites(state);
       const failures: string[] = [];

@@ -47,7 +47,7 @@ describe('a header that comes twice', () => {
     assert.ok(headers['x-correlation-id']);
   }
 
-  it('is 400 on every route, known or not, when it is Authorization, whichever comes first', async () => {
+  it('is 400 on every route, known or not, when it is Authorization, whichever comes first [HTTP-20]', async () => {
     const good = `Bearer ${account.token}`;
     for (const request of requests())
       for (const authorization of [
@@ -60,7 +60,7 @@ describe('a header that comes twice', () => {
       }
   });
 
-  it('is 400 on every route when it is Host or Content-Type, the same value twice too', async () => {
+  it('is 400 on every route when it is Host or Content-Type, the same value twice too [HTTP-20]', async () => {
     for (const request of requests()) {
       const where = `${request.method} ${request.target}`;
       for (const host of [

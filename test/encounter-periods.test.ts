@@ -61,7 +61,7 @@ async function search(timeZone: string, patientId: string, dates: readonly strin
   return (answer.json.entry ?? []).map(({ resource }: { resource: Found }) => resource);
 }
 
-test('a visit that ended on a day is not found on the next; one that ended at its first instant is', async () => {
+test('a visit that ended on a day is not found on the next; one that ended at its first instant is [ENC-18]', async () => {
   const periods = [
     { start: '2024-03-30', end: '2024-03-30' },
     { start: '2024-03-30', end: '2024-03-31T00:00:00+01:00' },
@@ -76,7 +76,7 @@ test('a visit that ended on a day is not found on the next; one that ended at it
   assert.deepEqual(await found('le2024-03-29'), []);
 });
 
-test('a finished visit without an end says that it is unknown, and can be imported again as it came', async () => {
+test('a finished visit without an end says that it is unknown, and can be imported again as it came [ENC-8]', async () => {
   const unknown = { url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' };
   const periods = [{ start: '2024-03-30' }, { start: '2024-03-30', _end: { extension: [unknown] } }];
   const { patientId } = await importVisits('UTC', periods);
@@ -151,7 +151,7 @@ const cases = fc.constantFrom(...TIME_ZONES).chain((timeZone) =>
   }),
 );
 
-test('every precision, time zone, prefix and end: what is found is what the calendar says', async () => {
+test('every precision, time zone, prefix and end: what is found is what the calendar says [ENC-17, ENC-18, ENC-19]', async () => {
   await fc.assert(
     fc.asyncProperty(cases, async ({ timeZone, periods, searches }) => {
       const { patientId, ids } = await importVisits(timeZone, periods);

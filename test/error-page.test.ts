@@ -14,7 +14,7 @@ interface Maker {
   code: string | undefined;
 }
 
-test('every error of the source is on the page, under its status, and no other is', () => {
+test('every error of the source is on the page, under its status, and no other is [HTTP-5]', () => {
   const onPage = errorsOfPage();
   const inSource = errorsOfSource();
   const missing = inSource.filter((error) => !onPage.includes(error.key));
@@ -29,7 +29,7 @@ test('every error of the source is on the page, under its status, and no other i
   assert.ok(onPage.length > 50, 'the page is read');
 });
 
-test('the operator finds the code of a refusal by the correlation id of its answer', async (t) => {
+test('the operator finds the code of a refusal by the correlation id of its answer [HTTP-5]', async (t) => {
   const api = await startTestApi();
   t.after(() => api.close());
   const { headers, status } = await api.call('/encounters/fhir/Encounter');

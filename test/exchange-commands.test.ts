@@ -62,7 +62,7 @@ const create = (...more: string[]) =>
     ...more,
   );
 
-it('connections: create, show, update, rotate, disable, list', async () => {
+it('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, CMD-13]', async () => {
   const created = await create('--facility', place.facilityId, '--callback-header', 'X-Hub-Signature');
   assert.deepEqual(Object.keys(created).sort(), ['callbackSecret', 'callbackUrl', 'id', 'outboundSecret']);
   assert.equal(
@@ -90,7 +90,7 @@ it('connections: create, show, update, rotate, disable, list', async () => {
   assert.match(text.stdout, new RegExp(`${created.id} +disabled +HIE`));
 });
 
-it('a rotated secret signs once it is activated', async () => {
+it('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
   const { id } = await create();
   const run = (...args: string[]) => runCommand(['connection', ...args, '--id', id], { env });
   const waiting = await run('rotate-secret');
@@ -174,7 +174,7 @@ function assertExample(command: Command, path: string): void {
   assert.match(help, new RegExp(`Example:\\n  npx interchange ${path}`));
 }
 
-it('deliveries: list, count, show, replay and skip what is held', async () => {
+it('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, EXC-29, CMD-14]', async () => {
   const { id } = await create();
   const patients = await insertPatients(database.pool, place, 3);
   await queue(database.pool, place, patients);

@@ -100,7 +100,7 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
 const delivered = () => until('the rest is delivered', async () => (await heads()).length === 0);
 
 describe('a delivery that waits behind a slow request', () => {
-  it('is not sent once its patient has refused the purpose, and the refusal is in the access log', async () => {
+  it('is not sent once its patient has refused the purpose, and the refusal is in the access log [EXC-24]', async () => {
     const [refusing = '', ...others] = await allWait();
     await refuse(refusing);
     go();
@@ -121,7 +121,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.equal((await heads())[0]?.attempts, 0);
   });
 
-  it('is not sent once its connection is disabled, and goes when it is enabled', async () => {
+  it('is not sent once its connection is disabled, and goes when it is enabled [EXC-24]', async () => {
     await allWait();
     await call('POST', `/exchange/connections/${connectionId}/disable`);
     go();
@@ -134,7 +134,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.deepEqual(arrived().sort(), patients.sort());
   });
 
-  it('is not sent once the module is off, and goes when it is on again', async () => {
+  it('is not sent once the module is off, and goes when it is on again [EXC-24]', async () => {
     await allWait();
     await setModules(pool(), { ...tenant, modules: ['patients'] });
     go();
@@ -148,7 +148,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.deepEqual(arrived().sort(), patients.sort());
   });
 
-  it('is held once the connection does not cover its facility', async () => {
+  it('is held once the connection does not cover its facility [EXC-24]', async () => {
     await allWait();
     const other = await api.createFacility(tenant.organisationId);
     await pool().query('update exchange_connection set all_facilities = false where organisation_id = $1', [
@@ -166,7 +166,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.equal(exchange.arrivals.length, 1);
   });
 
-  it('goes to the new address once that is confirmed', async (context) => {
+  it('goes to the new address once that is confirmed [EXC-24]', async (context) => {
     await allWait();
     const elsewhere = await startExchange();
     context.after(() => elsewhere.close());

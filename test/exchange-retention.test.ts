@@ -110,7 +110,7 @@ const DONE = { kind: 'advance' } as const;
 const HELD = { kind: 'hold', reason: 'refused_422' } as const;
 
 describe('deliveries that were done long ago', () => {
-  it('lose their payload first, and say so; the rest of the ledger goes later', async () => {
+  it('lose their payload first, and say so; the rest of the ledger goes later [EXC-51, OPS-23]', async () => {
     await settled(DONE);
     await age(399);
     assert.deepEqual(await run(), {}, 'not a day too soon');
@@ -150,7 +150,7 @@ describe('deliveries that were done long ago', () => {
     assert.equal((await ledger())[0]?.body === null, false);
   });
 
-  it('are counted and left alone by a dry run', async () => {
+  it('are counted and left alone by a dry run [OPS-23]', async () => {
     await settled(DONE);
     await age(801);
     const counted = await runRetention(pool(), rules(), { dryRun: true });
@@ -166,7 +166,7 @@ describe('deliveries that were done long ago', () => {
 });
 
 describe('what is never removed', () => {
-  it('what waits, is held, is set aside, or was tried or decided on lately', async () => {
+  it('what waits, is held, is set aside, or was tried or decided on lately [EXC-19, EXC-51]', async () => {
     const held = await settled(HELD, 'refused');
     await rename(pool(), tenant, [held], 'behind the held one');
     const replayed = await settled(HELD, 'refused');
@@ -195,7 +195,7 @@ describe('what is never removed', () => {
     assert.deepEqual(await ledger(), before);
   });
 
-  it('the place of a patient: what comes after a sweep goes on in order', async () => {
+  it('the place of a patient: what comes after a sweep goes on in order [EXC-51]', async () => {
     const patientId = await settled(DONE);
     await rename(pool(), tenant, [patientId], 'second');
     await end(HELD, 'refused');
@@ -238,7 +238,7 @@ describe('callbacks', () => {
   const accepted = (deliveryId: string, more: object = {}) =>
     JSON.stringify({ deliveryId, status: 'accepted', assignedId: 'HIE-1', message: 'Welcome', ...more });
 
-  it('are answered as ever after the delivery is gone: a repeat 200, a conflict 409, an unknown delivery 404', async () => {
+  it('are answered as ever after the delivery is gone: a repeat 200, a conflict 409, an unknown delivery 404 [EXC-41]', async () => {
     const patientId = await settled(DONE);
     const [{ id = '' } = {}] = await ledger();
     const first = await callback(accepted(id));

@@ -26,7 +26,7 @@ describe('/exchange/connections', () => {
   const create = (more: object = {}, token?: string) =>
     post('/exchange/connections', { name: 'HIE', address, clientId: 'clinic', ...more }, token);
 
-  it('creates one, shows the secrets once, and lists it for the facility', async () => {
+  it('creates one, shows the secrets once, and lists it for the facility [EXC-1, EXC-45]', async () => {
     const created = await create();
     assert.equal(created.status, 201, created.text);
     assert.deepEqual(Object.keys(created.json).sort(), [
@@ -79,7 +79,7 @@ describe('/exchange/connections', () => {
     assert.ok(createdAt);
   });
 
-  it('refuses settings that cannot be', async () => {
+  it('refuses settings that cannot be [SEC-24]', async () => {
     const bad: object[] = [
       { address: 'http://hie.example.org/in' },
       { address: 'http://10.0.0.8/in' },
@@ -228,7 +228,7 @@ describe('/exchange/connections', () => {
     }
   });
 
-  it('changes, disables, enables and rotates', async () => {
+  it('changes, disables, enables and rotates [EXC-49]', async () => {
     const { id, callbackSecret } = (await create()).json;
     const changed = await api.call(`/exchange/connections/${id}`, {
       token: account.token,
@@ -314,7 +314,7 @@ describe('/exchange/connections', () => {
       assert.equal((await rotate(bad)).status, 400, JSON.stringify(bad));
   });
 
-  it('hides connections of other facilities and tenants', async () => {
+  it('hides connections of other facilities and tenants [EXC-49]', async () => {
     const { id } = (await create()).json;
     const elsewhere = await api.createTenant();
     const stranger = await api.createAccount(elsewhere);
@@ -342,7 +342,7 @@ describe('/exchange/connections', () => {
     assert.equal((await post(`/exchange/connections/${whole.id}/disable`)).status, 403);
   });
 
-  it('needs its permission and the exchange module', async () => {
+  it('needs its permission and the exchange module [EXC-49]', async () => {
     const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
     assert.equal((await get('/exchange/connections', reader.token)).status, 403);
     assert.equal((await create({}, reader.token)).status, 403);
@@ -384,7 +384,7 @@ describe('/exchange/deliveries', () => {
   const list = async (query = '', token?: string) => (await get(`/exchange/deliveries${query}`, token)).json;
   const heldIds = async () => (await list('?status=held')).items.map(({ id }: { id: string }) => id);
 
-  it('lists by status, connection, patient and time', async () => {
+  it('lists by status, connection, patient and time [EXC-28]', async () => {
     assert.equal((await list()).items.length, 15);
     assert.equal((await list('?status=held')).items.length, 2);
     assert.equal((await list('?status=queued')).items.length, 13);
@@ -428,7 +428,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await get(`/exchange/deliveries?limit=4&status=held&cursor=${foreign}`)).status, 400);
   });
 
-  it('reads one with its attempts and decisions, and its payload only with the permission, logged', async () => {
+  it('reads one with its attempts and decisions, and its payload only with the permission, logged [EXC-33]', async () => {
     const [id = ''] = await heldIds();
     const patientId = (await get(`/exchange/deliveries/${id}`)).json.patientId;
     const nonce = crypto.randomUUID();
@@ -482,7 +482,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=NONSENSE`)).status, 400);
   });
 
-  it('traces each patient that a list or a delivery shows, once, before it is shown', async () => {
+  it('traces each patient that a list or a delivery shows, once, before it is shown [EXC-32]', async () => {
     const [first = '', second = '', , , last = ''] = patients;
     const groups = await api.runtime.metrics.registry.getSingleMetric('interchange_access_log_groups_total');
     const written = async () => (await groups?.get())?.values[0]?.value ?? 0;
@@ -508,7 +508,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await trace(last)).length, 1);
   });
 
-  it('names no patient who refuses the purpose, and still lets the delivery be reviewed', async () => {
+  it('names no patient who refuses the purpose, and still lets the delivery be reviewed [EXC-32]', async () => {
     const [refusing = ''] = patients;
     await pool().query(
       `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
@@ -539,7 +539,7 @@ describe('/exchange/deliveries', () => {
     );
   });
 
-  it('replays by id and by filter, in place, and only says so with dryRun', async () => {
+  it('replays by id and by filter, in place, and only says so with dryRun [EXC-29, EXC-31]', async () => {
     const dry = await post('/exchange/deliveries/replay', { dryRun: true });
     assert.deepEqual([dry.json.dryRun, dry.json.count, dry.json.deliveryIds.length], [true, 2, 2]);
     assert.equal((await heldIds()).length, 2);
@@ -621,7 +621,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await heldIds()).length, 2);
   });
 
-  it('skips with a reason, and what is behind goes on', async () => {
+  it('skips with a reason, and what is behind goes on [EXC-30]', async () => {
     assert.equal((await post('/exchange/deliveries/skip', {})).status, 400, 'a reason is needed');
     const [id = ''] = await heldIds();
     const skipped = await post('/exchange/deliveries/skip', { deliveryIds: [id], reason: 'entered twice' });
@@ -672,7 +672,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await post('/exchange/deliveries/replay', { since: 'yesterday' })).status, 400);
   });
 
-  it('tells Prometheus what waits and what is held', async () => {
+  it('tells Prometheus what waits and what is held [EXC-28, EXC-52]', async () => {
     const text = await api.runtime.metrics.registry.metrics();
     const value = (name: string) =>
       Number(new RegExp(`^${name}\\{connection="${connectionId}"\\} (\\S+)`, 'm').exec(text)?.[1]);

@@ -68,7 +68,7 @@ function forgeries(vector: Vector): [string, Vector][] {
 }
 
 describe('docs/signing.md', () => {
-  it('TypeScript check', async () => {
+  it('TypeScript check [EXC-9]', async () => {
     const path = save('receive.ts', blocks('ts')[0]);
     const { isFromInterchange } = (await import(pathToFileURL(path).href)) as {
       isFromInterchange: (
@@ -102,7 +102,7 @@ describe('docs/signing.md', () => {
     }
   });
 
-  it('Python check', () => {
+  it('Python check [EXC-9]', () => {
     save('receive.py', blocks('python')[0]);
     const cases = requests.flatMap((vector) => [
       { ...vector, good: true, later: 0, fresh: true },
@@ -131,7 +131,7 @@ print("checked")
     assert.equal(result.stdout.trim(), 'checked', result.stderr);
   });
 
-  it('shell check', () => {
+  it('shell check [EXC-9]', () => {
     const script = save('receive.sh', blocks('sh')[0]);
     const check = (vector: Vector) => {
       writeFileSync(join(folder, 'body'), vector.body);

@@ -57,7 +57,7 @@ test('it reads one encounter', async () => {
   assert.equal(encounter.id, id);
 });
 
-test('it searches and pages to the end, every encounter once, newest first', async () => {
+test('it searches and pages to the end, every encounter once, newest first [ENC-24]', async () => {
   const searchParams = { patient: `Patient/${patient}`, purposeOfUse: 'TREATMENT', _count: 7 };
   const first = (await client.search({ resourceType: 'Encounter', searchParams })) as unknown as Bundle;
   assert.equal(ids(first).length, 7);

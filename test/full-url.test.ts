@@ -38,7 +38,7 @@ describe('fullUrl', () => {
   });
   after(async () => api?.close());
 
-  it('is absolute, without version, unique, ends in type and id, and resolves references to other entries', () => {
+  it('is absolute, without version, unique, ends in type and id, and resolves references to other entries [HTTP-22, FETCH-17]', () => {
     let resolved = 0;
     for (const { bundle } of bundles) {
       const urls: string[] = bundle.entry.map((entry: Json) => entry.fullUrl);
@@ -60,7 +60,7 @@ describe('fullUrl', () => {
     assert.ok(resolved > 3);
   });
 
-  it('leads to the same resource, digit for digit, for a caller who may fetch the Bundle', async () => {
+  it('leads to the same resource, digit for digit, for a caller who may fetch the Bundle [FETCH-18]', async () => {
     const types = new Set<string>();
     for (const { permission } of FETCHES) {
       const { token } = await api.createAccount(tenant, { permissions: [permission] });
@@ -84,7 +84,7 @@ describe('fullUrl', () => {
     ]);
   });
 
-  it('is 404 for a caller who may fetch other kinds only, and says no more than of an unknown id', async () => {
+  it('is 404 for a caller who may fetch other kinds only, and says no more than of an unknown id [FETCH-19]', async () => {
     const { token } = await api.createAccount(tenant, { permissions: ['investigations.imaging.list'] });
     for (const { bundle } of bundles.filter(({ permission }) => permission === 'investigations.lab.list'))
       for (const { fullUrl, resource } of bundle.entry) {

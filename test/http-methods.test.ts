@@ -53,7 +53,7 @@ const comparable = ({ headers }: RawAnswer) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)));
 
 describe('HEAD', () => {
-  it('answers wherever GET does: the same status and headers, and no body', async () => {
+  it('answers wherever GET does: the same status and headers, and no body [HTTP-13]', async () => {
     const targets = api.api.routes.filter(({ method }) => method === 'GET').map(rawSample);
     const others = ['/healthz', '/readyz', '/metrics', '/api/v1/docs', '/api/v1/docs/json', '/nope'];
     for (const target of others) targets.push({ method: 'GET', target, headers: {} });
@@ -76,7 +76,7 @@ describe('HEAD', () => {
     }
   });
 
-  it('is checked and logged like GET', async () => {
+  it('is checked and logged like GET [HTTP-13]', async () => {
     const path = `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`;
     assert.equal((await api.call(path, { method: 'HEAD' })).status, 401);
     const stranger = await api.createAccount(await api.createTenant());
@@ -105,7 +105,7 @@ describe('HEAD', () => {
 });
 
 describe('a method that a path does not take', () => {
-  it('is 405 with those that it takes, and 404 where there is no path', async () => {
+  it('is 405 with those that it takes, and 404 where there is no path [HTTP-14]', async () => {
     const id = seeds.patientId;
     const allowed: [string, string][] = [
       ['/api/v1/auth/login', 'POST'],
@@ -132,12 +132,12 @@ describe('a method that a path does not take', () => {
     }
   });
 
-  it('is 405 with a body, too', async () => {
+  it('is 405 with a body, too [HTTP-14]', async () => {
     const request = { target: '/api/v1/auth/login', headers: {}, body: Buffer.from('{}') };
     for (const method of ['QUERY', 'DELETE', 'FROB']) messageOf(await send({ ...request, method }), 405);
   });
 
-  it('is told from what is no HTTP', async () => {
+  it('is told from what is no HTTP [HTTP-14]', async () => {
     for (const line of ['FROB', 'FROB /x', 'FROB /x HTTP/2.0', 'F(B /x HTTP/1.1', 'FROB  HTTP/1.1']) {
       const [answer] = await exchangeBytes(port, Buffer.from(`${line}\r\nhost: x\r\n\r\n`));
       assert.ok(answer);
@@ -163,7 +163,7 @@ describe('a body with a content encoding', () => {
     return send({ ...request, headers: { ...headers, 'content-encoding': encoding }, body: bytes as Buffer });
   }
 
-  it('is 415 where it is not taken, and says so', async () => {
+  it('is 415 where it is not taken, and says so [HTTP-15]', async () => {
     for (const request of taking(['confirmDelivery']))
       for (const encoding of ['gzip', 'br', 'identity, gzip']) {
         const answer = await sendEncoded(request, encoding);
@@ -177,7 +177,7 @@ describe('a body with a content encoding', () => {
       assert.notEqual((await sendEncoded(request, 'identity')).status, 415, request.target);
   });
 
-  it('does not come before the signature of a callback', async () => {
+  it('does not come before the signature of a callback [SEC-18]', async () => {
     const callback = api.api.routes.find(({ route }) => route.docs.operationId === 'confirmDelivery');
     assert.ok(callback);
     messageOf(await sendEncoded(rawSample(callback), 'gzip'), 401);
@@ -185,7 +185,7 @@ describe('a body with a content encoding', () => {
 });
 
 describe('a request that breaks off', () => {
-  it('is 431 with the limit when its headers are too large', async () => {
+  it('is 431 with the limit when its headers are too large [HTTP-18]', async () => {
     const bytes = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
     const [answer] = await exchangeBytes(port, Buffer.from(bytes));
     assert.match(messageOf(answer as RawAnswer, 431), /16384 bytes.*Send/);
@@ -194,7 +194,7 @@ describe('a request that breaks off', () => {
     assert.match(messageOf(refused as RawAnswer, 431), /1000 lines.*Send/);
   });
 
-  it('does not take the answers to good requests before it along', async () => {
+  it('does not take the answers to good requests before it along [HTTP-19]', async () => {
     const good = requestBytes({
       method: 'GET',
       target: '/api/v1/patients/base',

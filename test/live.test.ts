@@ -59,7 +59,7 @@ describe('a change on one node', () => {
     );
   }
 
-  it('ends a session everywhere: logout', async () => {
+  it('ends a session everywhere: logout [SIGN-IN-37, OPS-3]', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = await first.createAccount(tenant);
       await expectAt(account, 200, 'before');
@@ -103,7 +103,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('disables an account', async () => {
+  it('disables an account [ACC-16]', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = await first.createAccount(tenant);
       await expectAt(account, 200, 'before');
@@ -112,7 +112,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('lets an account in again', async () => {
+  it('lets an account in again [ACC-16]', async () => {
     const account = await first.createAccount(tenant);
     const set = (value: string) =>
       change(
@@ -128,7 +128,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('takes and gives a permission', async () => {
+  it('takes and gives a permission [ACC-15, ACC-16]', async () => {
     const account = await first.createAccount(tenant);
     const { rows } = await first.database.pool.query<{ name: string }>(
       `select r.name from account a join role r on r.organisation_id = a.organisation_id and r.id = a.role_id
@@ -146,7 +146,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('switches a module off and on, however the id of the organisation is written', async () => {
+  it('switches a module off and on, however the id of the organisation is written [ACC-16]', async () => {
     const account = await first.createAccount(tenant);
     const organisationId = tenant.organisationId.toUpperCase();
     const set = (modules: readonly string[]) =>
@@ -159,7 +159,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it("changes a patient's privacy", async () => {
+  it("changes a patient's privacy [ACC-16]", async () => {
     const account = await first.createAccount(tenant);
     const set = (...purposes: string[]) =>
       first.database.pool.query(
@@ -174,7 +174,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('withdraws a facility and gives it back', async () => {
+  it('withdraws a facility and gives it back [ACC-16]', async () => {
     const account = await first.createAccount(tenant, {
       facilityIds: [tenant.facilityId, otherFacility],
     });
@@ -193,7 +193,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('moves an account to another facility: nothing of the former one is shown any more', async () => {
+  it('moves an account to another facility: nothing of the former one is shown any more [ACC-16]', async () => {
     const account = await first.createAccount(tenant, {
       facilityIds: [tenant.facilityId, otherFacility],
     });
@@ -236,7 +236,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('holds under load on the other node', async () => {
+  it('holds under load on the other node [ACC-17]', async () => {
     const busy = await first.createAccount(tenant);
     let loading = true;
     const load = Array.from({ length: 8 }, async () => {
@@ -255,7 +255,7 @@ describe('a change on one node', () => {
     await Promise.all(load);
   });
 
-  it('holds while the live connections are being lost; calls are answered and logged all the same', async () => {
+  it('holds while the live connections are being lost; calls are answered and logged all the same [ACC-17]', async () => {
     const account = await first.createAccount(tenant);
     const before = await entriesOf(account);
     let released = 0;

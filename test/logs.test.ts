@@ -344,7 +344,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     );
   }
 
-  it('left none of its secrets and patients in any log', async () => {
+  it('left none of its secrets and patients in any log [SEC-23]', async () => {
     service.child.kill('SIGTERM');
     const { code, stdout, stderr } = await service.ended;
     assert.equal(code, 0, stderr);

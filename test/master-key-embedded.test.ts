@@ -32,7 +32,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     await data.remove();
   });
 
-  it('is one command, beside a service that is not restarted', async () => {
+  it('is one command, beside a service that is not restarted [OPS-16]', async () => {
     const old = (await readFile(path, 'utf8')).trim();
     const printed = await clinic.command(...ROTATE);
     assert.match(printed, /alone opens the database now/);

@@ -70,7 +70,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     return rows.flatMap(({ number, wrapped }) => unwrapDataKey(master, number, wrapped) ?? []);
   }
 
-  it('has both keys good while processes change over, then the new one alone', async () => {
+  it('has both keys good while processes change over, then the new one alone [OPS-16]', async () => {
     const leaked = await dataKeysOf(old);
     const path = join(folder, 'new.key');
     const begun = await rotate(['--write-new-key-file', path, '--json']);
@@ -147,7 +147,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     }
   }
 
-  it('needs no restart where the key is in a file that is replaced', async () => {
+  it('needs no restart where the key is in a file that is replaced [OPS-16]', async () => {
     const path = join(folder, 'master.key');
     await writeFile(path, old);
     await configure({ MASTER_KEY_FILE: path });

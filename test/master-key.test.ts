@@ -53,7 +53,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
     return found;
   }
 
-  it('is refused by every command, and nothing is written', async () => {
+  it('is refused by every command, and nothing is written [OPS-15]', async () => {
     // Nothing of the service's own writes meanwhile.
     await clinic.stop();
     const rowsBefore = await everyRow();
@@ -101,7 +101,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
     assert.deepEqual((await owner.query('select * from pg_authid order by oid')).rows, roles);
   });
 
-  it('leaves a running service at work, and the access log whole', async () => {
+  it('leaves a running service at work, and the access log whole [OPS-15]', async () => {
     await clinic.start();
     for (const command of [
       ['organisation', 'list'],

@@ -36,12 +36,12 @@ const resolve = (value: Json): Json =>
         .reduce((at: Json, key: string) => at[key], document);
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  it('is valid OpenAPI 3.1 [HTTP-25]', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     assert.deepEqual({ valid, errors }, { valid: true, errors: undefined });
   });
 
-  it('has every route once, with a name of its own and a declared tag', () => {
+  it('has every route once, with a name of its own and a declared tag [HTTP-25]', () => {
     const below = api.api.routes.filter(({ path }) => path.startsWith('/api/v1/'));
     const documented = operations();
     assert.equal(documented.length, below.length);

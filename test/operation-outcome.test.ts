@@ -94,7 +94,7 @@ function isPlain({ json, headers }: Answer, status: number, where: string): void
 }
 
 describe('an error below /encounters/fhir', () => {
-  it('is an OperationOutcome, with the members of the error shape, where Accept names FHIR JSON', async () => {
+  it('is an OperationOutcome, with the members of the error shape, where Accept names FHIR JSON [HTTP-6]', async () => {
     const accepts = [FHIR, `text/html, Application/FHIR+JSON;q=0.5, */*`, 'application/json+fhir'];
     for (const one of cases())
       for (const accept of accepts) {
@@ -110,7 +110,7 @@ describe('an error below /encounters/fhir', () => {
     );
   });
 
-  it('is the plain shape for everyone else', async () => {
+  it('is the plain shape for everyone else [HTTP-6]', async () => {
     for (const one of cases())
       for (const accept of ['*/*', 'application/json', 'application/*', `${FHIR};q=0, */*`]) {
         if (one.status === 406 && accept.startsWith(FHIR)) continue;
@@ -129,7 +129,7 @@ describe('an error below /encounters/fhir', () => {
     assert.equal(method.headers.get('allow'), 'GET, HEAD');
   });
 
-  it('is plain on every other path', async () => {
+  it('is plain on every other path [HTTP-6]', async () => {
     for (const path of [
       '/encounters/fhirs',
       '/patients/base',

@@ -41,7 +41,7 @@ const parked: Parked[] = [
 ];
 
 for (const { path, method, contentType, body } of parked)
-  test(`${method} ${path.replaceAll(/[0-9a-f-]{36}/g, '<id>')}: a logout before the body arrives is 401`, async () => {
+  test(`${method} ${path.replaceAll(/[0-9a-f-]{36}/g, '<id>')}: a logout before the body arrives is 401 [ACC-18]`, async () => {
     const account = await api.createAccount(await api.createTenant());
     const held = request(api.baseUrl + path, {
       method,

@@ -36,7 +36,7 @@ test('the counts that are printed are the counts in the files', () => {
   assert.deepEqual({ ...report.resources, ...report.notTaken }, inFiles);
 });
 
-test('importing the same files again changes nothing', async () => {
+test('importing the same files again changes nothing [IN-15]', async () => {
   const before = await versions();
   const again = await runImport();
   assert.deepEqual(again.rejected, []);

@@ -42,7 +42,7 @@ for (const [what, env] of [
     const call = (method: string, path: string, body?: unknown) =>
       api.call(path, { method, token: account.token, ...(body === undefined ? {} : { body }) });
 
-    it('is cut off: 503, when to try again, and the connection goes on', async () => {
+    it('is cut off: 503, when to try again, and the connection goes on [HTTP-24]', async () => {
       const calls: [string, string, unknown][] = [
         ['PUT', `/patients/base/${seeds.patientId}/privacy`, { refusedPurposes: ['RESEARCH'] }],
         ['GET', `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`, undefined],
@@ -54,7 +54,7 @@ for (const [what, env] of [
       for (const [method, path, body] of calls) assert.equal((await call(method, path, body)).status, 200);
     });
 
-    it('is cut off in the access log, too: no trace, no data', async () => {
+    it('is cut off in the access log, too: no trace, no data [LOG-10]', async () => {
       await other.query('begin');
       await other.query('lock table access_log in share mode');
       const path = `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`;

@@ -44,7 +44,7 @@ describe('a process whose clock is wrong', { timeout: 300_000 }, () => {
       .stdout.split('\n')
       .filter((line) => line.includes(`"event":"${event}"`));
 
-  it('issues no token and is not ready while it is 40 days ahead; then goes on by itself', async () => {
+  it('issues no token and is not ready while it is 40 days ahead; then goes on by itself [OPS-18, OPS-20]', async () => {
     await writeFile(clockFile, String(FORTY_DAYS));
     const { userId } = await addAccount(
       { database: api.database, passwords: cheapPasswords() },

@@ -40,7 +40,7 @@ function afterFlags(help: string, flags: string): string {
 }
 
 describe('every command', () => {
-  it('says in its help what it does, its options, and an example that begins with its name', () => {
+  it('says in its help what it does, its options, and an example that begins with its name [CMD-3]', () => {
     for (const { name, command } of leaves(buildProgram())) {
       if (name === 'start') continue;
       const help = helpOf(command);
@@ -58,7 +58,7 @@ describe('every command', () => {
     }
   });
 
-  it('takes no secret as an argument', () => {
+  it('takes no secret as an argument [CMD-6]', () => {
     // The path of a file is no secret.
     for (const { name, command } of leaves(buildProgram()))
       for (const { long, required, optional } of command.options)
@@ -66,7 +66,7 @@ describe('every command', () => {
           assert.ok(!required && !optional, `${name} ${long} takes a value`);
   });
 
-  it('has every option of an example', () => {
+  it('has every option of an example [CMD-3]', () => {
     for (const { name, command } of leaves(buildProgram())) {
       const help = helpOf(command);
       const example = help.slice(help.search(/Examples?:\n/)).split('\n');
@@ -132,7 +132,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     await Promise.all(Array.from({ length: PARALLEL }, next));
   }
 
-  it('prints { id } of what it made, takes an id, and lists it', async () => {
+  it('prints { id } of what it made, takes an id, and lists it [CMD-7]', async () => {
     const id = randomUUID();
     assert.equal(one(await run('organisation create --name', 'Second', '--id', id, '--json')), id);
     const taken = await run('organisation create --name', 'Third', '--id', id);
@@ -158,7 +158,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.equal(plain.stderr, '');
   });
 
-  it('ends with 2, and says on stderr how to call it, when it is called wrongly', async () => {
+  it('ends with 2, and says on stderr how to call it, when it is called wrongly [CMD-5]', async () => {
     const wrong: [string[], RegExp][] = [
       [['nonsense'], /unknown command/],
       [['organisation', 'nonsense'], /unknown command|help/],
@@ -188,7 +188,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     });
   });
 
-  it('ends with 1 and says so when an id is unknown', async () => {
+  it('ends with 1 and says so when an id is unknown [CMD-5]', async () => {
     const id = randomUUID();
     const unknown: [string[], RegExp][] = [
       [['facility', 'create', '--organisation', id, '--name', 'X'], /no organisation/],
@@ -224,7 +224,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     });
   });
 
-  it('prints exactly one JSON document with --json', async () => {
+  it('prints exactly one JSON document with --json [CMD-4]', async () => {
     const lists = [
       ['organisation', 'list'],
       ['facility', 'list', '--organisation', organisation],
@@ -279,7 +279,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.equal(stderr, 'error: There is no such patient at this facility.\n');
   });
 
-  it('lists every fault of the environment at once, and starts nothing', async () => {
+  it('lists every fault of the environment at once, and starts nothing [OPS-11]', async () => {
     const { code, stdout, stderr } = await runCommand(['serve'], {
       env: {
         DATABASE_URL: 'mysql://localhost/x',
@@ -333,7 +333,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     });
   });
 
-  it('does not touch an operator’s database that lacks migrations, and says what to run', async () => {
+  it('does not touch an operator’s database that lacks migrations, and says what to run [CMD-16, OPS-6]', async () => {
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
     const name = `empty_${randomBytes(6).toString('hex')}`;
@@ -363,7 +363,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
-  it('starts the embedded database for its own time when none is configured', async () => {
+  it('starts the embedded database for its own time when none is configured [CMD-18]', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-commands-'));
     try {
       const own = { DATA_DIR: folder };

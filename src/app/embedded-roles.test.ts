@@ -32,7 +32,7 @@ after(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test("the service's connection is the service's role, and cannot become another", async () => {
+test("the service's connection is the service's role, and cannot become another [OPS-7]", async () => {
   const { rows } = await service.query(
     'select session_user, current_user, rolsuper from pg_roles where rolname = session_user',
   );

@@ -85,7 +85,7 @@ describe('createHearing', () => {
     assert.equal(doubts, 2);
   });
 
-  it('waits for nothing while the connection is down: callers are read each time then', async () => {
+  it('waits for nothing while the connection is down: callers are read each time then [SEC-21]', async () => {
     const hearing = createHearing({ client: () => undefined }, () => undefined);
     assert.equal(hearing.connection(), undefined);
     await hearing.since(hearing.mark());

@@ -37,7 +37,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     return { port: events[0]?.port ?? 0, pids: events.map(({ pid }) => pid) };
   }
 
-  it('answers or closes every connection when they are killed one after the other', async () => {
+  it('answers or closes every connection when they are killed one after the other [OPS-4]', async () => {
     const processes = 4;
     const service = start(processes);
     const { port, pids } = await serving(service, processes);

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(async () => api?.close());
 
-test('the page loads each of its scripts and styles, without a slash at its end too', async () => {
+test('the page loads each of its scripts and styles, without a slash at its end too [HTTP-27]', async () => {
   for (const path of ['/docs', '/docs/']) {
     const page = await fetch(api.baseUrl + path);
     assert.equal(page.status, 200);
@@ -52,7 +52,7 @@ test('its policy names no other origin, and asks for no https', async () => {
   assert.doesNotMatch(policy, /upgrade-insecure-requests|https?:|swagger\.io|unsafe|\*/);
 });
 
-test('a browser shows every route, over plain http too', { skip: NO_BROWSER }, async () => {
+test('a browser shows every route, over plain http too [HTTP-27]', { skip: NO_BROWSER }, async () => {
   const browser = await startBrowser();
   try {
     const page = await browser.newPage();

@@ -57,7 +57,7 @@ describe('serve', { timeout: 600_000 }, () => {
     return ended;
   }
 
-  it('finishes a request in flight when it is told to stop, and says meanwhile that it is not ready', async () => {
+  it('finishes a request in flight when it is told to stop, and says meanwhile that it is not ready [OPS-17]', async () => {
     const service = await serve();
     assert.equal((await service.read()).status, 200);
     assert.equal((await service.get('/readyz')).status, 200);
@@ -112,7 +112,7 @@ describe('serve', { timeout: 600_000 }, () => {
       ['--role', 'api'],
       ['--processes', '2'],
     ])
-      it(`answers for a while and says that it is not ready (${args.join(' ')})`, async () => {
+      it(`answers for a while and says that it is not ready (${args.join(' ')}) [OPS-17]`, async () => {
         const service = await serve(args, { DRAIN_SECONDS: '3600' });
         const count = args.includes('2') ? 2 : 1;
         await eventually(() => (servingPids(service).length === count ? true : undefined));
@@ -162,14 +162,14 @@ describe('serve', { timeout: 600_000 }, () => {
     });
   });
 
-  it('works without listening as a worker', async () => {
+  it('works without listening as a worker [CMD-17]', async () => {
     const service = await serve(['--role', 'worker'], {}, 'working');
     assert.doesNotMatch(service.output().stdout, /"event":"listening"/);
     const { code } = await stop(service);
     assert.equal(code, 0);
   });
 
-  it('answers from several processes, replaces one that is killed, and stops all of them', async () => {
+  it('answers from several processes, replaces one that is killed, and stops all of them [CMD-17, OPS-3, OPS-4]', async () => {
     const service = await serve(['--processes', '2']);
     const pids = await eventually(() => {
       const found = servingPids(service);
@@ -204,7 +204,7 @@ describe('serve', { timeout: 600_000 }, () => {
     assert.equal((await stop(service)).code, 0);
   });
 
-  it('stops several workers, too, which listen to nothing', async () => {
+  it('stops several workers, too, which listen to nothing [OPS-4]', async () => {
     const service = await serve(['--processes', '2', '--role', 'worker'], {}, 'working');
     const { code } = await stop(service);
     assert.equal(code, 0);
@@ -250,7 +250,7 @@ describe('serve', { timeout: 600_000 }, () => {
     }
   });
 
-  it('answers 503 while the database is gone, and goes on when it is back', async () => {
+  it('answers 503 while the database is gone, and goes on when it is back [HTTP-23, OPS-18]', async () => {
     const proxy = await startProxy(new URL(api.database.url));
     const url = new URL(api.database.url);
     url.port = String(proxy.port);
@@ -280,14 +280,14 @@ describe('serve', { timeout: 600_000 }, () => {
     proxy.close();
   });
 
-  it('answers probes by HEAD as by GET', async () => {
+  it('answers probes by HEAD as by GET [OPS-18]', async () => {
     for (const probe of ['/healthz', '/readyz']) {
       const answer = await fetch(api.origin + probe, { method: 'HEAD' });
       assert.deepEqual([answer.status, await answer.text()], [200, ''], probe);
     }
   });
 
-  it('shows metrics to this machine only', async () => {
+  it('shows metrics to this machine only [OPS-19]', async () => {
     const service = await serve([], { HOST: '0.0.0.0' });
     await service.read();
     const metrics = await service.get('/metrics');
@@ -311,7 +311,7 @@ describe('serve', { timeout: 600_000 }, () => {
     await stop(service);
   });
 
-  it('has metrics on a port of their own where one is set', async () => {
+  it('has metrics on a port of their own where one is set [OPS-19]', async () => {
     const port = await freePort();
     const service = await serve([], { METRICS_PORT: String(port) });
     assert.equal((await service.get('/metrics')).status, 404);

@@ -46,7 +46,7 @@ async function signInStatus(userId: string): Promise<number> {
   return (await api.call('/auth/login', { body })).status;
 }
 
-test('a setup link leads to a page that loads from its own origin only, with nothing inline', async () => {
+test('a setup link leads to a page that loads from its own origin only, with nothing inline [SIGN-IN-47, SEC-29]', async () => {
   const { setupLink } = await invite();
   const page = await api.call(setupLink);
   assert.equal(page.status, 200);
@@ -107,7 +107,7 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 120_000 }, () => {
   }
   const alerted = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 
-  test('the password is set, and the token stays out of addresses, history and logs', async () => {
+  test('the password is set, and the token stays out of addresses, history and logs [SIGN-IN-47, SEC-23]', async () => {
     const { setupLink, userId } = await invite();
     const token = new URL(setupLink).hash.slice('#token='.length);
     await page.goto(setupLink);

@@ -50,7 +50,7 @@ describe('launch.js', () => {
     ],
   ] as const)
     describe(`under ${name}`, { skip }, () => {
-      it('runs the command under Node.js 26 or newer, with its arguments', async () => {
+      it('runs the command under Node.js 26 or newer, with its arguments [CMD-1]', async () => {
         const { output, code } = await run(node, ['show', '--name', 'two words', '']);
         const seen = JSON.parse(output);
         assert.ok(Number.parseInt(seen.version, 10) >= 26);

@@ -22,7 +22,7 @@ function faults(env: Record<string, string>): string[] {
   }
 }
 
-test('nothing configured is the embedded database on loopback', () => {
+test('nothing configured is the embedded database on loopback [OPS-1, OPS-13]', () => {
   const config = loadConfig({});
   assert.deepEqual(config.database, { kind: 'embedded' });
   assert.deepEqual(config.masterKey, { kind: 'made' });
@@ -32,7 +32,7 @@ test('nothing configured is the embedded database on loopback', () => {
   assert.equal(baseUrlOf(config), 'http://127.0.0.1:3000/api/v1');
 });
 
-test('the numbers of sign-in are those of the contract, and may be others', () => {
+test('the numbers of sign-in are those of the contract, and may be others [SIGN-IN-14]', () => {
   const { accessTokenSeconds, refreshTokenSeconds, sessionSeconds } = loadConfig({}).signIn;
   assert.deepEqual([accessTokenSeconds, refreshTokenSeconds, sessionSeconds], [900, 2_592_000, 7_776_000]);
   const { signIn } = loadConfig({ ACCESS_TOKEN_SECONDS: '600', REFRESH_TOKEN_DAYS: '7', SESSION_DAYS: '14' });
@@ -42,7 +42,7 @@ test('the numbers of sign-in are those of the contract, and may be others', () =
   );
 });
 
-test('docs/environment.md has every variable that is read, and no other', async () => {
+test('docs/environment.md has every variable that is read, and no other [OPS-12]', async () => {
   const files = ['config.ts', 'delivery.ts', 'time-limits.ts'].map((name) =>
     readFile(new URL(name, import.meta.url), 'utf8'),
   );
@@ -57,7 +57,7 @@ test('empty and blank variables are not set', () => {
   assert.deepEqual(loadConfig({ DATABASE_URL: ' ', PORT: '', MASTER_KEY: ' ' }), loadConfig({}));
 });
 
-test('each fault is named after its variable, without its value', () => {
+test('each fault is named after its variable, without its value [OPS-11]', () => {
   const wrong: Record<string, string[]> = {
     DATABASE_URL: ['mysql://x', 'localhost', 'postgres://user:secret@[host'],
     DATABASE_CONNECTIONS: ['1', '201', '1.5', 'x', '-5'],
@@ -100,11 +100,11 @@ test('each fault is named after its variable, without its value', () => {
     }
 });
 
-test('all faults are told at once', () => {
+test('all faults are told at once [OPS-11]', () => {
   assert.equal(faults({ PORT: 'x', LOG_LEVEL: 'x', DATABASE_URL: 'x', DATABASE_CONNECTIONS: 'x' }).length, 5);
 });
 
-test('a database of the operator needs a master key, one only', () => {
+test('a database of the operator needs a master key, one only [OPS-14]', () => {
   assert.match(
     faults({ DATABASE_URL: DATABASE.DATABASE_URL })[0] ?? '',
     /^MASTER_KEY or MASTER_KEY_FILE is required/,
@@ -113,7 +113,7 @@ test('a database of the operator needs a master key, one only', () => {
   assert.deepEqual(faults(DATABASE), []);
 });
 
-test('the public base address is what links carry', () => {
+test('the public base address is what links carry [HTTP-22, OPS-13]', () => {
   const base = (env: Record<string, string>) => baseUrlOf(loadConfig({ ...DATABASE, ...env }));
   assert.equal(base({ PUBLIC_BASE_URL: 'https://x.example.org/api/v1/' }), 'https://x.example.org/api/v1');
   assert.equal(
@@ -166,7 +166,7 @@ describe('the master key', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is made once for the embedded database, for its owner alone, however many begin at once', async () => {
+  it('is made once for the embedded database, for its owner alone, however many begin at once [OPS-14]', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     const config = loadConfig({ DATA_DIR: join(folder, 'data') });
     const made = await Promise.all(Array.from({ length: 8 }, () => loadKey(config)));

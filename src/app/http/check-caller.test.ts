@@ -53,7 +53,7 @@ function nodeThatIsBehind(stale: Caller, truth: Caller | undefined) {
   return { deps, heard: () => heard };
 }
 
-test('a read is checked at once and confirmed before its answer leaves', async () => {
+test('a read is checked at once and confirmed before its answer leaves [ACC-19]', async () => {
   const { deps, heard } = nodeThatIsBehind(caller(), undefined);
   const { check, confirm } = createCallerCheck(deps, ACCESS, true);
   const checked = await check(HEADERS, NOW);
@@ -61,7 +61,7 @@ test('a read is checked at once and confirmed before its answer leaves', async (
   await assert.rejects(confirm(checked, HEADERS, NOW), { statusCode: 401 });
 });
 
-test('a call that is no read hears of everything before it is admitted', async () => {
+test('a call that is no read hears of everything before it is admitted [ACC-18]', async () => {
   const { deps } = nodeThatIsBehind(caller(), undefined);
   const { check, admit } = createCallerCheck(deps, ACCESS, false);
   const checked = await check(HEADERS, NOW);
@@ -106,7 +106,7 @@ test('a change that leaves the scope as it was does not have the call answered a
   assert.equal(await confirm(await check(HEADERS, NOW), HEADERS, NOW), undefined);
 });
 
-test('only one well-formed bearer token is taken', async () => {
+test('only one well-formed bearer token is taken [SIGN-IN-23]', async () => {
   const { deps } = nodeThatIsBehind(caller(), caller());
   const { check } = createCallerCheck(deps, { kind: 'session' }, false);
   for (const authorization of [
