@@ -84,6 +84,7 @@ describe(PAGE, () => {
       assert.ok(output.includes(encounterId) && output.includes('finished'), output);
       const wrong = await runProgram(command, [path], { ...env, FACILITY_ID: env.ORG_ID ?? '' });
       assert.notEqual(wrong.code, 0, 'a refusal is not taken for an empty answer');
+      assert.match(wrong.errors, /This account may not use this organisation or facility\. Check x-org-id/);
     });
 });
 
