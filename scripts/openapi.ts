@@ -7,6 +7,7 @@ import { buildRuntime, openDatabase, openKeys, requireSchema } from '../src/app/
 import { loadConfig } from '../src/app/config/config.ts';
 import { createLog } from '../src/platform/log/log.ts';
 
+const LINE_LENGTH = 120;
 const FILE = new URL('../openapi.json', import.meta.url);
 
 async function generate(): Promise<string> {
@@ -28,11 +29,23 @@ async function generate(): Promise<string> {
     const document = server.swagger();
     await server.close();
     await runtime.close();
-    return `${JSON.stringify(document, null, 1)}\n`;
+    return `${written(document, '')}\n`;
   } finally {
     await opened.release();
     await rm(dataDir, { recursive: true, force: true });
   }
+}
+
+/** JSON with one line for what fits in one. */
+function written(value: unknown, indent: string): string {
+  const line = JSON.stringify(value);
+  if (value === null || typeof value !== 'object' || indent.length + line.length <= LINE_LENGTH) return line;
+  const inner = `${indent} `;
+  const members = Array.isArray(value)
+    ? value.map((one) => written(one, inner))
+    : Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${written(one, inner)}`);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  return `${open}\n${members.map((member) => inner + member).join(',\n')}\n${indent}${close}`;
 }
 
 const document = await generate();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { startTestApi } from '../test-support/api.ts';
+import { type Json, startTestApi } from '../test-support/api.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const FACTORIES = 'src/platform/http/errors.ts';
@@ -43,6 +43,43 @@ test('the operator finds the code of a refusal by the correlation id of its answ
     ['token_missing'],
   );
 });
+
+test('the OpenAPI document has an example of each error, in words that the source has', async (t) => {
+  const api = await startTestApi();
+  t.after(() => api.close());
+  const { json } = await api.call('/docs/json');
+  const shown = Object.entries(json.components.responses as Record<string, Json>).flatMap(
+    ([name, { content }]) =>
+      Object.entries((content['application/json'].examples ?? {}) as Record<string, Json>).map(
+        ([code, { value }]) => {
+          assert.equal(name, `Error${value.statusCode}`);
+          return { key: `${value.statusCode} ${code}`, message: value.message };
+        },
+      ),
+  );
+  const documented = errorsOfPage().filter((key) => !ELSEWHERE.has(key));
+  assert.deepEqual(shown.map(({ key }) => key).sort(), documented.sort());
+  const texts = textsOfSource();
+  const invented = shown.filter(({ message }) => !texts.some((text) => text.test(message)));
+  assert.deepEqual(invented, [], 'src/app/http/error-examples.ts has messages that no source has');
+});
+
+/** Of no operation: those of /readyz, and what any path may answer (docs/http.md). */
+const ELSEWHERE = new Set(['405 method_not_allowed', '503 draining', '503 master_key']);
+
+/** Each text of the source that may be a message, as a pattern: what is put into it may be anything. */
+function textsOfSource(): RegExp[] {
+  const found: RegExp[] = [];
+  for (const path of globSync('src/**/*.ts', { cwd: ROOT })) {
+    if (path.endsWith('.test.ts') || path === 'src/app/http/error-examples.ts') continue;
+    for (const [text] of read(path).matchAll(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g)) {
+      const fixed = text.slice(1, -1).split(/\$\{(?:[^{}]|\{[^{}]*\})*\}/);
+      if (/\w.{8,}[.]$/s.test(fixed.join('')))
+        found.push(new RegExp(`^${fixed.map((part) => RegExp.escape(part)).join('.+')}$`));
+    }
+  }
+  return found;
+}
 
 /** `400 bad_json` for each row. */
 function errorsOfPage(): string[] {

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Json, startTestApi, type TestApi } from '../test-support/api.ts';
+import { fhirFaults } from '../test-support/fhir-validator.ts';
 
 let api: TestApi;
 let document: Json;
@@ -97,29 +98,102 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has examples that their own schemas take', () => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    ajv.addSchema(document, 'document');
-    const examples = operations().flatMap(({ path, method, operation }) =>
-      contentsOf(operation).map(({ keys, example }) => ({ keys: ['paths', path, method, ...keys], example })),
-    );
-    for (const { keys, example } of examples) {
-      const parts = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')));
-      const check = ajv.compile({ $ref: `document#/${parts.join('/')}/schema` });
-      assert.ok(check(example), `${keys.join(' ')}: ${ajv.errorsText(check.errors)}`);
+  it('has an example of the answer of each operation that succeeds', () => {
+    for (const { where, operation } of operations()) {
+      const status = Object.keys(operation.responses).find((one) => one.startsWith('2')) ?? '';
+      const contents = Object.values((operation.responses[status]?.content ?? {}) as Record<string, Json>);
+      assert.ok(contents.length > 0 || status === '204', `${where}: ${status}`);
+      for (const content of contents) assert.notEqual(examplesOf(content).length, 0, where);
     }
-    assert.ok(examples.filter(({ keys }) => keys.includes('responses')).length >= 5);
   });
 
-  /** Each content of an operation that has an example, with the keys that lead to it. */
-  function contentsOf({ requestBody, responses }: Json): { keys: string[]; example: unknown }[] {
-    const parts: [string[], Json][] = [[['requestBody'], requestBody ?? {}]];
-    for (const [status, response] of Object.entries(responses as Record<string, Json>))
-      parts.push([['responses', status], response]);
-    return parts.flatMap(([keys, { content = {} }]) =>
-      Object.entries(content as Record<string, Json>)
-        .filter(([, { example }]) => example !== undefined)
-        .map(([type, { example }]) => ({ keys: [...keys, 'content', type], example })),
+  it('has examples that their own schemas take, and with members that these schemas have', () => {
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
+    ajv.addFormat('binary', true);
+    ajv.addSchema(document, 'document');
+    let count = 0;
+    for (const { keys, content } of everyContent())
+      for (const example of examplesOf(content)) {
+        const parts = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')));
+        const check = ajv.compile({ $ref: `document#/${parts.join('/')}/schema` });
+        assert.ok(check(example), `${keys.join(' ')}: ${ajv.errorsText(check.errors)}`);
+        assert.deepEqual(unknownMembers(content.schema, example), [], keys.join(' '));
+        count += 1;
+      }
+    assert.ok(count > 150, `${count} examples`);
+  });
+
+  it('shows FHIR that is valid', () => {
+    const shown = new Map<string, Json>();
+    const look = (value: Json): void => {
+      if (value === null || typeof value !== 'object') return;
+      if (typeof value.resourceType === 'string' && 'id' in value) shown.set(JSON.stringify(value), value);
+      for (const inner of Object.values(value)) look(inner);
+    };
+    for (const { content } of everyContent()) for (const example of examplesOf(content)) look(example);
+    const resources = [...shown.values()].filter(
+      ({ resourceType, localId, action, status, meta }) =>
+        localId === undefined &&
+        action === undefined &&
+        resourceType !== undefined &&
+        (status ?? meta) !== undefined,
+    );
+    const types = new Set(resources.map(({ resourceType }) => resourceType));
+    for (const type of [
+      'Patient',
+      'Encounter',
+      'ServiceRequest',
+      'Observation',
+      'DiagnosticReport',
+      'ImagingStudy',
+    ])
+      assert.ok(types.has(type), type);
+    for (const resource of resources) assert.deepEqual(fhirFaults(resource), [], resource.resourceType);
+  });
+
+  /** Every content of the document, with the keys that lead to it. */
+  function everyContent(): { keys: string[]; content: Json }[] {
+    const shared = Object.entries(document.components.responses as Json).map(([name, response]) => ({
+      keys: ['components', 'responses', name],
+      holder: response as Json,
+    }));
+    const own = operations().flatMap(({ path, method, operation }) =>
+      Object.entries({ requestBody: operation.requestBody, ...operation.responses })
+        .filter(([, holder]) => holder !== undefined)
+        .map(([name, holder]) => ({
+          keys: ['paths', path, method, ...(name === 'requestBody' ? [name] : ['responses', name])],
+          holder: holder as Json,
+        })),
+    );
+    return [...shared, ...own].flatMap(({ keys, holder }) =>
+      Object.entries((holder.content ?? {}) as Record<string, Json>).map(([type, content]) => ({
+        keys: [...keys, 'content', type],
+        content,
+      })),
+    );
+  }
+
+  function examplesOf({ example, examples = {} }: Json): Json[] {
+    const named = Object.values(examples as Record<string, Json>).map((one) => resolve(one).value);
+    return example === undefined ? named : [example, ...named];
+  }
+
+  /** Paths of members that no schema names. Resources are open: FHIR says what is in them. */
+  function unknownMembers(given: Json, value: Json, path = ''): string[] {
+    const schema = resolve(given ?? {});
+    if (Array.isArray(value)) return value.flatMap((one) => unknownMembers(schema.items, one, `${path}/0`));
+    if (value === null || typeof value !== 'object' || 'resourceType' in (schema.properties ?? {})) return [];
+    if (schema.anyOf !== undefined)
+      return schema.anyOf
+        .map((one: Json) => unknownMembers(one, value, path))
+        .sort((a: string[], b: string[]) => a.length - b.length)[0];
+    if (schema.properties === undefined || schema.additionalProperties === true) return [];
+    return Object.entries(value).flatMap(([name, inner]) =>
+      name in schema.properties
+        ? unknownMembers(schema.properties[name], inner as Json, `${path}/${name}`)
+        : [`${path}/${name}`],
     );
   }
 

@@ -1,6 +1,7 @@
 /** The Encounter in the OpenAPI document. */
 
 import Type from 'typebox';
+import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { named } from '../platform/http/named-schema.ts';
 
 export const ENCOUNTER_STATUSES = [
@@ -38,6 +39,29 @@ const Period = named(
   'Period',
   Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
 );
+
+const SYSTEMS = 'http://terminology.hl7.org/CodeSystem';
+const ORGANISATION_ID = '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9';
+const COLLECTION = 'https://records.example.org/api/v1/encounters/fhir/Encounter';
+
+const ENCOUNTER_EXAMPLE = {
+  resourceType: 'Encounter',
+  id: ID,
+  meta: { versionId: '1', lastUpdated: '2026-01-10T09:02:11.000Z' },
+  identifier: [{ system: `urn:uuid:${ORGANISATION_ID}`, value: ID }],
+  status: 'finished',
+  class: { system: `${SYSTEMS}/v3-ActCode`, code: 'AMB', display: 'ambulatory' },
+  subject: { reference: `Patient/${PATIENT_ID}` },
+  period: { start: '2026-01-10T08:00:00Z', end: '2026-01-10T09:00:00Z' },
+  serviceProvider: { reference: `Organization/${ORGANISATION_ID}` },
+};
+
+const SEARCHSET_EXAMPLE = {
+  resourceType: 'Bundle',
+  type: 'searchset',
+  link: [{ relation: 'self', url: `${COLLECTION}?patient=${PATIENT_ID}&purposeOfUse=TREATMENT&_count=20` }],
+  entry: [{ fullUrl: `${COLLECTION}/${ID}`, resource: ENCOUNTER_EXAMPLE, search: { mode: 'match' } }],
+};
 
 export const EncounterSchema = named(
   'Encounter',
@@ -96,54 +120,35 @@ export const EncounterSchema = named(
         display: Type.Optional(Type.String()),
       }),
     },
-    { description: 'FHIR R4 Encounter.' },
+    { description: 'FHIR R4 Encounter.', examples: [ENCOUNTER_EXAMPLE] },
   ),
 );
 
-export const EncounterSearchsetSchema = Type.Object(
-  {
-    resourceType: Type.Literal('Bundle'),
-    type: Type.Literal('searchset'),
-    link: Type.Array(
-      Type.Object({
-        relation: Type.String({ description: '`self`, and `next` while there are more.' }),
-        url: Type.String(),
-      }),
-    ),
-    entry: Type.Optional(
-      Type.Array(
+export const EncounterSearchsetSchema = named(
+  'EncounterSearchset',
+  Type.Object(
+    {
+      resourceType: Type.Literal('Bundle'),
+      type: Type.Literal('searchset'),
+      link: Type.Array(
         Type.Object({
-          fullUrl: Type.String(),
-          resource: EncounterSchema,
-          search: Type.Object({ mode: Type.Literal('match') }),
+          relation: Type.String({ description: '`self`, and `next` while there are more.' }),
+          url: Type.String(),
         }),
       ),
-    ),
-  },
-  { description: 'FHIR R4 Bundle of type searchset, newest encounter first, without total.' },
+      entry: Type.Optional(
+        Type.Array(
+          Type.Object({
+            fullUrl: Type.String(),
+            resource: EncounterSchema,
+            search: Type.Object({ mode: Type.Literal('match') }),
+          }),
+        ),
+      ),
+    },
+    {
+      description: 'FHIR R4 Bundle of type searchset, newest encounter first, without total.',
+      examples: [SEARCHSET_EXAMPLE],
+    },
+  ),
 );
-
-const SYSTEMS = 'http://terminology.hl7.org/CodeSystem';
-const ID = '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43';
-const PATIENT_ID = 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b';
-const ORGANISATION_ID = '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9';
-const COLLECTION = 'https://records.example.org/api/v1/encounters/fhir/Encounter';
-
-export const ENCOUNTER_EXAMPLE = {
-  resourceType: 'Encounter',
-  id: ID,
-  meta: { versionId: '1', lastUpdated: '2026-01-10T09:02:11.000Z' },
-  identifier: [{ system: `urn:uuid:${ORGANISATION_ID}`, value: ID }],
-  status: 'finished',
-  class: { system: `${SYSTEMS}/v3-ActCode`, code: 'AMB', display: 'ambulatory' },
-  subject: { reference: `Patient/${PATIENT_ID}` },
-  period: { start: '2026-01-10T08:00:00Z', end: '2026-01-10T09:00:00Z' },
-  serviceProvider: { reference: `Organization/${ORGANISATION_ID}` },
-};
-
-export const SEARCHSET_EXAMPLE = {
-  resourceType: 'Bundle',
-  type: 'searchset',
-  link: [{ relation: 'self', url: `${COLLECTION}?patient=${PATIENT_ID}&purposeOfUse=TREATMENT&_count=20` }],
-  entry: [{ fullUrl: `${COLLECTION}/${ID}`, resource: ENCOUNTER_EXAMPLE, search: { mode: 'match' } }],
-};

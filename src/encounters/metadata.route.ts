@@ -9,6 +9,8 @@ import type { Route } from '../platform/http/route.ts';
 import { type Access, openRoute } from '../tenancy/callers/access.ts';
 import { capabilityStatement } from './capability-statement.ts';
 
+const EXAMPLE = capabilityStatement('https://records.example.org/api/v1');
+
 export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: string }): Route<Access> {
   const body = JSON.stringify(capabilityStatement(publicBaseUrl));
   return openRoute({
@@ -21,10 +23,13 @@ export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: strin
     responses: {
       200: {
         description: 'The CapabilityStatement.',
-        schema: Type.Object({
-          resourceType: Type.Literal('CapabilityStatement'),
-          fhirVersion: Type.Literal('4.0.1'),
-        }),
+        schema: Type.Object(
+          {
+            resourceType: Type.Literal('CapabilityStatement'),
+            fhirVersion: Type.Literal('4.0.1'),
+          },
+          { examples: [EXAMPLE] },
+        ),
         mediaType: 'application/fhir+json',
       },
     },

@@ -6,7 +6,7 @@ import { matchesEtag, weakEtag } from '../platform/http/etag.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
-import { ENCOUNTER_EXAMPLE, EncounterSchema } from './encounter.schema.ts';
+import { EncounterSchema } from './encounter.schema.ts';
 import { createReadEncounter, type ReadEncounterDependencies } from './read-encounter.ts';
 
 export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Access> {
@@ -31,7 +31,6 @@ export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Acces
         200: {
           description: 'The Encounter.',
           schema: EncounterSchema,
-          example: ENCOUNTER_EXAMPLE,
           mediaType: 'application/fhir+json',
           headers: ['etag', 'last-modified'],
         },

@@ -3,12 +3,13 @@
  * Contract: ENC-2, ENC-23, ENC-30, ENC-33.
  */
 import type { Static } from 'typebox';
+import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { searchsetJson } from '../fhir/bundle.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
-import { EncounterSearchsetSchema, SEARCHSET_EXAMPLE } from './encounter.schema.ts';
+import { EncounterSearchsetSchema } from './encounter.schema.ts';
 import { createSearchEncounters, type SearchEncountersDependencies } from './search-encounters.ts';
 import {
   type EncounterSearch,
@@ -82,12 +83,11 @@ function searchRoute(
       query: EncounterSearchQuery,
       normaliseQuery: normaliseEncounterQuery,
       bodyMode,
-      bodyExample: { patient: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43', purposeOfUse: 'TREATMENT', _count: 20 },
+      bodyExample: { patient: PATIENT_ID, purposeOfUse: 'TREATMENT', _count: 20 },
       responses: {
         200: {
           description: 'One page of the result.',
           schema: EncounterSearchsetSchema,
-          example: SEARCHSET_EXAMPLE,
           mediaType: 'application/fhir+json',
         },
       },

@@ -4,6 +4,7 @@
  */
 
 import Type, { type Static, type TSchema } from 'typebox';
+import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { displayName } from '../fhir/person.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
@@ -98,41 +99,95 @@ const SUMMARY = {
   }),
 };
 
-export const PatientSummarySchema = named('PatientSummary', Type.Object(SUMMARY));
+const SUMMARY_EXAMPLE = {
+  id: PATIENT_ID,
+  name: 'Ada Okafor',
+  gender: 'female',
+  birthDate: '1994-06-27',
+  deceased: false,
+  identifiers: [{ use: 'usual', system: 'https://hospitals.example.org/patient-number', value: 'I-200075' }],
+};
+const NAME = { use: 'official', family: 'Okafor', given: ['Ada'] };
+const PHONE = { system: 'phone', value: '+234 803 555 0112', use: 'mobile' };
+
+export const PatientSummarySchema = named(
+  'PatientSummary',
+  Type.Object(SUMMARY, { examples: [SUMMARY_EXAMPLE] }),
+);
 
 export const PatientSchema = named(
   'PatientRecord',
-  Type.Object({
-    ...SUMMARY,
-    active: orNull(Type.Boolean(), 'Whether the record is in use.'),
-    deceasedDateTime: orNull(Type.String(), 'When the patient died, where that is known.'),
-    names: Type.Array(HumanName),
-    telecoms: Type.Array(ContactPoint),
-    addresses: Type.Array(Address),
-    maritalStatus: orNull(CodeableConcept, 'Marital status.'),
-    multipleBirth: orNull(
-      Type.Union([Type.Boolean(), Type.Integer()]),
-      'Whether part of a multiple birth, or the place in it.',
-    ),
-    communication: Type.Array(
-      Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
-    ),
-    contacts: Type.Array(
-      Type.Object({
-        relationship: Type.Optional(Type.Array(CodeableConcept)),
-        name: Type.Optional(HumanName),
-        telecom: Type.Optional(Type.Array(ContactPoint)),
-        address: Type.Optional(Address),
-        gender: Type.Optional(Type.String()),
-        period: Type.Optional(Period),
+  Type.Object(
+    {
+      ...SUMMARY,
+      active: orNull(Type.Boolean(), 'Whether the record is in use.'),
+      deceasedDateTime: orNull(Type.String(), 'When the patient died, where that is known.'),
+      names: Type.Array(HumanName),
+      telecoms: Type.Array(ContactPoint),
+      addresses: Type.Array(Address),
+      maritalStatus: orNull(CodeableConcept, 'Marital status.'),
+      multipleBirth: orNull(
+        Type.Union([Type.Boolean(), Type.Integer()]),
+        'Whether part of a multiple birth, or the place in it.',
+      ),
+      communication: Type.Array(
+        Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
+      ),
+      contacts: Type.Array(
+        Type.Object({
+          relationship: Type.Optional(Type.Array(CodeableConcept)),
+          name: Type.Optional(HumanName),
+          telecom: Type.Optional(Type.Array(ContactPoint)),
+          address: Type.Optional(Address),
+          gender: Type.Optional(Type.String()),
+          period: Type.Optional(Period),
+        }),
+      ),
+      refusedPurposes: Type.Array(Type.Unsafe<string>({ type: 'string', enum: PURPOSES_OF_USE }), {
+        description: 'Purposes of use that the patient refuses.',
       }),
-    ),
-    refusedPurposes: Type.Array(Type.Unsafe<string>({ type: 'string', enum: PURPOSES_OF_USE }), {
-      description: 'Purposes of use that the patient refuses.',
-    }),
-    version: Type.Integer(),
-    updatedAt: Type.String({ description: 'UTC instant of the last change.' }),
-  }),
+      version: Type.Integer(),
+      updatedAt: Type.String({ description: 'UTC instant of the last change.' }),
+    },
+    {
+      examples: [
+        {
+          ...SUMMARY_EXAMPLE,
+          active: true,
+          deceasedDateTime: null,
+          names: [NAME],
+          telecoms: [PHONE],
+          addresses: [],
+          maritalStatus: null,
+          multipleBirth: null,
+          communication: [],
+          contacts: [],
+          refusedPurposes: ['RESEARCH'],
+          version: 1,
+          updatedAt: '2026-01-10T07:55:00.123456Z',
+        },
+      ],
+    },
+  ),
+);
+
+export const FhirPatientSchema = Type.Object(
+  { resourceType: Type.Literal('Patient'), id: Type.String() },
+  {
+    examples: [
+      {
+        resourceType: 'Patient',
+        id: PATIENT_ID,
+        meta: { versionId: '1', lastUpdated: '2026-01-10T07:55:00.123456Z' },
+        identifier: SUMMARY_EXAMPLE.identifiers,
+        active: true,
+        name: [NAME],
+        telecom: [PHONE],
+        gender: 'female',
+        birthDate: '1994-06-27',
+      },
+    ],
+  },
 );
 
 export function patientSummary(patient: PatientRecord): Static<typeof PatientSummarySchema> {

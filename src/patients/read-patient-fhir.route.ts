@@ -6,6 +6,7 @@ import { matchesEtag, weakEtag } from '../platform/http/etag.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { patientResource } from './patient.fhir.ts';
+import { FhirPatientSchema } from './patient.schema.ts';
 import { type ReadPatientDependencies, readPatient } from './read-patient.ts';
 
 export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Access> {
@@ -24,7 +25,7 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
       responses: {
         200: {
           description: 'The FHIR R4 Patient.',
-          schema: Type.Object({ resourceType: Type.Literal('Patient'), id: Type.String() }),
+          schema: FhirPatientSchema,
           mediaType: 'application/fhir+json',
           headers: ['etag', 'last-modified'],
         },

@@ -14,7 +14,7 @@ const PrivacySchema = Type.Object(
       description: 'Purposes of use that are refused; an empty list refuses none.',
     }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ refusedPurposes: ['RESEARCH'] }] },
 );
 
 export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {

@@ -3,7 +3,10 @@
  * Contract: HTTP-26.
  */
 import Type from 'typebox';
+import { operationOutcome } from '../../fhir/operation-outcome.ts';
+import { errorBody } from '../../platform/http/errors.ts';
 import type { ResponseHeader } from '../../platform/http/route.ts';
+import { ERROR_EXAMPLES } from './error-examples.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 
 /** The one error body. */
@@ -13,17 +16,7 @@ const ErrorSchema = Type.Object(
     message: Type.String({ description: 'What failed and what to do.' }),
     error: Type.String({ description: 'Name of the status.' }),
   },
-  {
-    title: 'Error',
-    additionalProperties: false,
-    examples: [
-      {
-        statusCode: 404,
-        message: 'The patient was not found. Check the id and the facility headers.',
-        error: 'Not Found',
-      },
-    ],
-  },
+  { title: 'Error', additionalProperties: false },
 );
 
 const OperationOutcomeSchema = Type.Object(
@@ -43,6 +36,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   403: 'A permission is missing, the module is off, or the privacy setting refuses the purpose.',
   404: 'Not found, or outside the tenant or facility of the caller.',
   406: 'Another media type is asked for than the one that this answers.',
+  408: 'The body stopped, or came too slowly.',
   409: 'The request conflicts with what is stored.',
   410: 'It was here and is no more.',
   413: 'The body is too large.',
@@ -52,6 +46,13 @@ const ERRORS: Readonly<Record<number, string>> = {
   500: 'The service failed.',
   502: 'The external server failed.',
   503: 'Not available at the moment.',
+};
+
+/** The error of each status that a FHIR client meets most; else the first one. */
+const FHIR_EXAMPLES: Readonly<Record<number, string>> = {
+  400: 'validation',
+  401: 'token_refused',
+  403: 'purpose_refused',
 };
 
 /** Headers that some answers have, by status. */
@@ -104,14 +105,18 @@ export function headersOf(status: number, own: readonly ResponseHeader[] = []): 
 
 /** Parameters, headers and error answers, which operations name by `$ref`. */
 export function sharedComponents(schemas: SchemaComponents): Json {
-  const plain = { 'application/json': { schema: schemas.describe(ErrorSchema) } };
-  const outcome = { ...plain, 'application/fhir+json': { schema: schemas.describe(OperationOutcomeSchema) } };
+  const plain = { schema: schemas.describe(ErrorSchema) };
+  const outcome = { schema: schemas.describe(OperationOutcomeSchema) };
   const responses = Object.entries(ERRORS).flatMap(([text, description]) => {
     const status = Number(text);
     const headers = headersOf(status);
+    const examples = examplesOf(status);
     return [
-      [errorName(status, false), { description, headers, content: plain }],
-      [errorName(status, true), { description, headers, content: outcome }],
+      [
+        errorName(status, false),
+        { description, headers, content: { 'application/json': { ...plain, examples } } },
+      ],
+      [errorName(status, true), { description, headers, content: fhirContents(status, plain, outcome) }],
     ];
   });
   return {
@@ -126,8 +131,25 @@ export function sharedComponents(schemas: SchemaComponents): Json {
   };
 }
 
+/** One example of each code. */
+function examplesOf(status: number): Json {
+  const messages = Object.entries(ERROR_EXAMPLES[status] ?? {});
+  return Object.fromEntries(messages.map(([code, message]) => [code, { value: errorBody(status, message) }]));
+}
+
+/** One example, in both shapes. */
+function fhirContents(status: number, plain: Json, outcome: Json): Json {
+  const { [FHIR_EXAMPLES[status] ?? '']: chosen, ...others } = ERROR_EXAMPLES[status] ?? {};
+  const message = chosen ?? Object.values(others)[0] ?? '';
+  const example = errorBody(status, message);
+  return {
+    'application/json': { ...plain, example },
+    'application/fhir+json': { ...outcome, example: { ...operationOutcome(status, message), ...example } },
+  };
+}
+
 function header(name: string, description: string, schema: Json): Json {
-  return { name, in: 'header', required: false, description, schema };
+  return { name, in: 'header', description, schema };
 }
 
 function uuid(): Json {

@@ -3,6 +3,7 @@ import type { TObject, TSchema } from 'typebox';
 import type { ResponseDocs, Route } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import { errorName, headersOf } from './open-api-answers.ts';
+import type { AnswerExamples } from './open-api-examples.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 
 export interface OperationInput {
@@ -14,7 +15,14 @@ export interface OperationInput {
   fhir: boolean;
 }
 
-export function operationOf({ method, route, query, fhir }: OperationInput, schemas: SchemaComponents): Json {
+/** What the operations of one document share. */
+export interface Shared {
+  schemas: SchemaComponents;
+  examples: AnswerExamples;
+}
+
+export function operationOf({ method, route, query, fhir }: OperationInput, shared: Shared): Json {
+  const { schemas } = shared;
   const { access, docs } = route;
   const requestBody = requestBodyOf(route, query, schemas);
   return {
@@ -25,7 +33,7 @@ export function operationOf({ method, route, query, fhir }: OperationInput, sche
     security: access.kind === 'open' ? [] : [{ accessToken: [] }],
     parameters: parametersOf(route, query, schemas),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: responsesOf(route, { method, query, fhir }, schemas),
+    responses: responsesOf(route, { method, query, fhir }, shared),
   };
 }
 
@@ -48,11 +56,12 @@ function parametersOf(
 function describeParameters(object: TObject | undefined, place: string, schemas: SchemaComponents): Json[] {
   const required = new Set<string>(object?.required as string[] | undefined);
   return Object.entries(object?.properties ?? {}).map(([name, given]) => {
-    const { description, examples, ...schema } = schemas.describe(given as TSchema, name);
+    const { description, ...schema } = schemas.describe(given as TSchema, name);
+    const { examples } = given as Json;
     return {
       name,
       in: place,
-      required: place === 'path' || required.has(name),
+      ...(place === 'path' || required.has(name) ? { required: true } : {}),
       ...(description === undefined ? {} : { description }),
       schema,
       ...(Array.isArray(examples) ? { example: examples[0] } : {}),
@@ -85,7 +94,7 @@ function requestBodyOf(
 function responsesOf(
   { access, schemas: own }: Route<Access>,
   { method, query, fhir }: Omit<OperationInput, 'route'>,
-  schemas: SchemaComponents,
+  shared: Shared,
 ): Json {
   const takesBody = own.bodyMode !== undefined || own.body !== undefined;
   const usual = [
@@ -104,17 +113,17 @@ function responsesOf(
   for (const [text, docs] of Object.entries(own.responses)) {
     const status = Number(text);
     responses[text] =
-      status >= 400 ? { ...error(status), description: docs.description } : answerOf(status, docs, schemas);
+      status >= 400 ? { ...error(status), description: docs.description } : answerOf(status, docs, shared);
   }
   return responses;
 }
 
-function answerOf(status: number, docs: ResponseDocs, schemas: SchemaComponents): Json {
-  const { description, schema, mediaType = 'application/json', contents, example, headers } = docs;
+function answerOf(status: number, docs: ResponseDocs, { schemas, examples }: Shared): Json {
+  const { description, schema, mediaType = 'application/json', contents, headers } = docs;
   const all = contents ?? (schema && { [mediaType]: schema });
   const content = Object.entries(all ?? {}).map(([type, one]) => [
     type,
-    { schema: schemas.describe(one), ...(example === undefined ? {} : { example }) },
+    { schema: schemas.describe(one), ...examples.of(one) },
   ]);
   return {
     description,

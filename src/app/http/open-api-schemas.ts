@@ -25,7 +25,8 @@ export function createSchemaComponents(): SchemaComponents {
   const components: Json = {};
 
   function describe(schema: unknown, name = ''): Json {
-    const { title, ...own } = schema as Json;
+    // Examples stand beside the schema, see open-api-examples.ts.
+    const { title, examples: _examples, ...own } = schema as Json;
     const described = shorter(
       withFormat(
         mapValues(own, (value, key) => inner(value, key, name)),

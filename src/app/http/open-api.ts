@@ -6,6 +6,7 @@ import type { TObject } from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import { sharedComponents } from './open-api-answers.ts';
+import { createAnswerExamples } from './open-api-examples.ts';
 import { operationOf } from './open-api-operation.ts';
 import { createSchemaComponents, type Json } from './open-api-schemas.ts';
 
@@ -33,12 +34,18 @@ export interface DocumentedRoute {
   query: TObject;
 }
 
+interface Operation {
+  operationId: string;
+  parameters: Json[];
+}
+
 /** `fhirPath`: below it, errors may be OperationOutcomes. Throws for a tag that is not declared. */
 export function openApiDocument(
   routes: readonly DocumentedRoute[],
   { publicBaseUrl, fhirPath }: { publicBaseUrl: string; fhirPath: string },
 ): Json {
   const schemas = createSchemaComponents();
+  const examples = createAnswerExamples();
   const paths: Record<string, Json> = {};
   for (const { method, path, ...input } of routes) {
     if (TAGS[input.route.docs.tag] === undefined) throw new Error(`no such tag: ${input.route.docs.tag}`);
@@ -46,10 +53,11 @@ export function openApiDocument(
     const fhir = path.startsWith(`${fhirPath}/`);
     paths[address] = {
       ...paths[address],
-      [method.toLowerCase()]: operationOf({ ...input, method, fhir }, schemas),
+      [method.toLowerCase()]: operationOf({ ...input, method, fhir }, { schemas, examples }),
     };
   }
   const shared = sharedComponents(schemas);
+  shareParameters(paths, shared.parameters as Json);
   // As JSON, so that what is undefined is not there.
   return JSON.parse(
     JSON.stringify({
@@ -61,6 +69,7 @@ export function openApiDocument(
       components: {
         ...withoutUnused(shared, JSON.stringify(paths)),
         schemas: schemas.all(),
+        examples: examples.all(),
         securitySchemes: { accessToken: accessToken() },
       },
     }),
@@ -85,6 +94,38 @@ function information(): Json {
 function accessToken(): Json {
   return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login.' };
 }
+
+/**
+ * Names a parameter that several operations have among the components, and leaves a `$ref` where it stood. Of several
+ * with one name the most used has it; the others have the operation's before theirs.
+ */
+function shareParameters(paths: Record<string, Json>, components: Json): void {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item)) as Operation[];
+  const uses = Object.groupBy(
+    operations.flatMap(({ operationId, parameters }) => parameters.map((one) => ({ operationId, one }))),
+    ({ one }) => JSON.stringify(one),
+  );
+  const names = new Map<string, string>();
+  for (const [text, found] of Object.entries(uses as Record<string, Use[]>).sort(byUses)) {
+    const [{ operationId, one }, second] = found as [Use, Use?];
+    if (second === undefined || '$ref' in one) continue;
+    const name = String(one.name) in components ? `${operationId}.${one.name}` : String(one.name);
+    names.set(text, name);
+    components[name] = one;
+  }
+  for (const operation of operations)
+    operation.parameters = operation.parameters.map((one) => {
+      const name = names.get(JSON.stringify(one));
+      return name === undefined ? one : { $ref: `#/components/parameters/${name}` };
+    });
+}
+
+interface Use {
+  operationId: string;
+  one: Json;
+}
+
+const byUses = ([, a]: [string, Use[]], [, b]: [string, Use[]]) => b.length - a.length;
 
 /** Only the error answers that some operation names. */
 function withoutUnused(shared: Json, paths: string): Json {

@@ -6,6 +6,7 @@
 import Type, { type TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS } from '../../platform/http/paging.ts';
+import { RESOURCE_EXAMPLES } from './fetched-examples.ts';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */
 export function resource(resourceType: string) {
@@ -15,6 +16,7 @@ export function resource(resourceType: string) {
       title: resourceType,
       additionalProperties: true,
       description: `FHIR R4 ${resourceType}: authoritative, to be used as it is.`,
+      examples: [RESOURCE_EXAMPLES[resourceType]],
     },
   );
 }

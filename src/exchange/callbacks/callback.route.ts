@@ -33,11 +33,22 @@ const CallbackBody = Type.Object({
 });
 const checkBody = Schema.Compile(CallbackBody);
 
-const ConfirmedBody = Type.Object({
-  deliveryId: Type.String(),
-  status: Type.String(),
-  assignedId: Type.Union([Type.String(), Type.Null()]),
-});
+const ConfirmedBody = Type.Object(
+  {
+    deliveryId: Type.String(),
+    status: Type.String(),
+    assignedId: Type.Union([Type.String(), Type.Null()]),
+  },
+  {
+    examples: [
+      {
+        deliveryId: '01a1fc08-424a-7d97-b9c6-c8abb2ae8675',
+        status: 'accepted',
+        assignedId: 'HIE-000042',
+      },
+    ],
+  },
+);
 
 export interface CallbackDependencies {
   db: Pool;

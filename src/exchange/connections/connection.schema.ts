@@ -51,38 +51,85 @@ export const NewConnectionBody = Type.Object(
 );
 export const ConnectionChangesBody = Type.Partial(Type.Object({ ...settable, facilityIds }), closed);
 
+const ID = '906fa990-12a1-4f92-a7c1-2daa3aaee448';
+const CALLBACK_URL = `https://records.example.org/api/v1/exchange/connections/${ID}/callback`;
+const MADE_AT = '2026-01-10T08:00:00.000Z';
+const SECRET = {
+  createdAt: MADE_AT,
+  activeFrom: MADE_AT,
+  goodUntil: null,
+  lastUsedAt: null,
+  lastUsedFor: null,
+};
+const CONNECTION_EXAMPLE = {
+  id: ID,
+  organisationId: '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9',
+  name: 'National exchange',
+  address: 'https://exchange.example.org/patients',
+  clientId: 'hospital-7',
+  callbackHeader: 'x-signature',
+  identifierSystem: `urn:uuid:${ID}`,
+  purposeOfUse: 'OPS',
+  maxInFlight: 16,
+  timeoutMs: 10_000,
+  callbackUrl: CALLBACK_URL,
+  facilityIds: ['1ad45065-64ba-4128-b0b5-1666625efdaf'],
+  enabled: true,
+  createdAt: MADE_AT,
+  circuitOpenSince: null,
+  secrets: [
+    { id: '88b601ff-bc62-4f5c-a94a-42227b78f9d3', direction: 'outbound', ...SECRET },
+    { id: '1080b8ca-7255-4a52-9cac-489c38074afa', direction: 'callback', ...SECRET },
+  ],
+};
+
 export const ConnectionSchema = named(
   'Connection',
-  Type.Object({
-    id: Type.String(),
-    organisationId: Type.String(),
-    ...settable,
-    callbackUrl: Type.String(),
-    facilityIds: Nullable(Type.Array(Type.String())),
-    enabled: Type.Boolean(),
-    createdAt: Type.String(),
-    circuitOpenSince: Nullable(Type.String({ description: 'Set while the exchange is taken for down.' })),
-    secrets: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
-        createdAt: Type.String(),
-        activeFrom: Nullable(
-          Type.String({ description: 'An outbound one signs from then on. null: once it is activated.' }),
-        ),
-        goodUntil: Nullable(Type.String()),
-        lastUsedAt: Nullable(Type.String()),
-        lastUsedFor: Nullable(Type.String()),
-      }),
-    ),
-  }),
+  Type.Object(
+    {
+      id: Type.String(),
+      organisationId: Type.String(),
+      ...settable,
+      callbackUrl: Type.String(),
+      facilityIds: Nullable(Type.Array(Type.String())),
+      enabled: Type.Boolean(),
+      createdAt: Type.String(),
+      circuitOpenSince: Nullable(Type.String({ description: 'Set while the exchange is taken for down.' })),
+      secrets: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
+          createdAt: Type.String(),
+          activeFrom: Nullable(
+            Type.String({ description: 'An outbound one signs from then on. null: once it is activated.' }),
+          ),
+          goodUntil: Nullable(Type.String()),
+          lastUsedAt: Nullable(Type.String()),
+          lastUsedFor: Nullable(Type.String()),
+        }),
+      ),
+    },
+    { examples: [CONNECTION_EXAMPLE] },
+  ),
 );
-export const CreatedConnectionSchema = Type.Object({
-  id: Type.String(),
-  outboundSecret: Type.String({ description: 'Shown once.' }),
-  callbackSecret: Type.String({ description: 'Shown once.' }),
-  callbackUrl: Type.String(),
-});
+export const CreatedConnectionSchema = Type.Object(
+  {
+    id: Type.String(),
+    outboundSecret: Type.String({ description: 'Shown once.' }),
+    callbackSecret: Type.String({ description: 'Shown once.' }),
+    callbackUrl: Type.String(),
+  },
+  {
+    examples: [
+      {
+        id: ID,
+        outboundSecret: '43 characters of base64url',
+        callbackSecret: '43 other characters of base64url',
+        callbackUrl: CALLBACK_URL,
+      },
+    ],
+  },
+);
 export const RotationBody = Type.Object(
   {
     direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
@@ -108,25 +155,37 @@ export const RotationBody = Type.Object(
   },
   closed,
 );
-export const RotatedSchema = Type.Object({
-  id: Type.String(),
-  outboundSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
-  outboundActiveFrom: Type.Optional(
-    Nullable(
-      Type.String({ description: 'Until then the old one signs. null: until the new one is activated.' }),
+export const RotatedSchema = Type.Object(
+  {
+    id: Type.String(),
+    outboundSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+    outboundActiveFrom: Type.Optional(
+      Nullable(
+        Type.String({ description: 'Until then the old one signs. null: until the new one is activated.' }),
+      ),
     ),
-  ),
-  discardedWaiting: Type.Optional(
-    Type.Boolean({
-      description: 'true: an earlier new outbound secret was waiting. It was never used, and is no more.',
-    }),
-  ),
-  callbackSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
-  oldGoodUntil: Type.Optional(
-    Type.String({ description: 'Until then callbacks under the old secret are taken too.' }),
-  ),
-  callbackUrl: Type.String(),
-});
+    discardedWaiting: Type.Optional(
+      Type.Boolean({
+        description: 'true: an earlier new outbound secret was waiting. It was never used, and is no more.',
+      }),
+    ),
+    callbackSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+    oldGoodUntil: Type.Optional(
+      Type.String({ description: 'Until then callbacks under the old secret are taken too.' }),
+    ),
+    callbackUrl: Type.String(),
+  },
+  {
+    examples: [
+      {
+        id: ID,
+        callbackSecret: '43 characters of base64url',
+        oldGoodUntil: '2026-01-11T08:00:00.000Z',
+        callbackUrl: CALLBACK_URL,
+      },
+    ],
+  },
+);
 export const ConnectionParams = Type.Object({
   connectionId: Type.String({ description: 'UUID of the connection.' }),
 });

@@ -7,67 +7,133 @@ import { DELIVERY_STATUSES, type Delivery, type DeliveryDetail } from '../queue/
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ description: 'ISO 8601 UTC.' });
 
+const ID = '01a1fc08-424a-7d97-b9c6-c8abb2ae8675';
+const HELD_AT = '2026-01-10T08:00:02.120Z';
+const DELIVERY_EXAMPLE = {
+  id: ID,
+  organisationId: '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9',
+  facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
+  connectionId: '906fa990-12a1-4f92-a7c1-2daa3aaee448',
+  patientId: 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b',
+  sequence: 2,
+  event: 'patient.updated',
+  occurredAt: '2026-01-10T08:00:01.040Z',
+  hasPayload: true,
+  status: 'held',
+  heldAt: HELD_AT,
+  heldReason: 'refused_422',
+  nextAttemptAt: null,
+  lastAttempt: { startedAt: '2026-01-10T08:00:02.020Z', outcome: 'refused', status: 422, failure: null },
+  confirmation: null,
+};
+
 export const DeliverySchema = named(
   'Delivery',
-  Type.Object({
-    id: Type.String(),
-    organisationId: Type.String(),
-    facilityId: Type.String(),
-    connectionId: Type.String(),
-    patientId: Nullable(Type.String({ description: 'null where the patient refuses the purpose.' })),
-    sequence: Type.Integer(),
-    event: Type.String(),
-    occurredAt: Time,
-    hasPayload: Type.Boolean({ description: 'false: removed, because it is kept for a limited time.' }),
-    status: Type.String({ enum: [...DELIVERY_STATUSES] }),
-    heldAt: Nullable(Time),
-    heldReason: Nullable(Type.String()),
-    nextAttemptAt: Nullable(Time),
-    lastAttempt: Nullable(
-      Type.Object({
-        startedAt: Time,
-        outcome: Type.String(),
-        status: Nullable(Type.Integer()),
-        failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
-      }),
-    ),
-    confirmation: Nullable(
-      Type.Object(
-        { status: Type.String(), assignedId: Nullable(Type.String()) },
-        { description: 'null where the patient refuses the purpose.' },
+  Type.Object(
+    {
+      id: Type.String(),
+      organisationId: Type.String(),
+      facilityId: Type.String(),
+      connectionId: Type.String(),
+      patientId: Nullable(Type.String({ description: 'null where the patient refuses the purpose.' })),
+      sequence: Type.Integer(),
+      event: Type.String(),
+      occurredAt: Time,
+      hasPayload: Type.Boolean({ description: 'false: removed, because it is kept for a limited time.' }),
+      status: Type.String({ enum: [...DELIVERY_STATUSES] }),
+      heldAt: Nullable(Time),
+      heldReason: Nullable(Type.String()),
+      nextAttemptAt: Nullable(Time),
+      lastAttempt: Nullable(
+        Type.Object({
+          startedAt: Time,
+          outcome: Type.String(),
+          status: Nullable(Type.Integer()),
+          failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+        }),
       ),
-    ),
-  }),
+      confirmation: Nullable(
+        Type.Object(
+          { status: Type.String(), assignedId: Nullable(Type.String()) },
+          { description: 'null where the patient refuses the purpose.' },
+        ),
+      ),
+    },
+    { examples: [DELIVERY_EXAMPLE] },
+  ),
 );
 export type DeliveryView = Static<typeof DeliverySchema>;
-export const DeliveryDetailSchema = Type.Object({
-  ...DeliverySchema.properties,
-  attempts: Type.Array(
-    Type.Object({
-      startedAt: Time,
-      durationMs: Type.Integer(),
-      outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
-      status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
-      failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
-      nonce: Type.String({ description: 'Also the correlation id in the access log.' }),
-      responseHash: Nullable(Type.String({ description: 'SHA-256 of the answer, hex.' })),
-      counted: Type.Boolean({ description: 'False when the exchange was taken for down.' }),
-    }),
+export const DeliveryDetailSchema = Type.Object(
+  {
+    ...DeliverySchema.properties,
+    attempts: Type.Array(
+      Type.Object({
+        startedAt: Time,
+        durationMs: Type.Integer(),
+        outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
+        status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
+        failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+        nonce: Type.String({ description: 'Also the correlation id in the access log.' }),
+        responseHash: Nullable(Type.String({ description: 'SHA-256 of the answer, hex.' })),
+        counted: Type.Boolean({ description: 'False when the exchange was taken for down.' }),
+      }),
+    ),
+    reviews: Type.Array(
+      Type.Object({
+        action: Type.String({ enum: ['replay', 'skip'] }),
+        reason: Nullable(Type.String()),
+        accountId: Nullable(Type.String({ description: 'Null: an operator at the command line.' })),
+        decidedAt: Time,
+      }),
+    ),
+  },
+  {
+    examples: [
+      {
+        ...DELIVERY_EXAMPLE,
+        attempts: [
+          {
+            ...DELIVERY_EXAMPLE.lastAttempt,
+            durationMs: 38,
+            nonce: 'c1f3ab1e-7a0f-4a6c-9a5e-0e6b8a4c2f17',
+            responseHash: null,
+            counted: true,
+          },
+        ],
+        reviews: [],
+      },
+    ],
+  },
+);
+export const ReviewOutcomeSchema = named(
+  'ReviewOutcome',
+  Type.Object(
+    {
+      dryRun: Type.Boolean(),
+      count: Type.Integer(),
+      deliveryIds: Type.Array(Type.String(), { description: 'The first thousand.' }),
+    },
+    { examples: [{ dryRun: true, count: 1, deliveryIds: [ID] }] },
   ),
-  reviews: Type.Array(
-    Type.Object({
-      action: Type.String({ enum: ['replay', 'skip'] }),
-      reason: Nullable(Type.String()),
-      accountId: Nullable(Type.String({ description: 'Null: an operator at the command line.' })),
-      decidedAt: Time,
-    }),
-  ),
-});
-export const ReviewOutcomeSchema = Type.Object({
-  dryRun: Type.Boolean(),
-  count: Type.Integer(),
-  deliveryIds: Type.Array(Type.String(), { description: 'The first thousand.' }),
-});
+);
+export const EnvelopeSchema = Type.Object(
+  { deliveryId: Type.String() },
+  {
+    additionalProperties: true,
+    examples: [
+      {
+        deliveryId: ID,
+        event: DELIVERY_EXAMPLE.event,
+        occurredAt: DELIVERY_EXAMPLE.occurredAt,
+        organisationId: DELIVERY_EXAMPLE.organisationId,
+        facilityId: DELIVERY_EXAMPLE.facilityId,
+        connectionId: DELIVERY_EXAMPLE.connectionId,
+        sequence: DELIVERY_EXAMPLE.sequence,
+        resource: { resourceType: 'Patient', id: DELIVERY_EXAMPLE.patientId, active: true },
+      },
+    ],
+  },
+);
 export const DeliveryParams = Type.Object({
   deliveryId: Type.String({ description: 'UUID of the delivery.' }),
 });

@@ -2,12 +2,16 @@
  * GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own.
  * Contract: EXC-33.
  */
-import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { DeliveryDetailSchema, DeliveryParams, deliveryDetailView } from './delivery.schema.ts';
+import {
+  DeliveryDetailSchema,
+  DeliveryParams,
+  deliveryDetailView,
+  EnvelopeSchema,
+} from './delivery.schema.ts';
 import { readDeliveryPayload, readFacilityDelivery } from './read-delivery.ts';
 
 export function readDeliveryRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
@@ -43,7 +47,7 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
       responses: {
         200: {
           description: 'The envelope.',
-          schema: Type.Object({ deliveryId: Type.String() }, { additionalProperties: true }),
+          schema: EnvelopeSchema,
         },
         410: { description: 'Removed: payloads are kept for a limited time after the delivery.' },
       },

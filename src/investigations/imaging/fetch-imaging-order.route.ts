@@ -6,6 +6,7 @@ import {
   OrderSummarySchema,
   ReportSummarySchema,
 } from '../../clinical/fetch/clinical.schema.ts';
+import { IMAGING_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
@@ -25,12 +26,15 @@ export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Ac
       responses: {
         200: {
           description: 'The order.',
-          schema: Type.Object({
-            orderId: Type.String(),
-            bundle: CollectionSchema,
-            orders: Type.Array(OrderSummarySchema),
-            reports: Type.Array(ReportSummarySchema),
-          }),
+          schema: Type.Object(
+            {
+              orderId: Type.String(),
+              bundle: CollectionSchema,
+              orders: Type.Array(OrderSummarySchema),
+              reports: Type.Array(ReportSummarySchema),
+            },
+            { examples: [IMAGING_EXAMPLE] },
+          ),
         },
         422: { description: 'The record is too large for one answer.' },
       },

@@ -7,6 +7,7 @@ import {
   OrderSummarySchema,
   ReportSummarySchema,
 } from '../../clinical/fetch/clinical.schema.ts';
+import { LAB_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
@@ -26,13 +27,16 @@ export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access
       responses: {
         200: {
           description: 'The order.',
-          schema: Type.Object({
-            orderId: Type.String(),
-            bundle: CollectionSchema,
-            orders: Type.Array(OrderSummarySchema),
-            observations: Type.Array(ObservationSummarySchema),
-            reports: Type.Array(ReportSummarySchema),
-          }),
+          schema: Type.Object(
+            {
+              orderId: Type.String(),
+              bundle: CollectionSchema,
+              orders: Type.Array(OrderSummarySchema),
+              observations: Type.Array(ObservationSummarySchema),
+              reports: Type.Array(ReportSummarySchema),
+            },
+            { examples: [LAB_EXAMPLE] },
+          ),
         },
         422: { description: 'The record is too large for one answer.' },
       },

@@ -34,12 +34,12 @@ export type ResponseHeader =
 
 export interface ResponseDocs {
   description: string;
+  /** Its `examples`, or those of its parts, are shown. */
   schema?: TSchema;
   /** Of `schema`; default `application/json`. */
   mediaType?: string;
   /** Instead of `schema`, where there are several media types. */
   contents?: Readonly<Record<string, TSchema>>;
-  example?: unknown;
   /** Beside those that every answer of the status has. */
   headers?: readonly ResponseHeader[];
 }

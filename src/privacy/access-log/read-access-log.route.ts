@@ -10,19 +10,36 @@ const OUTCOMES = ['allowed', 'refused'] as const;
 const Outcome = (description: string) =>
   Type.Unsafe<(typeof OUTCOMES)[number]>({ type: 'string', enum: OUTCOMES, description });
 
-const EntrySchema = Type.Object({
-  occurredAt: Type.String({ description: 'UTC instant.' }),
-  accountId: Type.String(),
-  accountEmail: Type.Union([Type.String(), Type.Null()]),
-  action: Type.String({ description: 'What was done, e.g. `encounter.read`.' }),
-  resourceType: Type.String(),
-  resourceId: Type.Union([Type.String(), Type.Null()], {
-    description: 'null where many records were concerned.',
-  }),
-  purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
-  outcome: Outcome('Whether the privacy setting let it through.'),
-  correlationId: Type.String({ description: 'That of the call.' }),
-});
+const EntrySchema = Type.Object(
+  {
+    occurredAt: Type.String({ description: 'UTC instant.' }),
+    accountId: Type.String(),
+    accountEmail: Type.Union([Type.String(), Type.Null()]),
+    action: Type.String({ description: 'What was done, e.g. `encounter.read`.' }),
+    resourceType: Type.String(),
+    resourceId: Type.Union([Type.String(), Type.Null()], {
+      description: 'null where many records were concerned.',
+    }),
+    purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
+    outcome: Outcome('Whether the privacy setting let it through.'),
+    correlationId: Type.String({ description: 'That of the call.' }),
+  },
+  {
+    examples: [
+      {
+        occurredAt: '2026-01-10T10:30:00.123456Z',
+        accountId: '4303826b-527a-4add-96a0-fba711adc287',
+        accountEmail: 'ris@example.org',
+        action: 'encounter.read',
+        resourceType: 'Encounter',
+        resourceId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+        purposeOfUse: 'TREATMENT',
+        outcome: 'allowed',
+        correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
+      },
+    ],
+  },
+);
 
 const AccessLogQuery = Type.Object({
   from: Type.Optional(

@@ -35,6 +35,29 @@ const METHODS = ['PUT', 'POST'] as const;
 const OUTCOMES = ['running', 'done', 'failed', 'interrupted'] as const;
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
+const RECORD_ID = '7600924d-2ca4-4cd0-9251-2306b698ef8b';
+const PUBLISHED_EXAMPLE = {
+  resourceType: 'Observation',
+  localId: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
+  id: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
+  versionId: '1',
+  method: 'PUT',
+  status: 201,
+  publishedAt: '2026-01-10T11:00:00.250Z',
+};
+const RUN_EXAMPLE = {
+  id: '01a1fc08-7c3e-7b0d-a2a4-9f1d60a8e5c3',
+  target: 'national',
+  startedAt: '2026-01-10T11:00:00.100Z',
+  finishedAt: '2026-01-10T11:00:00.300Z',
+  outcome: 'done',
+  failure: null,
+  accountId: '4303826b-527a-4add-96a0-fba711adc287',
+  purposeOfUse: 'OPS',
+  correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
+  published: [PUBLISHED_EXAMPLE],
+};
+
 const PublishedSchema = named(
   'PublishedResource',
   Type.Object({
@@ -109,22 +132,25 @@ const DryRunMembers = {
 
 const RunSchema = named(
   'PublishRun',
-  Type.Object({
-    id: Type.String(),
-    target: Type.String(),
-    startedAt: Type.String({ format: 'date-time' }),
-    finishedAt: nullable('null while it runs.'),
-    outcome: Type.Unsafe<(typeof OUTCOMES)[number]>({
-      type: 'string',
-      enum: OUTCOMES,
-      description: 'interrupted: its process ended before it did; the next publish goes on.',
-    }),
-    failure: nullable('What was answered, when it failed.'),
-    accountId: Type.String(),
-    purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
-    correlationId: Type.String(),
-    published: Type.Array(PublishedSchema),
-  }),
+  Type.Object(
+    {
+      id: Type.String(),
+      target: Type.String(),
+      startedAt: Type.String({ format: 'date-time' }),
+      finishedAt: nullable('null while it runs.'),
+      outcome: Type.Unsafe<(typeof OUTCOMES)[number]>({
+        type: 'string',
+        enum: OUTCOMES,
+        description: 'interrupted: its process ended before it did; the next publish goes on.',
+      }),
+      failure: nullable('What was answered, when it failed.'),
+      accountId: Type.String(),
+      purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
+      correlationId: Type.String(),
+      published: Type.Array(PublishedSchema),
+    },
+    { examples: [RUN_EXAMPLE] },
+  ),
 );
 
 const PublishQuery = Type.Object({
@@ -156,15 +182,20 @@ export function publishRoute(
     responses: {
       200: {
         description: 'What the target now holds; with dryRun, what would be sent.',
-        schema: Type.Union([
-          Type.Object({
-            [idName]: Type.String(),
-            target: Type.String(),
-            published: Type.Array(PublishedSchema),
-            notSent,
-          }),
-          Type.Object({ [idName]: Type.String(), target: Type.String(), ...DryRunMembers }),
-        ]),
+        schema: Type.Union(
+          [
+            Type.Object({
+              [idName]: Type.String(),
+              target: Type.String(),
+              published: Type.Array(PublishedSchema),
+              notSent,
+            }),
+            Type.Object({ [idName]: Type.String(), target: Type.String(), ...DryRunMembers }),
+          ],
+          {
+            examples: [{ [idName]: RECORD_ID, target: RUN_EXAMPLE.target, published: RUN_EXAMPLE.published }],
+          },
+        ),
       },
       409: { description: 'The record was given to another patient meanwhile. Nothing was sent.' },
       422: { description: 'Local codes without a standard code, each one named.' },
@@ -198,7 +229,7 @@ export function publicationsRoute(
     responses: {
       200: {
         description: 'One page.',
-        schema: pageSchema(RunSchema, { [idName]: Type.String() }),
+        schema: pageSchema(RunSchema, { [idName]: Type.String({ examples: [RECORD_ID] }) }),
       },
     },
     async handle({ params, query }, context) {

@@ -78,30 +78,47 @@ const Elements = (description: string) =>
     { description },
   );
 
-const ReportSchema = Type.Object({
-  dryRun: Type.Optional(Type.Literal(true, { description: 'In a dry run only: nothing was kept.' })),
-  files: Type.Integer({ description: 'Always 1: the body.' }),
-  bundles: Type.Integer({ description: 'Bundles taken.' }),
-  resources: Counts('Resources taken, by type; those that were there already are among them.'),
-  notTaken: Counts('Resources of types that are not taken, by type.'),
-  rejected: Type.Array(
-    Type.Object({
-      file: Type.String(),
-      entry: Type.Union([Type.Integer(), Type.Null()], {
-        description: 'Number of the Bundle entry or NDJSON line, from 1; null for the whole body.',
+const ReportSchema = Type.Object(
+  {
+    dryRun: Type.Optional(Type.Literal(true, { description: 'In a dry run only: nothing was kept.' })),
+    files: Type.Integer({ description: 'Always 1: the body.' }),
+    bundles: Type.Integer({ description: 'Bundles taken.' }),
+    resources: Counts('Resources taken, by type; those that were there already are among them.'),
+    notTaken: Counts('Resources of types that are not taken, by type.'),
+    rejected: Type.Array(
+      Type.Object({
+        file: Type.String(),
+        entry: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Number of the Bundle entry or NDJSON line, from 1; null for the whole body.',
+        }),
+        resourceType: Type.Optional(Type.String()),
+        reason: Type.String({ description: 'What is wrong; never clinical values.' }),
       }),
-      resourceType: Type.Optional(Type.String()),
-      reason: Type.String({ description: 'What is wrong; never clinical values.' }),
-    }),
-    { description: 'What was rejected and why; the first 10,000.' },
-  ),
-  rejectedCount: Type.Integer(),
-  unchanged: Counts('Of `resources`: those that changed nothing, by type.'),
-  notKept: Elements('What resources carried that there is no place for, by element, most frequent first.'),
-  unresolved: Elements(
-    'References to what is not there, kept as their display; by element, most frequent first.',
-  ),
-});
+      { description: 'What was rejected and why; the first 10,000.' },
+    ),
+    rejectedCount: Type.Integer(),
+    unchanged: Counts('Of `resources`: those that changed nothing, by type.'),
+    notKept: Elements('What resources carried that there is no place for, by element, most frequent first.'),
+    unresolved: Elements(
+      'References to what is not there, kept as their display; by element, most frequent first.',
+    ),
+  },
+  {
+    examples: [
+      {
+        files: 1,
+        bundles: 1,
+        resources: { Encounter: 7, Patient: 1 },
+        notTaken: { Claim: 2 },
+        rejected: [],
+        rejectedCount: 0,
+        unchanged: { Patient: 1 },
+        notKept: [{ element: 'Patient.extension', count: 1, file: 'body', entry: 1 }],
+        unresolved: [],
+      },
+    ],
+  },
+);
 
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
   const active = new Set<string>();
@@ -133,7 +150,10 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           },
         ],
       },
-      responses: { 200: { description: 'What was taken and what was not.', schema: ReportSchema } },
+      responses: {
+        200: { description: 'What was taken and what was not.', schema: ReportSchema },
+        408: { description: 'The upload stopped, or came too slowly. Nothing was kept.' },
+      },
       handle: async ({ query: { dryRun = false }, body }, context) => {
         requireMediaType(context);
         const { organisationId } = context.scope;

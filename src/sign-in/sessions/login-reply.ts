@@ -6,12 +6,24 @@ import type { UserType } from '../accounts/account.store.ts';
 
 export const LoginResponse = named(
   'LoginResponse',
-  Type.Object({
-    accessToken: Type.String({ description: 'JWT, good for about 15 minutes' }),
-    refreshToken: Type.String({ description: 'exchangeable once' }),
-    userType: Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]),
-    mustChangePassword: Type.Boolean(),
-  }),
+  Type.Object(
+    {
+      accessToken: Type.String({ description: 'JWT, good for about 15 minutes' }),
+      refreshToken: Type.String({ description: 'exchangeable once' }),
+      userType: Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]),
+      mustChangePassword: Type.Boolean(),
+    },
+    {
+      examples: [
+        {
+          accessToken: 'eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSJ9.…',
+          refreshToken: 'the one to send to /auth/refresh, once',
+          userType: 'EHR',
+          mustChangePassword: false,
+        },
+      ],
+    },
+  ),
 );
 
 export interface LoginReply {

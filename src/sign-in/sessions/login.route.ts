@@ -28,16 +28,7 @@ export function loginRoute(deps: LoginDeps): Route<Access> {
       userType: 'EHR',
     },
     responses: {
-      200: {
-        description: 'A new session',
-        schema: LoginResponse,
-        example: {
-          accessToken: 'eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSJ9.…',
-          refreshToken: 'the one to send to /auth/refresh, once',
-          userType: 'EHR',
-          mustChangePassword: false,
-        },
-      },
+      200: { description: 'A new session', schema: LoginResponse },
       ...signInFailures,
       ...noTokens,
     },

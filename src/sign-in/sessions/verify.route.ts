@@ -14,12 +14,24 @@ const VerifyBody = Type.Object({
   userType: UserTypeSchema,
 });
 
-const VerifyResponse = Type.Object({
-  userId: Type.String({ description: 'UUID; stable, may be stored' }),
-  mustChangePassword: Type.Boolean(),
-  requiresPasswordSetup: Type.Boolean(),
-  userType: UserTypeSchema,
-});
+const VerifyResponse = Type.Object(
+  {
+    userId: Type.String({ description: 'UUID; stable, may be stored' }),
+    mustChangePassword: Type.Boolean(),
+    requiresPasswordSetup: Type.Boolean(),
+    userType: UserTypeSchema,
+  },
+  {
+    examples: [
+      {
+        userId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+        mustChangePassword: false,
+        requiresPasswordSetup: false,
+        userType: 'EHR',
+      },
+    ],
+  },
+);
 
 export function verifyRoute(deps: { db: Queryable; decoyKey: Uint8Array }): Route<Access> {
   return openRoute({
@@ -32,16 +44,7 @@ export function verifyRoute(deps: { db: Queryable; decoyKey: Uint8Array }): Rout
     body: VerifyBody,
     bodyExample: { email: 'ris@example.org', userType: 'EHR' },
     responses: {
-      200: {
-        description: 'The account',
-        schema: VerifyResponse,
-        example: {
-          userId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
-          mustChangePassword: false,
-          requiresPasswordSetup: false,
-          userType: 'EHR',
-        },
-      },
+      200: { description: 'The account', schema: VerifyResponse },
       ...badBody,
     },
     handle: async ({ body }) => ({ body: await verify(deps, body) }),

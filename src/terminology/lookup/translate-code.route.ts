@@ -7,12 +7,31 @@ import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { lookUpCode, translateParameters } from './look-up-code.ts';
 
-const ParametersSchema = Type.Object({
-  resourceType: Type.Literal('Parameters'),
-  parameter: Type.Array(Type.Object({ name: Type.String() }), {
-    description: '`result`, `message` where it is false, and a `match` for each standard system.',
-  }),
-});
+const ParametersSchema = Type.Object(
+  {
+    resourceType: Type.Literal('Parameters'),
+    parameter: Type.Array(Type.Object({ name: Type.String() }), {
+      description: '`result`, `message` where it is false, and a `match` for each standard system.',
+    }),
+  },
+  {
+    examples: [
+      {
+        resourceType: 'Parameters',
+        parameter: [
+          { name: 'result', valueBoolean: true },
+          {
+            name: 'match',
+            part: [
+              { name: 'equivalence', valueCode: 'equivalent' },
+              { name: 'concept', valueCoding: { system: 'http://loinc.org', code: '2345-7' } },
+            ],
+          },
+        ],
+      },
+    ],
+  },
+);
 
 export function translateCodeRoute(deps: { db: Queryable }): Route<Access> {
   return facilityRoute(

@@ -5,28 +5,34 @@ import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { listMapChanges } from './list-changes.ts';
 import type { ListMapsDependencies } from './list-maps.ts';
-import { MapItemSchema } from './map.schema.ts';
+import { MAP_EXAMPLE, MapItemSchema } from './map.schema.ts';
 
 const { facilityId, localSystem, localCode, targetSystem, targetCode, targetDisplay, equivalence, version } =
   MapItemSchema.properties;
 const KINDS = ['created', 'changed', 'deleted'] as const;
 
-const ChangeSchema = Type.Object({
-  mapId: Type.String({ description: 'The entry.' }),
-  version,
-  kind: Type.Unsafe<(typeof KINDS)[number]>({ type: 'string', enum: KINDS }),
-  facilityId,
-  localSystem,
-  localCode,
-  targetSystem,
-  targetCode,
-  targetDisplay,
-  equivalence,
-  changedAt: Type.String({ description: 'UTC instant.' }),
-  changedBy: Type.Union([Type.String(), Type.Null()], {
-    description: 'Account; null for a command of the operator.',
-  }),
-});
+const { id: mapId, updatedAt, updatedBy, localDisplay: _display, comment: _comment, ...entry } = MAP_EXAMPLE;
+const CHANGE_EXAMPLE = { mapId, kind: 'created', ...entry, changedAt: updatedAt, changedBy: updatedBy };
+
+const ChangeSchema = Type.Object(
+  {
+    mapId: Type.String({ description: 'The entry.' }),
+    version,
+    kind: Type.Unsafe<(typeof KINDS)[number]>({ type: 'string', enum: KINDS }),
+    facilityId,
+    localSystem,
+    localCode,
+    targetSystem,
+    targetCode,
+    targetDisplay,
+    equivalence,
+    changedAt: Type.String({ description: 'UTC instant.' }),
+    changedBy: Type.Union([Type.String(), Type.Null()], {
+      description: 'Account; null for a command of the operator.',
+    }),
+  },
+  { examples: [CHANGE_EXAMPLE] },
+);
 
 export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {
   return facilityRoute(

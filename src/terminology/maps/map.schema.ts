@@ -18,29 +18,65 @@ const EquivalenceSchema = named(
   }),
 );
 
+export const MAP_EXAMPLE = {
+  id: 'fd1f1f4b-de7e-4dfd-a060-eedf7bfa9071',
+  facilityId: null,
+  localSystem: 'http://hospital.example/lab',
+  localCode: 'GLU',
+  localDisplay: 'Glucose',
+  targetSystem: 'http://loinc.org',
+  targetCode: '2345-7',
+  targetDisplay: 'Glucose [Mass/volume] in Serum or Plasma',
+  equivalence: 'equivalent',
+  comment: null,
+  version: 1,
+  updatedAt: '2026-01-10T08:00:00.000Z',
+  updatedBy: '4303826b-527a-4add-96a0-fba711adc287',
+};
+
 export const MapItemSchema = named(
   'MapEntry',
-  Type.Object({
-    id: Type.String(),
-    facilityId: Nullable('null for the map of the organisation; else the facility, whose entries win.'),
-    localSystem: Type.String({ description: 'Empty for codes that come without a system.' }),
-    localCode: Type.String(),
-    localDisplay: Nullable('What the local code is called.'),
-    targetSystem: Type.String({ description: 'URI of the standard system, e.g. `http://loinc.org`.' }),
-    targetCode: Nullable('null where equivalence is unmatched.'),
-    targetDisplay: Nullable('What the standard system calls it.'),
-    equivalence: EquivalenceSchema,
-    comment: Nullable('Required where equivalence is narrower or inexact.'),
-    version: Type.Integer({ description: 'Goes up with every change.' }),
-    updatedAt: Type.String({ description: 'UTC instant.' }),
-    updatedBy: Nullable('Account that last changed it; null for a command of the operator.'),
-  }),
+  Type.Object(
+    {
+      id: Type.String(),
+      facilityId: Nullable('null for the map of the organisation; else the facility, whose entries win.'),
+      localSystem: Type.String({ description: 'Empty for codes that come without a system.' }),
+      localCode: Type.String(),
+      localDisplay: Nullable('What the local code is called.'),
+      targetSystem: Type.String({ description: 'URI of the standard system, e.g. `http://loinc.org`.' }),
+      targetCode: Nullable('null where equivalence is unmatched.'),
+      targetDisplay: Nullable('What the standard system calls it.'),
+      equivalence: EquivalenceSchema,
+      comment: Nullable('Required where equivalence is narrower or inexact.'),
+      version: Type.Integer({ description: 'Goes up with every change.' }),
+      updatedAt: Type.String({ description: 'UTC instant.' }),
+      updatedBy: Nullable('Account that last changed it; null for a command of the operator.'),
+    },
+    { examples: [MAP_EXAMPLE] },
+  ),
 );
 
 /** A file of terminology maps as FHIR has it; more of it is in docs/terminology.md. */
 export const ConceptMapSchema = Type.Object(
   { resourceType: Type.Literal('ConceptMap') },
-  { title: 'ConceptMap', additionalProperties: true, description: 'FHIR R4 ConceptMap.' },
+  {
+    title: 'ConceptMap',
+    additionalProperties: true,
+    description: 'FHIR R4 ConceptMap.',
+    examples: [
+      {
+        resourceType: 'ConceptMap',
+        status: 'active',
+        group: [
+          {
+            source: MAP_EXAMPLE.localSystem,
+            target: MAP_EXAMPLE.targetSystem,
+            element: [{ code: 'GLU', target: [{ code: '2345-7', equivalence: 'equivalent' }] }],
+          },
+        ],
+      },
+    ],
+  },
 );
 
 const KEPT = 'As in an answer, which may be sent back whole; not read.';

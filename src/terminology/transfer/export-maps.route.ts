@@ -7,6 +7,10 @@ import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportMaps } from './export-maps.ts';
 
+const CSV_EXAMPLE =
+  'local_system,local_code,local_display,target_system,target_code,target_display\r\n' +
+  'http://hospital.example/lab,GLU,Glucose,http://loinc.org,2345-7,Glucose [Mass/volume] in Serum or Plasma\r\n';
+
 export function exportMapsRoute(deps: { db: Queryable }): Route<Access> {
   return facilityRoute(
     { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
@@ -25,7 +29,10 @@ export function exportMapsRoute(deps: { db: Queryable }): Route<Access> {
       responses: {
         200: {
           description: 'The file.',
-          contents: { 'text/csv': Type.String(), 'application/fhir+json': ConceptMapSchema },
+          contents: {
+            'text/csv': Type.String({ examples: [CSV_EXAMPLE] }),
+            'application/fhir+json': ConceptMapSchema,
+          },
           headers: ['content-disposition'],
         },
       },

@@ -15,26 +15,41 @@ import { readMapFile } from './read-map-file.ts';
 const MAX_FILE_BYTES = 8 * 1_048_576;
 const MEDIA_TYPES = ['text/csv', 'application/fhir+json', 'application/json'];
 
-const ReportSchema = Type.Object({
-  read: Type.Integer({ description: 'Entries in the file.' }),
-  created: Type.Integer(),
-  changed: Type.Integer(),
-  unchanged: Type.Integer(),
-  rejectedCount: Type.Integer({ description: 'Entries that were left out.' }),
-  rejected: Type.Array(
-    Type.Object({
-      line: Type.Optional(Type.Integer({ description: 'Line of a CSV file, the header being line 1.' })),
-      path: Type.Optional(Type.String({ description: 'Path in a ConceptMap.' })),
-      localCode: Type.Union([Type.String(), Type.Null()]),
-      reason: Type.String(),
+const ReportSchema = Type.Object(
+  {
+    read: Type.Integer({ description: 'Entries in the file.' }),
+    created: Type.Integer(),
+    changed: Type.Integer(),
+    unchanged: Type.Integer(),
+    rejectedCount: Type.Integer({ description: 'Entries that were left out.' }),
+    rejected: Type.Array(
+      Type.Object({
+        line: Type.Optional(Type.Integer({ description: 'Line of a CSV file, the header being line 1.' })),
+        path: Type.Optional(Type.String({ description: 'Path in a ConceptMap.' })),
+        localCode: Type.Union([Type.String(), Type.Null()]),
+        reason: Type.String(),
+      }),
+      { description: 'Each entry that was left out and why; the first 10,000.' },
+    ),
+    ignored: Type.Record(Type.String(), Type.Integer(), {
+      description:
+        'What was not read, and how often: elements of a ConceptMap that a map has no place for, columns of a CSV file.',
     }),
-    { description: 'Each entry that was left out and why; the first 10,000.' },
-  ),
-  ignored: Type.Record(Type.String(), Type.Integer(), {
-    description:
-      'What was not read, and how often: elements of a ConceptMap that a map has no place for, columns of a CSV file.',
-  }),
-});
+  },
+  {
+    examples: [
+      {
+        read: 2,
+        created: 1,
+        changed: 0,
+        unchanged: 0,
+        rejectedCount: 1,
+        rejected: [{ line: 3, localCode: 'PLT', reason: 'has no target code' }],
+        ignored: { equivalance: 2 },
+      },
+    ],
+  },
+);
 
 const ImportQuery = Type.Object({
   level: LevelParameter('`facility` for the map of the facility of the call; default `organisation`.'),

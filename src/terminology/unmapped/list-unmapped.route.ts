@@ -9,18 +9,37 @@ import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListUnmappedDependencies, listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
 import { UNMAPPED_PLACES, type UnmappedPlace } from './record-unmapped.ts';
 
-const UnmappedSchema = Type.Object({
-  facilityId: Type.String(),
-  localSystem: Type.String({ description: 'Empty for a code that came without a system.' }),
-  localCode: Type.String(),
-  localDisplay: Type.Union([Type.String(), Type.Null()]),
-  count: Type.Integer({ description: 'How often it went out without a standard code.' }),
-  places: Type.Array(Type.Object({ place: Type.String(), count: Type.Integer() }), {
-    description: `What it was met in, of ${UNMAPPED_PLACES.join(', ')}.`,
-  }),
-  firstMetAt: Type.String({ description: 'UTC instant.' }),
-  lastMetAt: Type.String({ description: 'UTC instant.' }),
-});
+const UnmappedSchema = Type.Object(
+  {
+    facilityId: Type.String(),
+    localSystem: Type.String({ description: 'Empty for a code that came without a system.' }),
+    localCode: Type.String(),
+    localDisplay: Type.Union([Type.String(), Type.Null()]),
+    count: Type.Integer({ description: 'How often it went out without a standard code.' }),
+    places: Type.Array(Type.Object({ place: Type.String(), count: Type.Integer() }), {
+      description: `What it was met in, of ${UNMAPPED_PLACES.join(', ')}.`,
+    }),
+    firstMetAt: Type.String({ description: 'UTC instant.' }),
+    lastMetAt: Type.String({ description: 'UTC instant.' }),
+  },
+  {
+    examples: [
+      {
+        facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
+        localSystem: 'http://hospital.example/imaging',
+        localCode: 'XR-WRIST-2',
+        localDisplay: 'Wrist X-ray, 2 views',
+        count: 4,
+        places: [
+          { place: 'imaging.order', count: 2 },
+          { place: 'imaging.report', count: 2 },
+        ],
+        firstMetAt: '2026-01-10T08:00:00.000Z',
+        lastMetAt: '2026-01-10T09:30:00.000Z',
+      },
+    ],
+  },
+);
 
 export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access> {
   return facilityRoute(
