@@ -1,7 +1,7 @@
 /** Every link between the pages of this repository leads to a file, and to a heading or an anchor in it. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -21,6 +21,19 @@ test('links of the documentation lead somewhere', () => {
   }
   assert.deepEqual(broken, []);
   assert.ok(links > 50, 'the pages are read');
+});
+
+test('the two indexes name every page, decisions by their titles', () => {
+  const index = readFileSync(join(ROOT, 'docs/README.md'), 'utf8');
+  const pages = globSync('docs/*', { cwd: ROOT }).filter((path) => /\.(md|json)$/.test(path));
+  const missing = pages.map((path) => basename(path)).filter((name) => !index.includes(`(${name}`));
+  assert.deepEqual(missing, ['README.md'], 'docs/README.md lacks these');
+  const decisions = readFileSync(join(ROOT, 'docs/adr/README.md'), 'utf8');
+  for (const path of globSync('docs/adr/[0-9]*.md', { cwd: ROOT })) {
+    const [, title] = /^# (.+)$/m.exec(readFileSync(join(ROOT, path), 'utf8')) ?? [];
+    const line = `| [${title}](${basename(path)}) |`;
+    assert.equal(decisions.split(line).length, 2, `docs/adr/README.md has one row that begins with: ${line}`);
+  }
 });
 
 function leadsSomewhere(page: string, target: string): boolean {
