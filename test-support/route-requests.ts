@@ -105,7 +105,7 @@ function inputOf(
   entry: RegisteredRoute,
   seeds: SeededRecords,
 ): Pick<SampleRequest, 'query' | 'headers' | 'body'> {
-  const { query: schema, body, bodyMode = 'parsed', bodyMediaTypes } = entry.route.schemas;
+  const { query: schema, body, bodyMode = 'parsed' } = entry.route.schemas;
   const required = new Set<string>((schema?.required as string[] | undefined) ?? []);
   const query: Record<string, string> = {};
   for (const [name, property] of Object.entries(querySchema(entry)))
@@ -118,7 +118,7 @@ function inputOf(
   if (given !== undefined) return { query, headers: { 'content-type': given.type }, body: given.body };
   if (bodyMode !== 'parsed') return { query, headers: { 'content-type': 'application/json' }, body: '{}' };
   if (body === undefined) return { query, headers: {} };
-  const headers = { 'content-type': bodyMediaTypes?.[0] ?? 'application/json' };
+  const headers = { 'content-type': 'application/json' };
   return { query, headers, body: JSON.stringify(sampleOf(body, seeds)) };
 }
 

@@ -37,11 +37,6 @@ export function parseDateTime(text: string): FhirDateTime | undefined {
   }
 }
 
-/** An ISO 8601 UTC instant with milliseconds: FHIR `instant`. */
-export function formatInstant(date: Date): string {
-  return date.toISOString();
-}
-
 /** True for an IANA zone that this runtime knows. */
 export function isTimeZone(zone: string): boolean {
   try {

@@ -74,10 +74,9 @@ function requestBodyOf(
   query: TObject,
   schemas: SchemaComponents,
 ): Json | undefined {
-  const { bodyMode = 'parsed', body, bodyContents, bodyMediaTypes = ['application/json'], bodyExample } = own;
+  const { bodyMode = 'parsed', body, bodyContents, bodyExample } = own;
   const formContents = bodyMode === 'form' ? { 'application/x-www-form-urlencoded': query } : undefined;
-  const contents =
-    formContents ?? bodyContents ?? (body && Object.fromEntries(bodyMediaTypes.map((type) => [type, body])));
+  const contents = formContents ?? bodyContents ?? (body && { 'application/json': body });
   if (contents === undefined) return undefined;
   const example = bodyExample === undefined ? {} : { example: bodyExample };
   return {

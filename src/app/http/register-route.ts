@@ -143,7 +143,7 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
       for (const one of Array.isArray(value) ? value : [value]) addValue(query, name, one);
     request.body = undefined;
   } else if (route.schemas.body !== undefined) {
-    requireContentType(request.headers, route.schemas.bodyMediaTypes ?? ['application/json']);
+    requireContentType(request.headers, ['application/json']);
     request.body = parseJson(await readBytes(request.raw, bodyLimitBytes));
     refuseUnusableText(request.body);
   }

@@ -64,8 +64,6 @@ export interface RouteSchemas<
   normaliseQuery?: (query: Readonly<Record<string, unknown>>) => Record<string, unknown>;
   headers?: Headers;
   body?: Body;
-  /** Media types that the body may have; default `application/json`. */
-  bodyMediaTypes?: readonly string[];
   /** Bytes of body at most; default 65,536. */
   bodyLimitBytes?: number;
   /**

@@ -4,8 +4,7 @@ import { CommandError } from '../../platform/command/command.ts';
 import { shareDataKeys } from '../../platform/crypto/data-key.store.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
-import { isUuid } from '../../platform/uuid.ts';
-import { findOrganisation } from '../../tenancy/organisations/organisation.store.ts';
+import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { forgetRecordedIds, hasRecordedIds } from './recorded-ids.store.ts';
 import {
   hasDefault,
@@ -53,7 +52,7 @@ export async function createTarget(
   const { organisationId, secret } = input;
   const settings = checkedSettings({ ...DEFAULT_SETTINGS, ...input.settings });
   checkSecret(settings.auth, secret);
-  await requireOrganisation(db, organisationId);
+  if (organisationId !== null) await requireOrganisation(db, organisationId);
   const id = randomUUID();
   await transaction(db, async (client) => {
     const sealed = secret === undefined ? undefined : await sealSecret({ db: client, keys }, id, secret);
@@ -158,19 +157,13 @@ export async function requireTarget(
   { organisationId, name }: TargetName,
   lock = false,
 ): Promise<StoredTarget> {
-  await requireOrganisation(db, organisationId);
+  if (organisationId !== null) await requireOrganisation(db, organisationId);
   const target = await targetNamed(db, { organisationId, name }, lock);
   if (target === undefined)
     throw new CommandError(
       `There is no target ${name} ${organisationId === null ? 'of all organisations' : 'of this organisation'}. See interchange target list.`,
     );
   return target;
-}
-
-async function requireOrganisation(db: Queryable, organisationId: string | null): Promise<void> {
-  if (organisationId === null) return;
-  if (!isUuid(organisationId) || (await findOrganisation(db, organisationId)) === undefined)
-    throw new CommandError('There is no organisation of that id. See interchange organisation list.');
 }
 
 /** Header and user belong to one way of authentication; they go when it changes. */

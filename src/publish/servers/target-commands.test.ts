@@ -190,10 +190,11 @@ describe('interchange target', () => {
     await json('create --name other --base https://fhir.example.org --auth none');
     const renamed = await run('update --name other --rename taken');
     assert.deepEqual([renamed.code, /There is a target taken already/.test(renamed.stderr)], [1, true]);
-    const nobody = await run(
-      'create --name a --base https://fhir.example.org --auth none --organisation nonsense',
-    );
-    assert.deepEqual([nobody.code, /no organisation of that id/.test(nobody.stderr)], [1, true]);
+    const create = 'create --name a --base https://fhir.example.org --auth none --organisation';
+    const nobody = await run(`${create} ${randomUUID()}`);
+    assert.deepEqual([nobody.code, /There is no organisation/.test(nobody.stderr)], [1, true]);
+    const malformed = await run(`${create} nonsense`);
+    assert.deepEqual([malformed.code, /--organisation must be a UUID/.test(malformed.stderr)], [2, true]);
   });
 
   test('a new base address needs a word on the ids that are recorded of the old one [PUB-55]', async () => {

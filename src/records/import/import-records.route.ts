@@ -138,7 +138,6 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       }),
       body: Type.Unsafe<IncomingMessage>({}),
       bodyMode: 'stream',
-      bodyMediaTypes: MEDIA_TYPES,
       bodyContents: BODY_CONTENTS,
       bodyExample: {
         resourceType: 'Bundle',

@@ -1,12 +1,14 @@
 /** The network that an address belongs to, as locks count it: IPv4 /24, IPv6 /64. Contract: SEC-2. */
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** `192.0.2.0/24`, `2001:db8:0:1::/64`; an IPv4 address inside IPv6 counts as IPv4; anything else is one network. */
 export function networkOf(address: string): string {
-  const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%');
-  if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
-  if (isIPv6(plain)) return `${firstFourGroups(plain)}::/64`;
-  return 'unknown';
+  if (isIP(address) === 0) return 'unknown';
+  const plain = ipaddr.process(address);
+  if (plain instanceof ipaddr.IPv4) return `${plain.octets.slice(0, 3).join('.')}.0/24`;
+  const groups = plain.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${groups.join(':')}::/64`;
 }
 
 /** The network that an address, or a CIDR range inside one network, lies in; undefined for any other text. */
@@ -19,19 +21,4 @@ export function networkOfRange(text: string): string | undefined {
   return /^\d{1,3}$/.test(bits) && Number(bits) >= least && Number(bits) <= most
     ? networkOf(address)
     : undefined;
-}
-
-function firstFourGroups(address: string): string {
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const groups = head === '' ? [] : head.split(':');
-  if (tail !== undefined) {
-    const after = tail === '' ? [] : tail.split(':');
-    // A dotted quad at the end stands for two groups.
-    const afterLength = after.length + (tail.includes('.') ? 1 : 0);
-    groups.push(...Array.from({ length: 8 - groups.length - afterLength }, () => '0'), ...after);
-  }
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isTimeZone } from '../../fhir/date-time.ts';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
-import { type Pool, transaction } from '../../platform/db/database.ts';
+import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { notifyLive } from '../live.ts';
 import { isModule, MODULES, type Module } from './modules.ts';
@@ -68,7 +68,7 @@ export async function setModules(
 }
 
 /** Throws when the id is malformed (usage) or unknown. */
-export async function requireOrganisation(db: Pool, organisationId: string): Promise<void> {
+export async function requireOrganisation(db: Queryable, organisationId: string): Promise<void> {
   checkedId('--organisation', organisationId);
   if ((await findOrganisation(db, organisationId)) === undefined)
     throw new CommandError(

@@ -78,7 +78,6 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
       query: ImportQuery,
       body: Type.Unsafe<Uint8Array>({}),
       bodyMode: 'raw',
-      bodyMediaTypes: MEDIA_TYPES,
       bodyContents: {
         'text/csv': Type.String(),
         'application/fhir+json': ConceptMapSchema,
