@@ -336,6 +336,40 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     assert.doesNotMatch(text, /family|column|select/);
   });
 
+  it('left no password, token, setup link or secret readable in the database [SEC-13]', async () => {
+    const contents = await readTables();
+    const placesOf = (secret: string) => {
+      const bytes = Buffer.from(secret);
+      const forms = [secret, bytes.toString('hex'), bytes.toString('base64')].map((form) =>
+        form.toLowerCase(),
+      );
+      return [...contents]
+        .filter(([, text]) => forms.some((form) => text.includes(form)))
+        .map(([name]) => name);
+    };
+    assert.ok(placesOf(PATIENT.family).includes('patient_name'), 'the search finds what is there');
+    const patient = new Set<string>(Object.values(PATIENT));
+    const readable = [...secrets]
+      .filter(([secret]) => !patient.has(secret))
+      .map(([secret, name]) => [name, placesOf(secret)] as const)
+      .filter(([, places]) => places.length > 0);
+    assert.deepEqual(readable, []);
+  });
+
+  /** Every table of the service as text, in lower case. */
+  async function readTables(): Promise<Map<string, string>> {
+    const { rows } = await owner.query<{ name: string }>(
+      `select oid::regclass::text as name from pg_class
+       where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+    );
+    const contents = new Map<string, string>();
+    for (const { name } of rows) {
+      const { rows: lines } = await owner.query<{ line: string }>(`select t::text as line from ${name} t`);
+      contents.set(name, lines.map(({ line }) => line.toLowerCase()).join('\n'));
+    }
+    return contents;
+  }
+
   function leaksIn(where: string, text: string): string[] {
     return [...secrets].flatMap(([secret, name]) =>
       [...formsOf(secret)]

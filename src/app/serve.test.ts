@@ -38,8 +38,13 @@ describe('serve', { timeout: 600_000 }, () => {
   });
 
   /** A service of its own on the test's database. */
-  async function serve(args: string[] = [], env: Record<string, string> = {}, event = 'listening') {
-    const service = startCommand(['serve', ...args], { env: { ...api.env, PORT: '0', ...env } });
+  async function serve(
+    args: string[] = [],
+    env: Record<string, string> = {},
+    event = 'listening',
+    command = 'serve',
+  ) {
+    const service = startCommand([command, ...args], { env: { ...api.env, PORT: '0', ...env } });
     started.push(service);
     const line = await Promise.race([
       service.printed(new RegExp(`.*"event":"${event}".*`)),
@@ -160,6 +165,22 @@ describe('serve', { timeout: 600_000 }, () => {
       const worker = await serve(['--role', 'worker'], { DRAIN_SECONDS: '3600' }, 'working');
       assert.equal((await stop(worker)).code, 0);
     });
+  });
+
+  it('is what npm start runs where a database is configured, and makes nothing in it [CMD-21]', async () => {
+    const counted = async () => {
+      const { rows } = await owner.query(
+        'select (select count(*) from organisation) as organisations, (select count(*) from account) as accounts',
+      );
+      return rows;
+    };
+    const before = await counted();
+    const service = await serve([], {}, 'listening', 'start');
+    assert.equal((await service.read()).status, 200);
+    assert.deepEqual(await counted(), before);
+    const { code, stdout } = await stop(service);
+    assert.equal(code, 0);
+    assert.doesNotMatch(stdout, /demo/i);
   });
 
   it('works without listening as a worker [CMD-17]', async () => {

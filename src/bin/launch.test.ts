@@ -102,6 +102,14 @@ describe('launch.js', () => {
       });
     });
 
+  it('needs no pinned Node.js where the one of the machine is new enough [CMD-2]', async () => {
+    await rm(join(root, 'node_modules'));
+    const { output, code } = await run(process.execPath, ['show']);
+    await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+    assert.equal(code, 0);
+    assert.equal(JSON.parse(output).version, process.versions.node);
+  });
+
   it('says what to install where there is no Node.js 26', { skip: olderNode === undefined }, async () => {
     await rm(join(root, 'node_modules'));
     const child = spawn(olderNode ?? '', [launcher], { stdio: ['ignore', 'ignore', 'pipe'] });

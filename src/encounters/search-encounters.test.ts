@@ -93,6 +93,18 @@ test('next links lead through every page, with the parameters that were understo
   assert.equal(link(second.json, 'next'), undefined);
 });
 
+test('a page has 20 encounters where the caller asks for no number [ENC-20]', async () => {
+  const patient = await insertPatient(api.database.pool, tenant);
+  for (let day = 1; day <= 21; day += 1)
+    await insertEncounter(api.database.pool, tenant, {
+      patientId: patient,
+      start: `2024-05-${String(day).padStart(2, '0')}T10:00:00Z`,
+    });
+  const bundle = (await search({ patient, purposeOfUse: 'TREATMENT' })).json;
+  assert.equal(ids(bundle).length, 20);
+  assert.equal(new URL(link(bundle, 'next') ?? '').searchParams.get('_count'), '20');
+});
+
 test('a full last page has no next link [ENC-23]', async () => {
   const bundle = (await searchOf({ _count: '4' })).json;
   assert.equal(bundle.entry.length, 4);

@@ -251,6 +251,29 @@ describe('delivery', () => {
     assert.equal((await attempts(fine)).length, 2);
   });
 
+  it('sends the original envelope on replay, before what changed since [EXC-31]', async () => {
+    const [patient = ''] = await insertPatients(database.pool, place, 1);
+    exchange.behave = () => ({ status: 422 });
+    await queue(database.pool, place, [patient]);
+    work();
+    await until('it is held', async () => (await heads())[0]?.held_reason === 'refused_422');
+    await rename(database.pool, place, [patient], 'changed since');
+    exchange.behave = () => ({ status: 200 });
+    const decision = { action: 'replay', reason: null, accountId: null } as const;
+    await decide(database.pool, place, { filter: {}, decision });
+    await allDelivered();
+    const [refused, replayed, next] = exchange.arrivals;
+    assert.equal(exchange.arrivals.length, 3);
+    assert.equal(replayed?.body, refused?.body, 'byte for byte');
+    assert.doesNotMatch(replayed?.body ?? '', /changed since/);
+    assert.match(next?.body ?? '', /changed since/);
+    const { rows } = await database.pool.query(
+      'select action from exchange_review where organisation_id = $1',
+      [place.organisationId],
+    );
+    assert.deepEqual(rows, [{ action: 'replay' }]);
+  });
+
   it('honours retry-after [EXC-17]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     exchange.behave = () => ({ status: 429, headers: { 'retry-after': '3600' } });

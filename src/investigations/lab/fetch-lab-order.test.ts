@@ -289,6 +289,32 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     assert.equal((await get('/investigations/lab/orders')).status, 400);
   });
 
+  test('a list has 20 items where the caller asks for no number [FETCH-21]', async () => {
+    const id = '7b200000-0000-4000-8000-000000000001';
+    const subject = { reference: `Patient/${id}` };
+    const category = [{ coding: [{ system: 'http://snomed.info/sct', code: '108252007' }] }];
+    const orders = Array.from({ length: 21 }, (_, index) => ({
+      resourceType: 'ServiceRequest',
+      id: `7b200000-0000-4000-8000-0000000001${String(index).padStart(2, '0')}`,
+      status: 'completed',
+      intent: 'order',
+      category,
+      subject,
+      authoredOn: '2024-03-05T08:41:07+01:00',
+    }));
+    const entry = [{ resourceType: 'Patient', id, name: [{ family: 'Many' }] }, ...orders].map(
+      (resource) => ({
+        resource,
+      }),
+    );
+    const records = { resourceType: 'Bundle', type: 'collection', entry };
+    const { rejected } = await importJson(api.database.pool, tenant, JSON.stringify(records));
+    assert.deepEqual(rejected, []);
+    const { json } = await get(`/investigations/lab/orders?patient=${id}`);
+    assert.equal(json.items.length, 20);
+    assert.notEqual(json.nextCursor, null);
+  });
+
   test('a cursor of one patient does not work for another [FETCH-21]', async () => {
     const { json } = await get(`/investigations/lab/orders?patient=${PATIENT}&limit=1`);
     const other = '7c000000-0000-4000-8000-000000000001';

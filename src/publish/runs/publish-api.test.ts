@@ -415,6 +415,36 @@ describe('publishing over HTTP', () => {
     isError(await post(), 503, /address of the target must not be used/);
   });
 
+  test('nothing is sent but by a publish call: not by a change of a record, nor by a look at it [PUB-5]', async () => {
+    await addTarget();
+    await importClinical(api.database.pool, tenant, 'laboratory.json');
+    await clinic.change({ observation: { status: 'amended' }, report: { status: 'amended' } });
+    assert.equal((await get()).status, 200);
+    assert.equal(
+      (await api.call(path.replace('publish-fhir', 'fhir'), { token: account.token })).status,
+      200,
+    );
+    assert.equal((await server.state()).seen.length, 0);
+    assert.equal((await post()).status, 200);
+    assert.ok((await server.state()).seen.length > 0, 'the target does see what is published');
+  });
+
+  test('no route takes the address or the secret of a target [PUB-8]', () => {
+    for (const { method, path, route } of api.api.routes) {
+      assert.doesNotMatch(path, /target/i, `${method} ${path}`);
+      const { body } = route.schemas as { body?: unknown };
+      if (/publish/.test(path)) assert.equal(body, undefined, `${method} ${path} takes a body`);
+    }
+  });
+
+  test('the content type is the one that the target is configured for [PUB-14]', async () => {
+    await addTarget({ contentType: 'application/fhir+json' });
+    assert.equal((await post()).status, 200);
+    const { seen } = await server.state();
+    for (const { headers } of seen) assert.equal(headers['content-type'], 'application/fhir+json');
+    assert.equal(seen.length, 5);
+  });
+
   test('permissions and modules: release for lab, publish beside lab [PUB-1, PUB-4]', async () => {
     await addTarget();
     const reader = await api.createAccount(tenant, {

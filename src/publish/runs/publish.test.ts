@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
@@ -29,7 +30,7 @@ describe('publishing a laboratory order with 20 results', () => {
     await database.drop();
   });
 
-  test('client ids: PUT under our ids, the order first, the report last, all of it recorded [PUB-14, PUB-15, PUB-16, PUB-17, PUB-18, PUB-22, PUB-23, PUB-56]', async () => {
+  test('client ids: PUT under our ids, the order first, the report last, all of it recorded [PUB-14, PUB-15, PUB-17, PUB-18, PUB-22, PUB-23, PUB-56]', async () => {
     await open.reset();
     const clinic = await createClinic(database.pool);
     const { addTarget, publish } = createTestPublisher(database.pool);
@@ -71,6 +72,21 @@ describe('publishing a laboratory order with 20 results', () => {
     await publish(clinic);
     const { seen } = await open.state();
     assert.ok(seen.some(({ body }) => body.includes('"value":123456.7890')));
+  });
+
+  test('the idempotency key is the SHA-256 over target, type, local id and content [PUB-16]', async () => {
+    await open.reset();
+    const clinic = await createClinic(database.pool, { results: 2 });
+    const { addTarget, publish } = createTestPublisher(database.pool);
+    const target = await addTarget(clinic, { base: open.base });
+    await publish(clinic);
+    const { seen } = await open.state();
+    assert.equal(seen.length, 4);
+    for (const { path, headers, body } of seen) {
+      const [type, id] = path.split('/');
+      const expected = hash('sha256', `${target.id}\n${type}\n${id}\n${body}`);
+      assert.equal(headers['x-idempotency-key'], expected, path);
+    }
   });
 
   test('publishing again updates the same resources [PUB-17]', async () => {

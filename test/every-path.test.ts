@@ -1,0 +1,61 @@
+/** What holds for every path alike: where it lies, the correlation id of its answers, and calls of other web pages. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestApi, type TestApi } from '../test-support/api.ts';
+import { rawSampleRequest } from '../test-support/route-requests.ts';
+import { seedRecords } from '../test-support/seed-tenant.ts';
+
+const ELSEWHERE = 'https://elsewhere.example.org';
+/** The public keys, whose address no version changes, and the page of a setup link. */
+const OUTSIDE_THE_VERSION = /^\/(\.well-known\/jwks\.json|console\/)/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe('every path', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('lies below the version prefix [HTTP-1]', () => {
+    assert.equal(new URL(api.baseUrl).pathname, '/api/v1');
+    const outside = api.api.routes.map(({ path }) => path).filter((path) => !path.startsWith('/api/v1/'));
+    assert.deepEqual(
+      outside.filter((path) => !OUTSIDE_THE_VERSION.test(path)),
+      [],
+    );
+    assert.ok(outside.length < api.api.routes.length);
+  });
+
+  it('allows no call of a page of another origin [HTTP-28]', async () => {
+    const tenant = await api.createTenant();
+    const seeds = await seedRecords(api.database.pool, tenant);
+    const { token } = await api.createAccount(tenant);
+    const asked = { origin: ELSEWHERE, 'access-control-request-method': 'GET' };
+    for (const entry of api.api.routes) {
+      const { method, target, headers, body } = rawSampleRequest(entry, seeds, token);
+      const url = api.origin + target;
+      const answers = [
+        await api.call(url, { method, headers: { ...headers, origin: ELSEWHERE }, body }),
+        await api.call(url, { method: 'OPTIONS', headers: asked }),
+      ];
+      for (const answer of answers)
+        for (const [name] of answer.headers)
+          assert.doesNotMatch(name, /^access-control-/, `${method} ${entry.path}`);
+      assert.ok((answers[1]?.status ?? 0) >= 400, `${entry.path} answers a preflight`);
+    }
+  });
+
+  it('answers with the correlation id of its caller, or with a new one where that is none [HTTP-7]', async () => {
+    const answered = async (path: string, given?: string) => {
+      const headers: Record<string, string> = given === undefined ? {} : { 'x-correlation-id': given };
+      return (await api.call(path, { headers })).headers.get('x-correlation-id') ?? '';
+    };
+    for (const path of ['/encounters/fhir/metadata', '/encounters/fhir/Encounter', '/nope']) {
+      for (const good of ['a', 'Az09._-', 'x'.repeat(128)]) assert.equal(await answered(path, good), good);
+      for (const bad of [undefined, '', 'x'.repeat(129), 'a b', 'a/b', 'a,b', 'ä'])
+        assert.match(await answered(path, bad), UUID, `${path} ${bad}`);
+      assert.notEqual(await answered(path), await answered(path));
+    }
+  });
+});
