@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange-records.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { closeCircuit, delayProbe, openCircuit } from '../worker/circuit.store.ts';
+import { closeCircuit, delayProbe, openCircuit } from '../worker/breaker.store.ts';
 import { createDeliveryPool } from '../worker/delivery-pool.ts';
 import {
   type Attempt,

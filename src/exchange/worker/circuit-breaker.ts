@@ -4,8 +4,8 @@
  */
 import type { Pool } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import { closeCircuit, delayProbe, openCircuit } from './circuit.store.ts';
-import { type CircuitSettings, createFailureCount, type Sign } from './circuit.ts';
+import { closeCircuit, delayProbe, openCircuit } from './breaker.store.ts';
+import { type CircuitSettings, createFailureCount, type Sign } from './breaker.ts';
 
 export interface CircuitBreaker {
   readonly open: boolean;

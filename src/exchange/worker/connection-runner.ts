@@ -10,7 +10,7 @@ import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
-import type { ConnectionState } from '../queue/delivery-target.store.ts';
+import type { ConnectionState } from '../queue/connection-state.store.ts';
 import {
   type ConnectionKey,
   type LeasedDelivery,
@@ -23,12 +23,12 @@ import {
 import { park, unpark } from '../queue/parking.store.ts';
 import { createSettleQueue } from '../queue/settle-queue.ts';
 import { createBatchSize } from './batch-size.ts';
+import { probeNow } from './breaker.store.ts';
 import { type Chosen, chooseTries } from './choose-tries.ts';
-import { probeNow } from './circuit.store.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import { leaseEndAfter } from './lease-end.ts';
-import { type LiveTarget, loadTarget } from './live-target.ts';
+import { type LiveTarget, loadTarget } from './loaded-connection.ts';
 import { accessEntry, notCovered, notSent, type Tried, type Try, tryDelivery } from './try-delivery.ts';
 
 export interface RunnerDependencies {

@@ -1,7 +1,7 @@
 /** The numbers of delivery. Contract: EXC-16. */
 
 import type { AddressSettings } from '../connections/connection.ts';
-import { CIRCUIT, type CircuitSettings } from './circuit.ts';
+import { CIRCUIT, type CircuitSettings } from './breaker.ts';
 import { RETRY, type RetrySettings } from './retry.ts';
 
 export interface DeliverySettings extends AddressSettings {

@@ -19,7 +19,7 @@ import { updateConnection } from '../connections/connection.store.ts';
 import type { CreatedConnection } from '../connections/create-connection.ts';
 import { rotateSecret } from '../connections/rotate-secret.ts';
 import { decide } from '../review/review.store.ts';
-import { openCircuit } from './circuit.store.ts';
+import { openCircuit } from './breaker.store.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.ts';
 

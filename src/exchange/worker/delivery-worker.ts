@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields } from '../../platform/log/log.ts';
-import { type ConnectionState, connectionStates } from '../queue/delivery-target.store.ts';
+import { type ConnectionState, connectionStates } from '../queue/connection-state.store.ts';
 import {
   type ConnectionRunner,
   createConnectionRunner,

@@ -9,9 +9,9 @@ import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { Attempt, ConnectionKey, LeasedDelivery, Result } from '../queue/lane.store.ts';
 import { signRequest } from '../signing/signed-request.ts';
-import { type Judgement, judge } from './judge.ts';
+import { type Judgement, judge } from './decide-retry.ts';
 import type { LeaseEnd } from './lease-end.ts';
-import type { LiveTarget } from './live-target.ts';
+import type { LiveTarget } from './loaded-connection.ts';
 import type { RetrySettings } from './retry.ts';
 import type { Answer } from './send.ts';
 

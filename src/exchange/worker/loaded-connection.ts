@@ -5,7 +5,7 @@ import type { Pool } from '../../platform/db/database.ts';
 import { type AddressSettings, reachOf } from '../connections/connection.ts';
 import { noteSecretUse, signingSecrets } from '../connections/connection-secret.store.ts';
 import { openSecret } from '../connections/connection-secret.ts';
-import { type DeliveryTarget, deliveryTarget } from '../queue/delivery-target.store.ts';
+import { type DeliveryTarget, deliveryTarget } from '../queue/connection-state.store.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { type Permit, type PermitRequest, permits } from '../queue/send-permit.store.ts';
 import { createSender, type Sender } from './send.ts';

@@ -1,7 +1,7 @@
 /** What the outcome of a try means for the delivery and for the exchange. Pure. Contract: EXC-18, EXC-19. */
 
 import type { Attempt, Result } from '../queue/lane.store.ts';
-import type { Sign } from './circuit.ts';
+import type { Sign } from './breaker.ts';
 import { honoured, meaningOf, type RetrySettings, retryDelay } from './retry.ts';
 import type { Answer } from './send.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseRetryAfter } from '../../outbound/retry-after.ts';
-import { CIRCUIT, createFailureCount } from './circuit.ts';
-import { judge } from './judge.ts';
+import { CIRCUIT, createFailureCount } from './breaker.ts';
+import { judge } from './decide-retry.ts';
 import { meaningOf, RETRY, retryDelay } from './retry.ts';
 
 const MINUTE = 60_000;
