@@ -20,7 +20,7 @@ export interface Place {
 export const QUICK: DeliverySettings = {
   ...DELIVERY,
   retry: { ...DELIVERY.retry, delaysMs: [40, 40, 40, 40, 40, 40, 40, 40], jitter: 0 },
-  circuit: { failures: 5, probeMs: 100, maxProbeMs: 400 },
+  breaker: { failures: 5, probeMs: 100, maxProbeMs: 400 },
   pollMs: 20,
 };
 

@@ -3,19 +3,19 @@ import { DELIVERY, type DeliverySettings } from '../../exchange/worker/delivery-
 import type { EnvironmentReader } from './environment.ts';
 
 export function deliverySettings(reader: EnvironmentReader): DeliverySettings {
-  const { retry, circuit, leaseMs, pollMs } = DELIVERY;
+  const { retry, breaker, leaseMs, pollMs } = DELIVERY;
   const seconds = (name: string, fallbackMs: number) =>
     reader.integer(name, { min: 1, max: 86_400, fallback: fallbackMs / 1_000 }) * 1_000;
   return {
     retry: { ...retry, delaysMs: delays(reader) ?? retry.delaysMs },
-    circuit: {
+    breaker: {
       failures: reader.integer('DELIVERY_CIRCUIT_FAILURES', {
         min: 1,
         max: 1_000,
-        fallback: circuit.failures,
+        fallback: breaker.failures,
       }),
-      probeMs: seconds('DELIVERY_PROBE_SECONDS', circuit.probeMs),
-      maxProbeMs: seconds('DELIVERY_MAX_PROBE_SECONDS', circuit.maxProbeMs),
+      probeMs: seconds('DELIVERY_PROBE_SECONDS', breaker.probeMs),
+      maxProbeMs: seconds('DELIVERY_MAX_PROBE_SECONDS', breaker.maxProbeMs),
     },
     leaseMs: seconds('DELIVERY_LEASE_SECONDS', leaseMs),
     pollMs: reader.integer('DELIVERY_POLL_MS', { min: 10, max: 60_000, fallback: pollMs }),

@@ -1,5 +1,5 @@
 /**
- * Makes a connection: its settings, its circuit, and a secret for each direction.
+ * Makes a connection: its settings, its breaker, and a secret for each direction.
  * Contract: EXC-1, EXC-45.
  */
 import { randomUUID } from 'node:crypto';

@@ -28,7 +28,7 @@ export function listConnectionsCommand(environment: CommandEnvironment): Command
 
 export function showConnectionCommand(environment: CommandEnvironment): Command {
   return new Command('show')
-    .description('one connection: settings, circuit, and what each secret was last used for')
+    .description('one connection: settings, breaker, and what each secret was last used for')
     .requiredOption('--id <id>', 'connection')
     .addHelpText('after', '\nExample:\n  npx interchange connection show --id 7f0c…')
     .action(async ({ id }: { id: string }) => {

@@ -7,7 +7,7 @@ import { REOPENED } from './parking.store.ts';
 
 export interface ConnectionState extends ConnectionKey {
   version: number;
-  circuitOpen: boolean;
+  breakerOpen: boolean;
   /** Something may be leased now. */
   due: boolean;
   /** Lanes were set aside for a facility that is open again. */
@@ -23,13 +23,13 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
     organisation_id: string;
     id: string;
     version: number;
-    circuit_open: boolean;
+    breaker_open: boolean;
     due: boolean;
     reopened: boolean;
   }>({
     name: 'exchange-connection-states',
     text: `
-      select c.organisation_id, c.id, c.version, k.opened_at is not null as circuit_open,
+      select c.organisation_id, c.id, c.version, k.opened_at is not null as breaker_open,
         (k.opened_at is null or k.probe_at <= now()) and exists (
           select from exchange_head h
           where h.organisation_id = c.organisation_id
@@ -63,13 +63,14 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
     organisationId: row.organisation_id,
     connectionId: row.id,
     version: row.version,
-    circuitOpen: row.circuit_open,
+    breakerOpen: row.breaker_open,
     due: row.due,
     reopened: row.reopened,
   }));
 }
 
-export interface DeliveryTarget {
+/** What a worker needs to deliver. */
+export interface ConnectionSettings {
   address: string;
   clientId: string;
   purposeOfUse: PurposeOfUse;
@@ -79,7 +80,11 @@ export interface DeliveryTarget {
   operatorAddress: boolean;
 }
 
-export async function deliveryTarget(db: Queryable, key: ConnectionKey): Promise<DeliveryTarget | undefined> {
+/** Undefined when the connection is disabled. */
+export async function connectionSettings(
+  db: Queryable,
+  key: ConnectionKey,
+): Promise<ConnectionSettings | undefined> {
   const { rows } = await db.query<{
     address: string;
     client_id: string;
@@ -88,7 +93,7 @@ export async function deliveryTarget(db: Queryable, key: ConnectionKey): Promise
     timeout_ms: number;
     operator_address: boolean;
   }>({
-    name: 'exchange-delivery-target',
+    name: 'exchange-connection-settings',
     text: `
       select address, client_id, purpose_of_use, max_in_flight, timeout_ms, operator_address
       from exchange_connection

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange-records.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { closeCircuit, delayProbe, openCircuit } from '../worker/breaker.store.ts';
+import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';
 import { createDeliveryPool } from '../worker/delivery-pool.ts';
 import {
   type Attempt,
@@ -142,9 +142,9 @@ describe('leases', () => {
     await settle(pool(), key, [result(first, held.token, { kind: 'hold', reason: 'refused_422' })]);
     assert.equal((await head(first.patientId))?.held_reason, 'refused_422');
     assert.equal((await leaseDue(pool(), key, lease(10, 0))).length, 1);
-    await openCircuit(pool(), key, 60_000);
+    await openBreaker(pool(), key, 60_000);
     assert.equal((await leaseDue(pool(), key, lease(10, 0))).length, 0);
-    await closeCircuit(pool(), key);
+    await closeBreaker(pool(), key);
     await pool().query('update exchange_connection set disabled_at = now() where organisation_id = $1', [
       place.organisationId,
     ]);
@@ -255,8 +255,8 @@ describe('probes', () => {
     const ids = await insertPatients(pool(), place, 3);
     await queue(pool(), place, ids);
     assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'none while it is closed');
-    assert.equal(await openCircuit(pool(), key, 0), true);
-    assert.equal(await openCircuit(pool(), key, 0), false, 'opened once');
+    assert.equal(await openBreaker(pool(), key, 0), true);
+    assert.equal(await openBreaker(pool(), key, 0), false, 'opened once');
     const token = randomUUID();
     const both = await Promise.all([
       leaseProbe(pool(), key, lease(1, 60_000, token)),

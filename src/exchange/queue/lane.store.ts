@@ -99,7 +99,7 @@ const ENABLED = `
       and disabled_at is null
   )`;
 
-/** Lease up to `limit` due lanes of a connection whose circuit is closed. */
+/** Lease up to `limit` due lanes of a connection whose breaker is closed. */
 export async function leaseDue(db: Queryable, key: ConnectionKey, lease: Lease): Promise<LeasedDelivery[]> {
   return leased(db, key, lease, {
     name: 'exchange-lease-due',
@@ -126,7 +126,7 @@ export async function leaseDue(db: Queryable, key: ConnectionKey, lease: Lease):
 }
 
 /**
- * Lease up to `limit` due lanes of a connection whose circuit is open, when it is time to probe: with one of them.
+ * Lease up to `limit` due lanes of a connection whose breaker is open, when it is time to probe: with one of them.
  * No other worker probes while the lease lasts.
  */
 export async function leaseProbe(db: Queryable, key: ConnectionKey, lease: Lease): Promise<LeasedDelivery[]> {

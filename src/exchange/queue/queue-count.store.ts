@@ -21,7 +21,7 @@ export async function countedStates(db: Queryable): Promise<{ states: CountedSta
   const { rows } = await db.query<{
     organisation_id: string;
     id: string;
-    circuit_open: boolean;
+    breaker_open: boolean;
     queued: number | null;
     held: number | null;
     oldest_seconds: number;
@@ -29,7 +29,7 @@ export async function countedStates(db: Queryable): Promise<{ states: CountedSta
   }>({
     name: 'exchange-counted-states',
     text: `
-      select c.organisation_id, c.id, k.opened_at is not null as circuit_open, q.queued, q.held,
+      select c.organisation_id, c.id, k.opened_at is not null as breaker_open, q.queued, q.held,
         coalesce(extract(epoch from now() - q.oldest_queued_at), 0)::double precision as oldest_seconds,
         ${DUE} as due
       from exchange_connection c
@@ -47,7 +47,7 @@ export async function countedStates(db: Queryable): Promise<{ states: CountedSta
     queued: row.queued ?? 0,
     held: row.held ?? 0,
     oldestSeconds: Math.max(0, row.oldest_seconds),
-    circuitOpen: row.circuit_open,
+    breakerOpen: row.breaker_open,
     due: row.due,
   }));
   return { states, uncounted: counted.length < rows.length };

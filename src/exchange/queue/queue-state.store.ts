@@ -7,7 +7,7 @@ export interface QueueState {
   queued: number;
   held: number;
   oldestSeconds: number;
-  circuitOpen: boolean;
+  breakerOpen: boolean;
 }
 
 /** Of heads `h`: what waits, what is held, and since when the first has waited. Behind a held head the rest waits. */
@@ -24,11 +24,11 @@ export async function queueStates(db: Queryable, organisationId?: string): Promi
     queued: number;
     held: number;
     oldest_seconds: number;
-    circuit_open: boolean;
+    breaker_open: boolean;
   }>({
     name: 'exchange-queue-states',
     text: `
-      select c.organisation_id, c.id, k.opened_at is not null as circuit_open, n.queued, n.held,
+      select c.organisation_id, c.id, k.opened_at is not null as breaker_open, n.queued, n.held,
         coalesce(extract(epoch from now() - n.oldest_queued_at), 0)::double precision as oldest_seconds
       from exchange_connection c
       join exchange_circuit k
@@ -50,6 +50,6 @@ export async function queueStates(db: Queryable, organisationId?: string): Promi
     queued: row.queued,
     held: row.held,
     oldestSeconds: Math.max(0, row.oldest_seconds),
-    circuitOpen: row.circuit_open,
+    breakerOpen: row.breaker_open,
   }));
 }

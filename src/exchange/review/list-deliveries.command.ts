@@ -44,7 +44,7 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
       const states = await environment.withSession(({ db }) => queueStates(db));
       const lines = states.map(
         (state) =>
-          `${state.connectionId}  queued ${state.queued}  held ${state.held}  oldest ${Math.round(state.oldestSeconds)} s${state.circuitOpen ? '  exchange down' : ''}`,
+          `${state.connectionId}  queued ${state.queued}  held ${state.held}  oldest ${Math.round(state.oldestSeconds)} s${state.breakerOpen ? '  exchange down' : ''}`,
       );
       environment.print({ items: states }, lines.length === 0 ? 'no connections' : lines.join('\n'));
     });

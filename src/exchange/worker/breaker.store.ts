@@ -1,9 +1,9 @@
-/** SQL of the circuit of a connection, shared by all workers. Contract: EXC-21. */
+/** SQL of the breaker of a connection, shared by all workers. Contract: EXC-21. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 
-/** Open the circuit; false when another worker had opened it already. */
-export async function openCircuit(db: Queryable, key: ConnectionKey, probeAfterMs: number): Promise<boolean> {
+/** Open the breaker; false when another worker had opened it already. */
+export async function openBreaker(db: Queryable, key: ConnectionKey, probeAfterMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'exchange-circuit-open',
     text: `
@@ -19,8 +19,8 @@ export async function openCircuit(db: Queryable, key: ConnectionKey, probeAfterM
   return rowCount === 1;
 }
 
-/** Close the circuit: the exchange answers again. */
-export async function closeCircuit(db: Queryable, key: ConnectionKey): Promise<void> {
+/** Close the breaker: the exchange answers again. */
+export async function closeBreaker(db: Queryable, key: ConnectionKey): Promise<void> {
   await db.query({
     name: 'exchange-circuit-close',
     text: `

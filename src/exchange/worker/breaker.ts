@@ -1,7 +1,14 @@
-/** When an exchange is taken for down (docs/adr/0022). Contract: EXC-20, EXC-22. */
+/**
+ * The breaker of one connection: stops tries while its exchange is down (docs/adr/0022). Each worker counts failures for
+ * itself; whether the breaker is open stands in the database, for all workers.
+ * Contract: EXC-20, EXC-21, EXC-22.
+ */
+import type { Pool } from '../../platform/db/database.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
+import { closeBreaker, delayProbe, openBreaker } from './breaker.store.ts';
 
 /** What a try says about the exchange as a whole. */
-export type Sign =
+export type ExchangeHealth =
   /** It answered this delivery: it is up. */
   | 'up'
   /** It could not be reached at all: no delivery is to blame. */
@@ -9,24 +16,85 @@ export type Sign =
   /** It failed with this delivery: perhaps the delivery, perhaps the exchange. */
   | 'failing';
 
-export interface CircuitSettings {
-  /** Failures in a row, on as many lanes unless unreachable, that open the circuit. */
+export interface DeliveryBreakerSettings {
+  /** Failures in a row, on as many lanes unless unreachable, that open the breaker. */
   failures: number;
   /** Until the first probe, in ms; doubled after each that fails. */
   probeMs: number;
   maxProbeMs: number;
 }
 
-export const CIRCUIT: CircuitSettings = { failures: 5, probeMs: 5_000, maxProbeMs: 60_000 };
+export const DELIVERY_BREAKER: DeliveryBreakerSettings = {
+  failures: 5,
+  probeMs: 5_000,
+  maxProbeMs: 60_000,
+};
+
+export interface DeliveryBreaker {
+  readonly open: boolean;
+  /** Take over what the database says, unless a change of ours is on its way there. */
+  learn(open: boolean): void;
+  /** Note how a try ended. The exchange is not probed before `restMs`, whatever patient is next. */
+  note(health: ExchangeHealth, tried: { patientId: string; probe: boolean; restMs: number }): void;
+}
+
+export interface DeliveryBreakerOptions {
+  db: Pool;
+  key: ConnectionKey;
+  settings: DeliveryBreakerSettings;
+  onChange: (open: boolean) => void;
+  onError: (error: unknown) => void;
+}
+
+export function createDeliveryBreaker(options: DeliveryBreakerOptions): DeliveryBreaker {
+  const { db, key, settings } = options;
+  const failures = createFailureCount(settings);
+  const state = { open: false, writing: 0 };
+
+  function change(to: boolean): void {
+    if (to === state.open) return;
+    state.open = to;
+    failures.reset();
+    options.onChange(to);
+  }
+
+  function write(statement: Promise<unknown>): void {
+    state.writing += 1;
+    void statement.catch(options.onError).finally(() => {
+      state.writing -= 1;
+    });
+  }
+
+  return {
+    get open() {
+      return state.open;
+    },
+    learn(to) {
+      if (state.writing === 0) change(to);
+    },
+    note(health, { patientId, probe, restMs }) {
+      const tooMany = failures.note(health, patientId);
+      if (state.open && health === 'up') {
+        change(false);
+        write(closeBreaker(db, key));
+      } else if (state.open && probe)
+        write(delayProbe(db, key, { afterMs: settings.probeMs, maxMs: settings.maxProbeMs, restMs }));
+      else if (!state.open && tooMany) {
+        change(true);
+        write(openBreaker(db, key, Math.max(settings.probeMs, restMs)));
+      }
+    },
+  };
+}
 
 export interface FailureCount {
-  /** Note a try; true when it is the one that should open the circuit. */
-  note(sign: Sign, patientId: string): boolean;
+  /** Note a try; true when it is the one that should open the breaker. */
+  note(health: ExchangeHealth, patientId: string): boolean;
   reset(): void;
 }
 
-/** Counts failures since the last sign of life. One patient whose deliveries always fail never opens a circuit. */
-export function createFailureCount(settings: CircuitSettings): FailureCount {
+/** Counts failures since the last sign of life. One patient whose deliveries always fail never opens a breaker. */
+export function createFailureCount(settings: DeliveryBreakerSettings): FailureCount {
   let unreachable = 0;
   const lanes = new Set<string>();
   const reset = () => {
@@ -35,12 +103,12 @@ export function createFailureCount(settings: CircuitSettings): FailureCount {
   };
   return {
     reset,
-    note(sign, patientId) {
-      if (sign === 'up') {
+    note(health, patientId) {
+      if (health === 'up') {
         reset();
         return false;
       }
-      if (sign === 'unreachable') unreachable += 1;
+      if (health === 'unreachable') unreachable += 1;
       lanes.add(patientId);
       return unreachable >= settings.failures || lanes.size >= settings.failures;
     },

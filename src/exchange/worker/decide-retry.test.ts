@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseRetryAfter } from '../../outbound/retry-after.ts';
-import { CIRCUIT, createFailureCount } from './breaker.ts';
-import { judge } from './decide-retry.ts';
-import { meaningOf, RETRY, retryDelay } from './retry.ts';
+import { createFailureCount, DELIVERY_BREAKER } from './breaker.ts';
+import { DELIVERY_RETRY, decideRetry, outcomeOfStatus, retryDelay } from './decide-retry.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -13,19 +12,20 @@ describe('retry schedule', () => {
   it('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, each within 20 %, and then held [EXC-16]', () => {
     const schedule = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
     for (const [index, delay] of schedule.entries()) {
-      const at = (random: number) => retryDelay(RETRY, index + 1, { retryAfterMs: undefined, random });
+      const at = (random: number) =>
+        retryDelay(DELIVERY_RETRY, index + 1, { retryAfterMs: undefined, random });
       assert.equal(at(0.5), delay);
       assert.equal(at(0), delay * 0.8);
       assert.ok((at(0.999_999) ?? 0) <= delay * 1.2 && (at(0.999_999) ?? 0) > delay * 1.19);
     }
-    assert.equal(retryDelay(RETRY, 9, { retryAfterMs: undefined, random: 0.5 }), undefined);
-    assert.equal(retryDelay(RETRY, 9, { retryAfterMs: 1_000, random: 0.5 }), undefined);
+    assert.equal(retryDelay(DELIVERY_RETRY, 9, { retryAfterMs: undefined, random: 0.5 }), undefined);
+    assert.equal(retryDelay(DELIVERY_RETRY, 9, { retryAfterMs: 1_000, random: 0.5 }), undefined);
   });
 
   it('waits as long as retry-after asks, and never less than the schedule [EXC-17]', () => {
-    assert.equal(retryDelay(RETRY, 1, { retryAfterMs: 90_000, random: 0.5 }), 90_000);
-    assert.equal(retryDelay(RETRY, 2, { retryAfterMs: 1_000, random: 0.5 }), 30_000);
-    assert.equal(retryDelay(RETRY, 1, { retryAfterMs: 1e12, random: 0.5 }), 24 * HOUR);
+    assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 90_000, random: 0.5 }), 90_000);
+    assert.equal(retryDelay(DELIVERY_RETRY, 2, { retryAfterMs: 1_000, random: 0.5 }), 30_000);
+    assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 1e12, random: 0.5 }), 24 * HOUR);
   });
 
   it('reads retry-after as seconds and as a date, and ignores nonsense', () => {
@@ -48,54 +48,57 @@ describe('meaning of a status', () => {
           : status >= 400 && status < 500 && !retried.has(status)
             ? 'refused'
             : 'failed';
-      assert.equal(meaningOf(status), expected, String(status));
+      assert.equal(outcomeOfStatus(status), expected, String(status));
     }
   });
 
   it('holds what is refused at once, and what failed after the last retry', () => {
-    const by = { attempts: 0, counted: true, retry: RETRY, random: 0.5 };
+    const by = { attempts: 0, counted: true, retry: DELIVERY_RETRY, random: 0.5 };
     const answered = (status: number) => ({
       kind: 'answered' as const,
       status,
       retryAfterMs: undefined,
       responseHash: Buffer.alloc(32),
     });
-    assert.deepEqual(judge(answered(204), by).next, { kind: 'advance' });
-    assert.deepEqual(judge(answered(422), by).next, { kind: 'hold', reason: 'refused_422' });
-    assert.deepEqual(judge(answered(503), by).next, { kind: 'retry', afterMs: 5_000 });
-    assert.deepEqual(judge(answered(301), by).next, { kind: 'retry', afterMs: 5_000 });
-    assert.deepEqual(judge(answered(503), { ...by, attempts: 7 }).next, {
+    assert.deepEqual(decideRetry(answered(204), by).next, { kind: 'advance' });
+    assert.deepEqual(decideRetry(answered(422), by).next, { kind: 'hold', reason: 'refused_422' });
+    assert.deepEqual(decideRetry(answered(503), by).next, { kind: 'retry', afterMs: 5_000 });
+    assert.deepEqual(decideRetry(answered(301), by).next, { kind: 'retry', afterMs: 5_000 });
+    assert.deepEqual(decideRetry(answered(503), { ...by, attempts: 7 }).next, {
       kind: 'retry',
       afterMs: 36_000_000,
     });
-    assert.deepEqual(judge(answered(503), { ...by, attempts: 8 }).next, {
+    assert.deepEqual(decideRetry(answered(503), { ...by, attempts: 8 }).next, {
       kind: 'hold',
       reason: 'retries_exhausted',
     });
-    assert.deepEqual(judge(answered(503), { ...by, attempts: 8, counted: false }).next, {
+    assert.deepEqual(decideRetry(answered(503), { ...by, attempts: 8, counted: false }).next, {
       kind: 'retry',
       afterMs: 5_000,
     });
-    const lost = judge({ kind: 'unanswered', code: 'ECONNRESET', reached: true }, by);
+    const lost = decideRetry({ kind: 'unanswered', code: 'ECONNRESET', reached: true }, by);
     assert.deepEqual(
-      [lost.outcome, lost.failure, lost.sign, lost.next],
+      [lost.outcome, lost.failure, lost.health, lost.next],
       ['failed', 'ECONNRESET', 'failing', { kind: 'retry', afterMs: 5_000 }],
     );
-    assert.equal(judge({ kind: 'unanswered', code: 'ECONNREFUSED', reached: false }, by).sign, 'unreachable');
-    assert.equal(judge(answered(409), by).sign, 'up', 'a conflict says that the exchange is up');
+    assert.equal(
+      decideRetry({ kind: 'unanswered', code: 'ECONNREFUSED', reached: false }, by).health,
+      'unreachable',
+    );
+    assert.equal(decideRetry(answered(409), by).health, 'up', 'a conflict says that the exchange is up');
   });
 });
 
 describe('failure count', () => {
   it('asks to open after so many lanes failed in a row, or so many tries did not reach it', () => {
-    const lanes = createFailureCount(CIRCUIT);
+    const lanes = createFailureCount(DELIVERY_BREAKER);
     assert.deepEqual(
       ['a', 'b', 'c', 'd', 'e'].map((lane) => lanes.note('failing', lane)),
       [false, false, false, false, true],
     );
-    const same = createFailureCount(CIRCUIT);
+    const same = createFailureCount(DELIVERY_BREAKER);
     assert.ok(Array.from({ length: 100 }, () => same.note('failing', 'a')).every((open) => !open));
-    const unreachable = createFailureCount(CIRCUIT);
+    const unreachable = createFailureCount(DELIVERY_BREAKER);
     assert.deepEqual(
       Array.from({ length: 5 }, () => unreachable.note('unreachable', 'a')),
       [false, false, false, false, true],
@@ -106,12 +109,12 @@ describe('failure count', () => {
     const sign = fc.constantFrom('up' as const, 'failing' as const);
     fc.assert(
       fc.property(fc.array(fc.tuple(sign, fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'))), (signs) => {
-        const count = createFailureCount(CIRCUIT);
+        const count = createFailureCount(DELIVERY_BREAKER);
         const failing = new Set<string>();
         for (const [one, lane] of signs) {
           if (one === 'up') failing.clear();
           else failing.add(lane);
-          assert.equal(count.note(one, lane), one !== 'up' && failing.size >= CIRCUIT.failures);
+          assert.equal(count.note(one, lane), one !== 'up' && failing.size >= DELIVERY_BREAKER.failures);
         }
       }),
     );

@@ -1,12 +1,12 @@
 /** The numbers of delivery. Contract: EXC-16. */
 
 import type { AddressSettings } from '../connections/connection.ts';
-import { CIRCUIT, type CircuitSettings } from './breaker.ts';
-import { RETRY, type RetrySettings } from './retry.ts';
+import { DELIVERY_BREAKER, type DeliveryBreakerSettings } from './breaker.ts';
+import { DELIVERY_RETRY, type DeliveryRetrySettings } from './decide-retry.ts';
 
 export interface DeliverySettings extends AddressSettings {
-  retry: RetrySettings;
-  circuit: CircuitSettings;
+  retry: DeliveryRetrySettings;
+  breaker: DeliveryBreakerSettings;
   /** How long a lane is a worker's at least; longer where the time-out of the connection asks for it. */
   leaseMs: number;
   /** Between looks for something due while there is nothing to do. */
@@ -14,8 +14,8 @@ export interface DeliverySettings extends AddressSettings {
 }
 
 export const DELIVERY: DeliverySettings = {
-  retry: RETRY,
-  circuit: CIRCUIT,
+  retry: DELIVERY_RETRY,
+  breaker: DELIVERY_BREAKER,
   leaseMs: 60_000,
   pollMs: 200,
   allowPrivateAddresses: false,

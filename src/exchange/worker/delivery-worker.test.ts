@@ -19,7 +19,7 @@ import { updateConnection } from '../connections/connection.store.ts';
 import type { CreatedConnection } from '../connections/create-connection.ts';
 import { rotateSecret } from '../connections/rotate-secret.ts';
 import { decide } from '../review/review.store.ts';
-import { openCircuit } from './breaker.store.ts';
+import { openBreaker } from './breaker.store.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.ts';
 
@@ -324,7 +324,7 @@ describe('delivery', () => {
     await queue(database.pool, place, refusing);
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [patient]);
-    await openCircuit(database.pool, key(), 0);
+    await openBreaker(database.pool, key(), 0);
     work();
     await until('the circuit is closed by a probe', async () => (await attempts(patient)).length === 1);
     assert.deepEqual(
@@ -352,9 +352,9 @@ describe('delivery', () => {
     const fine = await queueAt(place.facilityId, 40);
     await setModules(database.pool, { ...place, facilityId: off, modules: [] });
     await updateConnection(database.pool, key(), { facilityIds: [place.facilityId, off] });
-    await openCircuit(database.pool, key(), 0);
+    await openBreaker(database.pool, key(), 0);
     exchange.behave = () => ({ status: 503 });
-    work({ ...QUICK, pollMs: 60_000, circuit: { ...QUICK.circuit, probeMs: 60_000, maxProbeMs: 60_000 } });
+    work({ ...QUICK, pollMs: 60_000, breaker: { ...QUICK.breaker, probeMs: 60_000, maxProbeMs: 60_000 } });
     await exchange.waitFor(1, 5_000);
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(exchange.arrivals.length, 1, 'one delivery probes');

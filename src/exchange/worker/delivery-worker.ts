@@ -5,11 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields } from '../../platform/log/log.ts';
 import { type ConnectionState, connectionStates } from '../queue/connection-state.store.ts';
-import {
-  type ConnectionRunner,
-  createConnectionRunner,
-  type RunnerDependencies,
-} from './connection-runner.ts';
+import { type ConnectionRunner, createConnectionRunner } from './connection-runner.ts';
+import type { RunnerDependencies } from './runner.ts';
 
 export interface DeliveryWorker {
   start(): void;

@@ -45,9 +45,9 @@ const GAUGES: { name: string; help: string; read: (state: QueueState) => number 
     read: (state) => state.oldestSeconds,
   },
   {
-    name: 'interchange_exchange_circuit_open',
+    name: 'interchange_exchange_breaker_open',
     help: '1 while the exchange is taken for down.',
-    read: (state) => Number(state.circuitOpen),
+    read: (state) => Number(state.breakerOpen),
   },
 ];
 /** The gauges of one scrape ask the database together. */

@@ -5,12 +5,12 @@ import type { Pool } from '../../platform/db/database.ts';
 import { type AddressSettings, reachOf } from '../connections/connection.ts';
 import { noteSecretUse, signingSecrets } from '../connections/connection-secret.store.ts';
 import { openSecret } from '../connections/connection-secret.ts';
-import { type DeliveryTarget, deliveryTarget } from '../queue/connection-state.store.ts';
+import { type ConnectionSettings, connectionSettings } from '../queue/connection-state.store.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { type Permit, type PermitRequest, permits } from '../queue/send-permit.store.ts';
 import { createSender, type Sender } from './send.ts';
 
-export interface LiveTarget extends DeliveryTarget {
+export interface LoadedConnection extends ConnectionSettings {
   version: number;
   sender: Sender;
   /** The secret that signs at a time. */
@@ -36,12 +36,12 @@ const PERMIT_STATEMENTS = 3;
  * Undefined when the connection is disabled or has no secret. Throws AddressRefusedError when its address must
  * not be used.
  */
-export async function loadTarget(
+export async function loadConnection(
   { db, keys, settings }: LoadDependencies,
   key: ConnectionKey,
   version: number,
-): Promise<LiveTarget | undefined> {
-  const target = await deliveryTarget(db, key);
+): Promise<LoadedConnection | undefined> {
+  const connection = await connectionSettings(db, key);
   const secrets = await Promise.all(
     (await signingSecrets(db, key)).map(async (stored) => ({
       ...stored,
@@ -50,17 +50,20 @@ export async function loadTarget(
     })),
   );
   const current = secrets.find(({ activeFrom }) => activeFrom === null);
-  if (target === undefined || current === undefined) return undefined;
+  if (connection === undefined || current === undefined) return undefined;
   // One that is active by the clock of the database is, whatever ours says.
   const secretAt = (time: Date) =>
     secrets.find(({ activeFrom }) => activeFrom === null || activeFrom <= time) ?? current;
   return {
-    ...target,
+    ...connection,
     version,
-    sender: createSender(target.address, { ...target, reach: reachOf(target.operatorAddress, settings) }),
+    sender: createSender(connection.address, {
+      ...connection,
+      reach: reachOf(connection.operatorAddress, settings),
+    }),
     secretAt: (time) => secretAt(time).text,
     permit: createBatcher({
-      load: (requests: PermitRequest[]) => permits(db, key, { ...target, version }, requests),
+      load: (requests: PermitRequest[]) => permits(db, key, { ...connection, version }, requests),
       maxKeys: PERMITS_AT_ONCE,
       maxInFlight: PERMIT_STATEMENTS,
     }),

@@ -9,11 +9,17 @@ import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { Attempt, ConnectionKey, LeasedDelivery, Result } from '../queue/lane.store.ts';
 import { signRequest } from '../signing/signed-request.ts';
-import { type Judgement, judge } from './decide-retry.ts';
-import type { LeaseEnd } from './lease-end.ts';
-import type { LiveTarget } from './loaded-connection.ts';
-import type { RetrySettings } from './retry.ts';
+import { type DeliveryRetrySettings, decideRetry, type RetryDecision } from './decide-retry.ts';
+import type { LoadedConnection } from './loaded-connection.ts';
 import type { Answer } from './send.ts';
+
+/** When a lease ends, by the clocks of its holder. */
+export interface LeaseEnd {
+  /** On the clock of `performance.now()`. */
+  readonly ms: number;
+  /** Whether it may end within `ms`: no request that may take so long is begun under it. */
+  isWithin(ms: number): boolean;
+}
 
 /** A delivery that is leased for one try. */
 export interface Try extends LeasedDelivery {
@@ -45,8 +51,8 @@ export function accessEntry(key: ConnectionKey, item: Try): AccessEntry {
 }
 
 export interface TryContext {
-  target: LiveTarget;
-  retry: RetrySettings;
+  connection: LoadedConnection;
+  retry: DeliveryRetrySettings;
   now: () => Date;
   /** Whether the try is used up, asked when it has ended. */
   counts: () => boolean;
@@ -55,7 +61,7 @@ export interface TryContext {
 }
 
 /** The result, and what it says of the exchange as a whole. */
-export interface Tried extends Pick<Judgement, 'sign' | 'restMs'> {
+export interface Tried extends Pick<RetryDecision, 'health' | 'restMs'> {
   result: Result;
 }
 
@@ -67,20 +73,20 @@ export async function tryDelivery(item: Try, context: TryContext): Promise<Tried
   if (answer.kind === 'unanswered' && answer.code === NOT_WRITTEN) return undefined;
   const counted = context.counts();
   const by = { attempts: item.attempts, counted, retry: context.retry, random: Math.random() };
-  const { next, sign, restMs, ...judged } = judge(answer, by);
+  const { next, health, restMs, ...decided } = decideRetry(answer, by);
   const durationMs = Math.round(performance.now() - startedMs);
-  const attempt = { nonce: item.nonce, startedAt, durationMs, ...judged };
-  return { result: resultOf(item, { next, counted, attempt }), sign, restMs };
+  const attempt = { nonce: item.nonce, startedAt, durationMs, ...decided };
+  return { result: resultOf(item, { next, counted, attempt }), health, restMs };
 }
 
-async function post(item: Try, { target, maySend }: TryContext, time: Date): Promise<Answer> {
-  const { sender, clientId } = target;
+async function post(item: Try, { connection, maySend }: TryContext, time: Date): Promise<Answer> {
+  const { sender, clientId } = connection;
   const { path, query } = sender;
   const request = { method: 'POST', path, query, body: item.body, clientId, time, nonce: item.nonce };
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(item.body)),
-    ...signRequest(request, target.secretAt(time)),
+    ...signRequest(request, connection.secretAt(time)),
     'x-idempotency-key': item.deliveryId,
     'x-correlation-id': item.nonce,
   };

@@ -1,0 +1,179 @@
+/** The first stage of delivery: leases due lanes and sorts what may be tried from what may not. Contract: EXC-15, EXC-21, EXC-23. */
+import { randomUUID } from 'node:crypto';
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { allowsPurpose } from '../../privacy/decide.ts';
+import { type LeasedDelivery, leaseDue, leaseProbe, release } from '../queue/lane.store.ts';
+import { park } from '../queue/parking.store.ts';
+import { probeNow } from './breaker.store.ts';
+import type { LoadedConnection } from './loaded-connection.ts';
+import { giveBack, type Runner, singleTask } from './runner.ts';
+import { type LeaseEnd, notCovered, type Try } from './try-delivery.ts';
+
+/** Unwritten results beyond which nothing more is leased. */
+const MAX_UNWRITTEN = 2_000;
+
+export interface LeaseStage {
+  /** Resolves when nothing is being leased. */
+  readonly ended: Promise<void>;
+  /** Lease now if there is room. */
+  lease(): void;
+  /** Lease if there is room and the last lease found as much as it asked for. */
+  leaseMore(): void;
+}
+
+export function createLeaseStage(runner: Runner): LeaseStage {
+  const batch = createBatchSize();
+  const task = singleTask(() => leaseBatch(runner, batch), {
+    onError: runner.report('delivery.lease'),
+    onEnd: () => runner.advance(),
+  });
+
+  function lease(): void {
+    const { connection, breaker, inFlight, logged, leased } = runner;
+    if (runner.stopping || connection === undefined || runner.results.size > MAX_UNWRITTEN) return;
+    const busy = inFlight + logged.length + leased.length;
+    if (breaker.open ? busy === 0 : hasRoom(runner, batch)) task.run();
+  }
+
+  return {
+    get ended() {
+      return task.ended;
+    },
+    lease,
+    leaseMore() {
+      if (batch.likelyMore && hasRoom(runner, batch)) lease();
+    },
+  };
+}
+
+function hasRoom({ connection, leased }: Runner, batch: BatchSize): boolean {
+  return connection !== undefined && leased.length <= batch.of(connection.maxInFlight) / 2;
+}
+
+async function leaseBatch(runner: Runner, batch: BatchSize): Promise<void> {
+  const { connection, breaker } = runner;
+  if (connection === undefined) return;
+  const probe = breaker.open;
+  // A probe is one lane; past what may not be sent it is looked for in batches.
+  let limit = probe ? 1 : batch.of(connection.maxInFlight);
+  while (await leaseOnce(runner, connection, { probe, limit, batch }))
+    limit = batch.of(connection.maxInFlight);
+  if (runner.stopping || breaker.open !== probe) giveBack(runner);
+}
+
+/** True when a probe is still to be found and may be looked for at once. */
+async function leaseOnce(
+  runner: Runner,
+  { timeoutMs, purposeOfUse }: LoadedConnection,
+  { probe, limit, batch }: { probe: boolean; limit: number; batch: BatchSize },
+): Promise<boolean> {
+  const { deps, key, breaker, results } = runner;
+  const startedMs = performance.now();
+  const leaseToken = randomUUID();
+  const durationMs = Math.max(deps.settings.leaseMs, 3 * timeoutMs);
+  // Begun before the database begins the lease, so that it ends before the lease does.
+  const leaseEnd = leaseEndAfter(durationMs, deps.now);
+  const found = await (probe ? leaseProbe : leaseDue)(deps.db, key, { token: leaseToken, durationMs, limit });
+  const starved = runner.leased.length + runner.logged.length === 0;
+  batch.note({ found: found.length, startedMs, starved });
+  const sorted = sortLeased(found, { probe, purposeOfUse });
+  for (const delivery of sorted.tries)
+    runner.leased.push({ ...delivery, leaseToken, leaseEnd, purposeOfUse, probe, nonce: randomUUID() });
+  setAside(runner, sorted, { leaseToken, leaseEnd });
+  if (!probe || found.length === 0 || sorted.sends) return false;
+  await probeNow(deps.db, key);
+  return !runner.stopping && breaker.open && results.size + runner.leased.length <= MAX_UNWRITTEN;
+}
+
+interface SortedLanes {
+  /** To be logged and sent; those of a patient who refuses the purpose, to be logged and held. */
+  tries: LeasedDelivery[];
+  /** Their facility has the module off: they wait for it. */
+  off: LeasedDelivery[];
+  /** Their facility is covered no longer: people decide. */
+  uncovered: LeasedDelivery[];
+  /** May be sent and need not be: one delivery is enough for a probe. */
+  spare: LeasedDelivery[];
+  /** One of the tries will be sent. */
+  sends: boolean;
+}
+
+/** What of the lanes that were leased may be tried (docs/adr/0054, docs/adr/0059). */
+function sortLeased(
+  found: readonly LeasedDelivery[],
+  { probe, purposeOfUse }: { probe: boolean; purposeOfUse: PurposeOfUse },
+): SortedLanes {
+  const sorted: SortedLanes = { tries: [], off: [], uncovered: [], spare: [], sends: false };
+  for (const delivery of found) {
+    const sendable = allowsPurpose(delivery.refusedPurposes, purposeOfUse);
+    if (!delivery.covered) sorted.uncovered.push(delivery);
+    else if (!delivery.moduleOn) sorted.off.push(delivery);
+    else if (probe && sendable && sorted.sends) sorted.spare.push(delivery);
+    else {
+      sorted.tries.push(delivery);
+      sorted.sends ||= sendable;
+    }
+  }
+  return sorted;
+}
+
+function setAside(
+  { deps: { db }, key, results, report }: Runner,
+  { off, uncovered, spare }: SortedLanes,
+  { leaseToken, leaseEnd }: Pick<Try, 'leaseToken' | 'leaseEnd'>,
+): void {
+  const lanes = (of: readonly LeasedDelivery[]) => ({
+    token: leaseToken,
+    patientIds: of.map(({ patientId }) => patientId),
+  });
+  for (const delivery of uncovered) results.add(notCovered({ ...delivery, leaseToken }), leaseEnd.ms);
+  if (off.length > 0) park(db, key, lanes(off)).catch(report('delivery.park'));
+  if (spare.length > 0) release(db, key, lanes(spare)).catch(report('delivery.release'));
+}
+
+/**
+ * A lease that ends `afterMs` from now (docs/adr/0020). It is near when either clock says so: the one of
+ * `performance.now()` stands still while the machine is suspended, and the wall clock, which is set right when it wakes
+ * up, may be turned back.
+ */
+function leaseEndAfter(afterMs: number, wallClock: () => Date): LeaseEnd {
+  const endMs = performance.now() + afterMs;
+  const wallEndMs = wallClock().getTime() + afterMs;
+  return {
+    ms: endMs,
+    isWithin: (ms) => performance.now() + ms >= endMs || wallClock().getTime() + ms >= wallEndMs,
+  };
+}
+
+/** How many lanes a worker leases at once: enough that no sender waits for the database, and no more. */
+interface BatchSize {
+  of(maxInFlight: number): number;
+  /** Note a lease: how many it brought, when it was begun, and whether senders had to wait for it. */
+  note(lease: { found: number; startedMs: number; starved: boolean }): void;
+  /** The last lease was a full one. */
+  readonly likelyMore: boolean;
+}
+
+const MAX_BATCH = 512;
+/** What lasts longer is leased in smaller parts. */
+const SLOW_MS = 750;
+
+function createBatchSize(): BatchSize {
+  const state = { size: 0, lastMs: 0, likelyMore: false };
+  return {
+    of(maxInFlight) {
+      state.size = Math.max(state.size, maxInFlight * 2);
+      return state.size;
+    },
+    note({ found, startedMs, starved }) {
+      const wasFull = state.likelyMore;
+      state.likelyMore = found >= state.size;
+      if (wasFull && starved) state.size = Math.min(MAX_BATCH, state.size * 2);
+      else if (startedMs - state.lastMs > SLOW_MS) state.size = Math.floor(state.size / 2);
+      state.lastMs = startedMs;
+    },
+    get likelyMore() {
+      return state.likelyMore;
+    },
+  };
+}
