@@ -1,17 +1,20 @@
 /**
  * npm test [-- flags of node --test] [files and folders]: runs the tests against one PostgreSQL, the embedded one unless
  * TEST_DATABASE_URL names another (a superuser's URL). The migrations are applied once, to a template that
- * each test file clones (test-support/database.ts).
+ * each test file clones (test-support/database.ts). A run of all of them fails when no test that passed proves a
+ * sentence of docs/contract.md.
  */
 import { spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
 import { createTemplate } from '../test-support/template.ts';
+import { parseContract, unprovenFaults } from './contract-coverage.ts';
 
 const PREFIX = 'interchange-test-';
+const PASSED_TITLES = new URL('passed-titles.ts', import.meta.url).href;
 const quiet = { info: () => undefined, error: () => undefined };
 
 interface TestServer {
@@ -75,17 +78,41 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
+async function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
   const given = process.argv.slice(2);
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
   const places = named.length > 0 ? named : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench'];
   const files = places.flatMap((place) => (isFolder(place) ? testsBelow(place) : [place]));
-  const child = spawn(
-    process.execPath,
-    ['--test', '--test-concurrency=2', '--test-reporter=spec', '--test-timeout=600000', ...flags, ...files],
-    { stdio: 'inherit', env: { ...process.env, ...environment } },
-  );
+  const usual = ['--test', '--test-concurrency=2', '--test-timeout=600000', '--test-reporter=spec'];
+  if (given.length > 0) return runNode([...usual, ...flags, ...files], environment);
+
+  const folder = await mkdtemp(join(tmpdir(), 'interchange-passed-'));
+  const passed = join(folder, 'titles');
+  const toFile = [`--test-reporter=${PASSED_TITLES}`, `--test-reporter-destination=${passed}`];
+  try {
+    const code = await runNode(
+      [...usual, '--test-reporter-destination=stdout', ...toFile, ...files],
+      environment,
+    );
+    return code === 0 && !(await provesContract(passed)) ? 1 : code;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Says which sentences no test proved. */
+async function provesContract(passed: string): Promise<boolean> {
+  const sentences = parseContract(await readFile('docs/contract.md', 'utf8'));
+  const faults = unprovenFaults(sentences, (await readFile(passed, 'utf8')).split('\n'));
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  if (faults.length > 0)
+    process.stderr.write('Each needs a test that runs here, with its id in the title: CONTRIBUTING.md.\n');
+  return faults.length === 0;
+}
+
+function runNode(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
   const forward = (signal: NodeJS.Signals): void => {
     child.kill(signal);
   };
