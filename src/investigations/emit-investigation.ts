@@ -7,19 +7,21 @@ import {
   type UnmappedCode,
   unmappedCodes,
 } from '../clinical/content/coded-content.ts';
+import { resourceObject } from '../clinical/description/describe.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
-import { observationResource } from '../clinical/observations/observation.fhir.ts';
-import type { ObservationRecord } from '../clinical/observations/observation.ts';
+import { DIAGNOSTIC_REPORT } from '../clinical/resources/diagnostic-report.fhir.ts';
+import type { Discipline } from '../clinical/resources/discipline.ts';
+import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
+import type { ObservationRecord } from '../clinical/resources/observation.fhir.ts';
+import { observationResource } from '../clinical/resources/observation.fhir.ts';
+import { type OrderRecord, SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../platform/http/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import type { Translations } from '../terminology/maps/apply-map.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
-import type { Discipline, InvestigationRecord, OrderRecord } from './investigation.ts';
-import { orderResource } from './order.fhir.ts';
-import { reportResource } from './report.fhir.ts';
-import { studyResource } from './study.fhir.ts';
+import type { InvestigationRecord } from './investigation.ts';
 
 /** Resources in publish order: what is referred to comes before what refers to it. */
 export interface EmittedInvestigation {
@@ -42,14 +44,13 @@ export function emitInvestigation(
   translations: Translations,
 ): EmittedInvestigation {
   const context = emitContext(organisationId, translations);
-  const pointer = { type: 'ServiceRequest', id: order.id };
   return {
-    order: orderResource(order, context),
+    order: resourceObject(SERVICE_REQUEST, order, context),
     observations: observations.map((observation) =>
       observationResource(resultOf(order, observation), context),
     ),
-    studies: studies.map((study) => studyResource(study, context, pointer)),
-    reports: reports.map((report) => reportResource(report, context, pointer)),
+    studies: studies.map((study) => resourceObject(IMAGING_STUDY, study, context)),
+    reports: reports.map((report) => resourceObject(DIAGNOSTIC_REPORT, report, context)),
   };
 }
 

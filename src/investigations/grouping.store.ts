@@ -6,10 +6,11 @@
  * look-up is lateral, by a whole key; `offset 0` keeps the planner from turning it round, and keeps the tenant out of
  * a search by member or study, which only an index of its own can answer.
  */
+
+import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Discipline } from './investigation.ts';
 
 export interface GroupedPart {
   id: string;

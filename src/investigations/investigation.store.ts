@@ -1,9 +1,10 @@
 /** SQL that reads orders with their results, reports and studies. Contract: ACC-3. */
 import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
 import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
+import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Discipline, InvestigationRecord } from './investigation.ts';
+import type { InvestigationRecord } from './investigation.ts';
 import { investigationFields } from './investigation-fields.ts';
 
 /** What one caller asks for. */
@@ -20,7 +21,7 @@ const TITLES: Readonly<Record<Discipline, string>> = {
 const SOURCE: RecordSource<InvestigationKey> = {
   name: 'investigation-load',
   title: ({ discipline }) => TITLES[discipline],
-  fields: investigationFields({ contents: true }),
+  fields: investigationFields({ lesser: false }),
   // Documents are nearly all of a large order, and are written as base64.
   leastBytes: `(
         select coalesce(sum(octet_length(d.content)), 0) / 3 * 4
@@ -50,7 +51,7 @@ const SOURCE: RecordSource<InvestigationKey> = {
 /** Documents come without their contents where all of them are too much for one answer. */
 const READABLE: RecordSource<InvestigationKey> = {
   ...SOURCE,
-  lesserFields: investigationFields({ contents: false }),
+  lesserFields: investigationFields({ lesser: true }),
 };
 
 export type InvestigationLoader = (key: InvestigationKey) => Promise<Loaded<InvestigationRecord> | undefined>;

@@ -1,9 +1,10 @@
 /** SQL of the lists of orders: one page of one patient, newest first. */
+
+import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Discipline } from './investigation.ts';
 
 /** `sort_at` as PostgreSQL writes it, and the id. */
 export type OrderPosition = readonly [at: string, id: string];

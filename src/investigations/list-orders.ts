@@ -5,6 +5,7 @@
 
 import { codingsOf, emitContext } from '../clinical/content/coded-content.ts';
 import { summaryCode } from '../clinical/fetch/collection.fhir.ts';
+import type { Discipline } from '../clinical/resources/discipline.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
@@ -16,7 +17,6 @@ import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
-import type { Discipline } from './investigation.ts';
 import { type ListedOrder, listOrderPage, type OrderPosition } from './list-orders.store.ts';
 
 export interface ListOrdersDependencies {

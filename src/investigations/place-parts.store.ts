@@ -1,9 +1,10 @@
 /** SQL that puts reports, studies and results under the orders that they belong to (docs/fhir-mapping.md, "Grouping"). */
+
+import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { RANDOM_VERSION } from '../platform/db/random-version.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Discipline } from './investigation.ts';
 
 /** An order that stands for a report, a study or a result whose source had none. */
 export interface MadeUpOrder {

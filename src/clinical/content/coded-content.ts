@@ -4,8 +4,9 @@
  */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import { applyMap, type Translations, unmappedCodings } from '../../terminology/maps/apply-map.ts';
-import type { EmitContext, FhirResource } from '../fetch/fhir-resource.ts';
-import type { ComponentRecord, ObservationRecord } from '../observations/observation.ts';
+import type { EmitContext } from '../description/element.ts';
+import type { FhirResource } from '../fetch/fhir-resource.ts';
+import type { ComponentRecord, ObservationRecord } from '../resources/observation.fhir.ts';
 import { officially } from './official-display.ts';
 
 /** Every coding of an observation that a map may say something about. */

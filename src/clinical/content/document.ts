@@ -16,18 +16,22 @@ export interface Field {
 export function columns(alias: string, names: readonly string[]): Field[] {
   return names.map((column) => {
     const [name = '', as = name] = column.split('>');
-    return { name: camelCase(as), sql: `${alias}.${name}` };
+    return { name: memberName(as), sql: `${alias}.${name}` };
   });
 }
 
 /** `numeric` columns, digits as they are stored. */
 export function numbers(alias: string, names: readonly string[]): Field[] {
-  return names.map((name) => ({ name: camelCase(name), sql: `${alias}.${name}::text`, read: exactNumber }));
+  return names.map((name) => ({ name: memberName(name), sql: `${alias}.${name}::text`, read: exactNumber }));
 }
 
 /** `jsonb` columns with decimals inside. */
 export function exactJson(alias: string, names: readonly string[]): Field[] {
-  return names.map((name) => ({ name: camelCase(name), sql: `${alias}.${name}::text`, read: parseFhirJson }));
+  return names.map((name) => ({
+    name: memberName(name),
+    sql: `${alias}.${name}::text`,
+    read: parseFhirJson,
+  }));
 }
 
 /** A list of parts: `from` is all that follows the select list but the order. */
@@ -60,6 +64,7 @@ function exactNumber(text: string): number | Decimal {
   return String(number) === text ? number : new Decimal(text);
 }
 
-function camelCase(name: string): string {
+/** `patient_instruction` → `patientInstruction`. */
+export function memberName(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ObservedValue } from './observation.ts';
-import { referenceRangeElements, valueQuantityOf } from './value.fhir.ts';
+import { emitContext } from '../content/coded-content.ts';
+import { observationResource } from '../resources/observation.fhir.ts';
+import type { ObservedValue } from './value.fhir.ts';
+import { valueQuantityOf } from './value.fhir.ts';
 
 const UCUM = 'http://unitsofmeasure.org';
 const quantityOf = (value: Omit<ObservedValue, 'valueType'>) =>
@@ -32,7 +34,16 @@ test('a code that is not UCUM is never sent as UCUM, and never without a system 
 });
 
 test('the bounds of a reference range have the same units as a value', () => {
-  const elements = referenceRangeElements([{ lowNumber: 3, lowUnit: 'mmol/L', text: 'adults' }]);
+  const record = {
+    id: 'i',
+    patientId: 'p',
+    kind: 'laboratory',
+    status: 'final',
+    code: { text: 'Na' },
+  } as const;
+  const referenceRanges = [{ lowNumber: 3, lowUnit: 'mmol/L', text: 'adults' }];
+  const resource = observationResource({ ...record, referenceRanges }, emitContext('o', new Map()));
+  const elements = resource.referenceRange;
   assert.deepEqual(JSON.parse(JSON.stringify(elements)), [
     { low: { value: 3, unit: 'mmol/L', system: UCUM, code: 'mmol/L' }, text: 'adults' },
   ]);

@@ -1,80 +1,220 @@
 /**
- * Values and reference ranges as FHIR R4 elements (https://hl7.org/fhir/R4/observation.html). Pure.
+ * Values and reference ranges of observations (https://hl7.org/fhir/R4/observation.html). Pure.
  * Contract: TERM-21.
  */
+import type { CodeableConcept, Period } from '../../fhir/coded.ts';
+import type { Numeric, Quantity, Range, Ratio, SampledData } from '../../fhir/measured.ts';
+import { codeableConcept, optional, period } from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { known, range, ratio, quantity as readQuantity, sampledData } from '../../fhir/reading/measured.ts';
 import { normaliseUnit } from '../../terminology/units/ucum.ts';
-import type { EmitContext } from '../fetch/fhir-resource.ts';
-import type { ObservedValue, Quantity, ReferenceRangeRecord } from './observation.ts';
+import { columns, exactJson, numbers } from '../content/document.ts';
+import type { Element, Member, Values } from '../description/element.ts';
 
-/** `value[x]` as the one member that it is; empty when there is no value. */
-export function valueElement(value: ObservedValue, context: EmitContext): Record<string, unknown> {
-  switch (value.valueType) {
-    case undefined:
-      return {};
+export type ValueType =
+  | 'Quantity'
+  | 'CodeableConcept'
+  | 'string'
+  | 'boolean'
+  | 'integer'
+  | 'Range'
+  | 'Ratio'
+  | 'SampledData'
+  | 'time'
+  | 'dateTime'
+  | 'Period';
+
+/** A value in the columns that hold it: which of them are there depends on `valueType`. */
+export interface ObservedValue {
+  valueType?: ValueType;
+  /** Quantity, integer. */
+  valueNumber?: Numeric;
+  valueComparator?: string;
+  valueUnit?: string;
+  valueUnitSystem?: string;
+  valueUnitCode?: string;
+  /** string, boolean (`true`, `false`), time, dateTime. */
+  valueText?: string;
+  valueConcept?: CodeableConcept;
+  valueStructure?: Range | Ratio | SampledData | Period;
+}
+
+const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?$/;
+
+/** `value[x]` of an Observation or of a component. */
+export function value(): Element<ObservedValue> {
+  return {
+    columns: [
+      ['value_type', 'text'],
+      ['value_number', 'numeric'],
+      ['value_comparator', 'text'],
+      ['value_unit', 'text'],
+      ['value_unit_system', 'text'],
+      ['value_unit_code', 'text'],
+      ['value_text', 'text'],
+      ['value_concept', 'jsonb'],
+      ['value_structure', 'jsonb'],
+    ],
+    fields: ({ alias }) => [
+      ...columns(alias, ['value_type']),
+      ...numbers(alias, ['value_number']),
+      ...columns(alias, [
+        'value_comparator',
+        'value_unit',
+        'value_unit_system',
+        'value_unit_code',
+        'value_text',
+        'value_concept',
+      ]),
+      ...exactJson(alias, ['value_structure']),
+    ],
+    read(reader, prefix) {
+      const name = reader.choice(prefix);
+      if (name === undefined) return { values: {} };
+      const type = name.slice(prefix.length);
+      return { values: { value_type: storedType(type), ...valueParts(reader, name, type) } };
+    },
+    write(output, name, record, context) {
+      const { valueType, valueConcept } = record;
+      switch (valueType) {
+        case undefined:
+          return;
+        case 'Quantity':
+          return output.json(`${name}Quantity`, valueQuantityOf(record));
+        case 'CodeableConcept':
+          return output.json(`${name}CodeableConcept`, valueConcept && context.translate(valueConcept));
+        case 'integer':
+          return output.value(`${name}Integer`, record.valueNumber);
+        case 'boolean':
+          return output.value(`${name}Boolean`, record.valueText === 'true');
+        case 'string':
+          return output.value(`${name}String`, record.valueText);
+        case 'time':
+          return output.value(`${name}Time`, record.valueText);
+        case 'dateTime':
+          return output.value(`${name}DateTime`, record.valueText);
+        default:
+          return output.json(`${name}${valueType}`, record.valueStructure);
+      }
+    },
+  };
+}
+
+type Bound<Name extends 'low' | 'high'> = Member<`${Name}_number`, Numeric> &
+  Member<`${Name}_unit` | `${Name}_unit_system` | `${Name}_unit_code`, string>;
+
+/** A reference range's `low` or `high`: a SimpleQuantity, which has no comparator. */
+export function bound<const Name extends 'low' | 'high'>(prefix: Name): Element<Bound<Name>> {
+  const parts = [`${prefix}_unit`, `${prefix}_unit_system`, `${prefix}_unit_code`];
+  return {
+    columns: [[`${prefix}_number`, 'numeric'], ...parts.map((part) => [part, 'text'] as const)],
+    fields: ({ alias }) => [...numbers(alias, [`${prefix}_number`]), ...columns(alias, parts)],
+    read(reader, name) {
+      const given = optional(reader.child(name), readQuantity);
+      const [unit = '', system = '', code = ''] = parts;
+      return {
+        values: {
+          [`${prefix}_number`]: given?.value,
+          [unit]: given?.unit,
+          [system]: given?.system,
+          [code]: given?.code,
+        },
+      };
+    },
+    write(output, name, record) {
+      const members = record as Readonly<Record<string, string>>;
+      const number = members[`${prefix}Number`] as Numeric | undefined;
+      if (number === undefined) return;
+      const unit = {
+        unit: members[`${prefix}Unit`],
+        system: members[`${prefix}UnitSystem`],
+        code: members[`${prefix}UnitCode`],
+      };
+      output.json(name, quantity(number, unit));
+    },
+  };
+}
+
+/** FHIR types as the column names them: primitives in lower case. */
+function storedType(type: string): string {
+  const primitives: Readonly<Record<string, string>> = {
+    String: 'string',
+    Boolean: 'boolean',
+    Integer: 'integer',
+    Time: 'time',
+    DateTime: 'dateTime',
+  };
+  return primitives[type] ?? type;
+}
+
+function valueParts(reader: ElementReader, name: string, type: string): Record<string, unknown> {
+  switch (type) {
     case 'Quantity':
-      return { valueQuantity: valueQuantityOf(value) };
+      return quantityColumns(reader, name);
     case 'CodeableConcept':
-      return value.valueConcept === undefined
-        ? {}
-        : { valueCodeableConcept: context.translate(value.valueConcept) };
-    case 'boolean':
-      return { valueBoolean: value.valueText === 'true' };
-    case 'integer':
-      return { valueInteger: value.valueNumber };
-    case 'string':
-      return { valueString: value.valueText };
-    case 'time':
-      return { valueTime: value.valueText };
-    case 'dateTime':
-      return { valueDateTime: value.valueText };
+      return { value_concept: known(reader, name, codeableConcept) };
+    case 'String':
+      return { value_text: reader.string(name) };
+    case 'Boolean':
+      return { value_text: String(reader.boolean(name)) };
+    case 'Integer':
+      return { value_number: reader.integer(name) };
+    case 'Time':
+      return { value_text: time(reader, name) };
+    case 'DateTime':
+      return { value_text: reader.dateTime(name)?.text };
+    case 'Range':
+      return { value_structure: known(reader, name, range) };
+    case 'Ratio':
+      return { value_structure: known(reader, name, ratio) };
+    case 'SampledData':
+      return { value_structure: known(reader, name, sampledData) };
+    case 'Period':
+      return { value_structure: known(reader, name, period) };
     default:
-      return { [`value${value.valueType}`]: value.valueStructure };
+      return reader.fail(name, 'is of a type that an Observation cannot have');
   }
+}
+
+/** One without a number has nothing to measure. */
+function quantityColumns(reader: ElementReader, name: string): Values {
+  const given = known(reader, name, readQuantity);
+  if (given.value === undefined) reader.fail(`${name}.value`, 'is missing');
+  return {
+    value_number: given.value,
+    value_comparator: given.comparator,
+    value_unit: given.unit,
+    value_unit_system: given.system,
+    value_unit_code: given.code,
+  };
+}
+
+function time(reader: ElementReader, name: string): string | undefined {
+  const text = reader.string(name);
+  if (text !== undefined && !TIME.test(text)) reader.fail(name, 'is not a FHIR time');
+  return text;
 }
 
 /** The quantity in the columns of a value. `<5` is a comparator, never a string. */
 export function valueQuantityOf(value: ObservedValue): Quantity {
-  return quantity(value.valueNumber, value.valueUnit, value.valueUnitSystem, value.valueUnitCode, {
-    comparator: value.valueComparator,
-  });
+  const { valueUnit: unit, valueUnitSystem: system, valueUnitCode: code } = value;
+  return quantity(value.valueNumber, { unit, system, code }, value.valueComparator);
 }
 
-/** `referenceRange`, which must have low, high or text (R4 invariant obs-3); undefined for none. */
-export function referenceRangeElements(ranges: readonly ReferenceRangeRecord[] | undefined) {
-  const list = ranges?.map(referenceRange).filter((range) => range.low ?? range.high ?? range.text);
-  return list === undefined || list.length === 0 ? undefined : list;
-}
-
-function referenceRange(range: ReferenceRangeRecord) {
-  const { type, appliesTo, age, text } = range;
-  const low = bound(range.lowNumber, range.lowUnit, range.lowUnitSystem, range.lowUnitCode);
-  const high = bound(range.highNumber, range.highUnit, range.highUnitSystem, range.highUnitCode);
-  return { low, high, type, appliesTo, age, text };
-}
-
-function bound(
-  value: Quantity['value'],
-  unit: string | undefined,
-  system: string | undefined,
-  code: string | undefined,
-): Quantity | undefined {
-  return value === undefined ? undefined : quantity(value, unit, system, code);
+interface Unit {
+  unit: string | undefined;
+  system: string | undefined;
+  code: string | undefined;
 }
 
 /** A Quantity with a code has a system (R4 invariant qty-3). Units are UCUM where they can be (docs/terminology.md). */
-function quantity(
-  value: Quantity['value'],
-  unit: string | undefined,
-  system: string | undefined,
-  code: string | undefined,
-  { comparator }: { comparator?: string | undefined } = {},
-): Quantity {
-  const normal = normaliseUnit({ unit, system, code });
+function quantity(value: Quantity['value'], given: Unit, comparator?: string): Quantity {
+  const { unit, system, code } = normaliseUnit(given);
   return {
     ...(value === undefined ? {} : { value }),
     ...(comparator === undefined ? {} : { comparator }),
-    ...(normal.unit === undefined ? {} : { unit: normal.unit }),
-    ...(normal.system === undefined ? {} : { system: normal.system }),
-    ...(normal.code === undefined ? {} : { code: normal.code }),
+    ...(unit === undefined ? {} : { unit }),
+    ...(system === undefined ? {} : { system }),
+    ...(code === undefined ? {} : { code }),
   };
 }

@@ -5,10 +5,11 @@
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { decimalText } from '../../fhir/json.ts';
+import type { Quantity } from '../../fhir/measured.ts';
 import { LOINC, OBSERVATION_CATEGORY, officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import { allowedVitalUnits, vitalQuantity } from '../../terminology/units/vital-units.ts';
+import type { Annotation } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
-import type { Annotation, Quantity } from './observation.ts';
 import {
   AS_IT_IS,
   asNote,

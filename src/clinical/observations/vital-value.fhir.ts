@@ -4,9 +4,10 @@
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { Decimal, decimalText } from '../../fhir/json.ts';
+import type { Quantity } from '../../fhir/measured.ts';
 import { DATA_ABSENT_REASON } from '../../terminology/lookup/code-systems.ts';
 import { vitalQuantity } from '../../terminology/units/vital-units.ts';
-import type { Annotation, Quantity } from './observation.ts';
+import type { Annotation } from '../description/pointer.ts';
 
 /** R4 core extension: the same quantity in another unit. */
 const TRANSLATED_QUANTITY = 'http://hl7.org/fhir/StructureDefinition/iso21090-PQ-translation';

@@ -8,7 +8,7 @@ import {
 import { collectionJson, observationSummary, writeResource } from '../../clinical/fetch/collection.fhir.ts';
 import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import { observationResource } from '../../clinical/observations/observation.fhir.ts';
+import { observationResource } from '../../clinical/resources/observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/errors.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';

@@ -6,8 +6,8 @@ import {
   type LoadLimits,
   type RecordSource,
 } from '../../clinical/fetch/record-loader.ts';
-import { OBSERVATION_FIELDS } from '../../clinical/observations/observation.store.ts';
-import type { ObservationRecord } from '../../clinical/observations/observation.ts';
+import type { ObservationRecord } from '../../clinical/resources/observation.fhir.ts';
+import { OBSERVATION } from '../../clinical/resources/observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 
 /** The vital signs of one encounter and time. */
@@ -18,7 +18,7 @@ export interface VitalSetRecord {
 
 const OBSERVATIONS = parts(
   'observations',
-  OBSERVATION_FIELDS,
+  OBSERVATION.fields('b'),
   `from observation b
       where b.organisation_id = $1
         and b.facility_id = v.facility_id

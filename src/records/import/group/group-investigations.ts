@@ -4,7 +4,8 @@
  * files arrive does not matter. Nothing is put under an order of another patient, whatever it refers to.
  * Contract: IN-17, IN-18, IN-20.
  */
-import type { Discipline } from '../../../investigations/investigation.ts';
+import type { Discipline } from '../../../clinical/resources/discipline.ts';
+import { categorised, orderDiscipline } from '../../../clinical/resources/discipline.ts';
 import { setDisciplines, touchOrders } from '../../../investigations/place-parts.store.ts';
 import {
   type PartIds,
@@ -13,7 +14,6 @@ import {
 } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { categorised, orderDiscipline } from '../resources/discipline.ts';
 import { inSteps } from '../run/in-steps.ts';
 import { orderEvidence } from '../write/order-disciplines.store.ts';
 import { groupDocuments } from './group-documents.ts';

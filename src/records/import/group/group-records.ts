@@ -1,7 +1,9 @@
 /** What the importers of clinical records share: which records changed, and their grouping at the end. */
+
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { foreignLinks } from '../../../investigations/foreign-links.store.ts';
 import type { WriteContext } from '../map/resource-importer.ts';
-import type { RecordRow, RecordsWritten } from '../write/write-records.ts';
+import type { RecordsWritten } from '../write/write-records.ts';
 import { groupInvestigations } from './group-investigations.ts';
 import { groupVitalSigns } from './group-vital-signs.ts';
 import { lockGrouping } from './grouping-lock.store.ts';

@@ -4,8 +4,8 @@
  * Contract: IN-17.
  */
 import { hash } from 'node:crypto';
+import type { Discipline } from '../../../clinical/resources/discipline.ts';
 import type { GroupedPart } from '../../../investigations/grouping.store.ts';
-import type { Discipline } from '../../../investigations/investigation.ts';
 import type { MadeUpOrder } from '../../../investigations/place-parts.store.ts';
 
 /** What an order could stand for. */

@@ -3,19 +3,22 @@
  * Contract: IN-5.
  */
 
+import type { Description, RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
+import type { DescribedType } from '../../../clinical/description/r4-elements.ts';
+import { DIAGNOSTIC_REPORT } from '../../../clinical/resources/diagnostic-report.fhir.ts';
+import { IMAGING_STUDY } from '../../../clinical/resources/imaging-study.fhir.ts';
+import { OBSERVATION } from '../../../clinical/resources/observation.fhir.ts';
+import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
+import { groupRecords, noteTouched } from '../group/group-records.ts';
+import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
-import { diagnosticReportImporter } from '../resources/diagnostic-report.importer.ts';
 import { encounterFromFhir } from '../resources/encounter.from-fhir.ts';
-import { imagingStudyImporter } from '../resources/imaging-study.importer.ts';
 import { locationFromFhir } from '../resources/location.from-fhir.ts';
-import { observationImporter } from '../resources/observation.importer.ts';
 import { organizationFromFhir } from '../resources/organization.from-fhir.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
 import { practitionerFromFhir } from '../resources/practitioner.from-fhir.ts';
-import { serviceRequestImporter } from '../resources/service-request.importer.ts';
-import type { RecordTable } from '../write/record-table.ts';
 import { ENCOUNTER, LOCATION, ORGANIZATION, PRACTITIONER } from '../write/record-tables.ts';
-import { type RecordRow, writeRecords } from '../write/write-records.ts';
+import { writeRecords } from '../write/write-records.ts';
 import type { ResourceImporter } from './resource-importer.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
@@ -70,12 +73,32 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
     practitioner,
     patientImporter,
     encounter,
-    serviceRequestImporter,
-    imagingStudyImporter,
-    observationImporter,
-    diagnosticReportImporter,
+    clinicalRecord(SERVICE_REQUEST, { order: 60, kind: 'orders' }),
+    clinicalRecord(IMAGING_STUDY, { order: 70, kind: 'studies' }),
+    clinicalRecord(OBSERVATION, { order: 80, kind: 'observations' }),
+    clinicalRecord(DIAGNOSTIC_REPORT, { order: 90, kind: 'reports' }),
   ].map((importer) => [importer.type, importer as ResourceImporter]),
 );
+
+/** What belongs to orders and vital sets, and is put into them at the end. */
+function clinicalRecord(
+  { resourceType, table, read }: Description<DescribedType, never>,
+  { order, kind }: { order: number; kind: Parameters<typeof noteTouched>[1] },
+): RowImporter {
+  return {
+    type: resourceType,
+    order,
+    lookup: facilityLookup(table.name),
+    tables: [table],
+    map: read,
+    async write(rows, context) {
+      const result = await writeRecords(context, { table, rows });
+      noteTouched(context, kind, rows, result);
+      return result;
+    },
+    finish: groupRecords,
+  };
+}
 
 /** A record under an id that is no UUID is the facility's own; every facility finds the others. */
 function inDirectory(map: RowImporter['map']): RowImporter['map'] {

@@ -4,6 +4,7 @@
  * Contract: IN-25.
  */
 
+import type { ReferenceValue, Target } from '../../../clinical/description/read-context.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
@@ -22,7 +23,7 @@ import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createGiveWay } from '../source/give-way.ts';
 import { ElementTally } from './element-tally.ts';
-import type { MapContext, MappedRecord, ReferenceValue, Target } from './resource-importer.ts';
+import type { MapContext, MappedRecord } from './resource-importer.ts';
 
 /**
  * What to do about a target that is not there. `wait`: hold the whole unit back, it may still come.

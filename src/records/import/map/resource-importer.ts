@@ -15,24 +15,12 @@
  * and its result is thrown away. It must be pure but for `unit.state`, which it may read and not change.
  */
 
+import type { RecordTable } from '../../../clinical/description/describe.ts';
+import type { ReadContext, Target } from '../../../clinical/description/read-context.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client, Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { RecordTable } from '../write/record-table.ts';
-
-/** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
-export interface Target {
-  readonly type: string;
-  readonly id: string;
-}
-
-/** What is left of a Reference element. Without `target` it points at nothing that we have. */
-export interface ReferenceValue {
-  readonly target: Target | undefined;
-  /** `Reference.display`; where it is missing and there is no target, the reference as it was written. */
-  readonly display: string | undefined;
-}
 
 /** A row that `map` made. `content_digest` is added by whoever writes it (see `write-records.ts`). */
 export interface MappedRecord {
@@ -60,24 +48,8 @@ export interface IndexContext extends EntryContext {
   readonly fullUrl: string | undefined;
 }
 
-export interface MapContext extends EntryContext {
+export interface MapContext extends EntryContext, ReadContext {
   readonly scope: FacilityScope;
-  /** True when the id was made for the facility of the import, which alone finds the record (docs/adr/0080). */
-  readonly hasOwnId: boolean;
-  /**
-   * The target of `parent.<name>`, which must be there and be one of `types`: rejects the resource with a
-   * reason otherwise.
-   */
-  requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target;
-  /**
-   * What `parent.<name>` refers to; undefined when the element is absent. A target that is not there, or is
-   * none of `types`, is counted as unresolved; a conditional reference without its one match rejects.
-   */
-  reference(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue | undefined;
-  /** The same for a repeating element. */
-  references(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue[];
-  /** Count something that was given and is kept in a changed or shortened form, or not at all. */
-  notKept(elementPath: string): void;
 }
 
 /** Whose records an import may find and change: those of its facility, or of the whole organisation. */

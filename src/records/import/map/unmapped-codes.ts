@@ -2,10 +2,10 @@
  * Local codes of imported records that have no standard code beside them, for the list of unmapped codes.
  * Contract: TERM-17.
  */
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { CodeableConcept, Coding } from '../../../fhir/coded.ts';
 import { unmappedCodings } from '../../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace } from '../../../terminology/unmapped/record-unmapped.ts';
-import type { RecordRow } from '../write/write-records.ts';
 import type { MappedRecord, WriteResult } from './resource-importer.ts';
 
 export interface UnmappedCode {

@@ -4,10 +4,8 @@ import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/resource-importer.ts';
 
-type ClinicalTable = 'investigation_order' | 'investigation_report' | 'imaging_study' | 'observation';
-
 /** A look-up in one table; clinical records belong to one facility, so it is the reach of both kinds. */
-export function facilityLookup(table: ClinicalTable): RecordLookup {
+export function facilityLookup(table: string): RecordLookup {
   return {
     existing: (db, scope, ids) => existingIds(db, scope, table, ids),
     byIdentifier: (db, scope, keys) => identified(db, scope, table, keys),
@@ -17,7 +15,7 @@ export function facilityLookup(table: ClinicalTable): RecordLookup {
 async function existingIds(
   db: Queryable,
   scope: FacilityScope,
-  table: ClinicalTable,
+  table: string,
   ids: readonly string[],
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>({
@@ -36,7 +34,7 @@ async function existingIds(
 async function identified(
   db: Queryable,
   scope: FacilityScope,
-  table: ClinicalTable,
+  table: string,
   keys: readonly IdentifierKey[],
 ): Promise<IdentifierMatch[]> {
   const { rows } = await db.query<IdentifierMatch>({

@@ -1,6 +1,6 @@
 /** Whether a Patient that comes under the id of a stored one is still the same person. Contract: IN-21. */
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { WriteContext } from '../map/resource-importer.ts';
-import type { RecordRow } from '../write/write-records.ts';
 
 interface Identity {
   gender: string | null;

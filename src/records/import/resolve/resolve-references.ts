@@ -3,10 +3,12 @@
  * resources are mapped, and put to the database together: one query for each type and kind.
  * Contract: IN-8, IN-9.
  */
+
+import type { Target } from '../../../clinical/description/read-context.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { IdentifierKey, ResourceImporter, Target } from '../map/resource-importer.ts';
+import type { IdentifierKey, ResourceImporter } from '../map/resource-importer.ts';
 import type { Unit } from '../run/unit.ts';
 import { storedIds } from './place-ids.ts';
 import { recordId } from './record-id.ts';

@@ -1,4 +1,5 @@
 /** Encounter (https://hl7.org/fhir/R4/encounter.html) as rows. Contract: ENC-3, ENC-36. */
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../../fhir/act-code.ts';
 import type { CodeableConcept, Identifier } from '../../../fhir/coded.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import type { RecordRow } from '../write/write-records.ts';
 
 const STATUSES = ['planned', 'in-progress', 'finished', 'cancelled', 'entered-in-error'] as const;
 /** R4 statuses of a visit that is under way, which the model does not tell apart. */

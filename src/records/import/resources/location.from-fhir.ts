@@ -1,4 +1,6 @@
 /** Location (https://hl7.org/fhir/R4/location.html) as rows. */
+
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import {
   address,
   codeableConcept,
@@ -10,7 +12,6 @@ import {
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import { identifierRows } from '../write/record-rows.ts';
-import type { RecordRow } from '../write/write-records.ts';
 
 const STATUSES = ['active', 'suspended', 'inactive'] as const;
 

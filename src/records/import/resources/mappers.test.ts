@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordRow } from '../../../clinical/description/describe.ts';
+import type { Target } from '../../../clinical/description/read-context.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import type { MapContext, Target } from '../map/resource-importer.ts';
-import type { RecordRow } from '../write/write-records.ts';
+import type { MapContext } from '../map/resource-importer.ts';
 import { encounterFromFhir } from './encounter.from-fhir.ts';
 import { locationFromFhir } from './location.from-fhir.ts';
 import { organizationFromFhir } from './organization.from-fhir.ts';

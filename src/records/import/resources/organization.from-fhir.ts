@@ -1,9 +1,10 @@
 /** Organization (https://hl7.org/fhir/R4/organization.html) as rows of `provider_organisation`. */
+
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { address, codeableConcept, contactPoint, identifier, list } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import { identifierRows } from '../write/record-rows.ts';
-import type { RecordRow } from '../write/write-records.ts';
 
 export function organizationFromFhir(organization: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
   return {

@@ -1,4 +1,6 @@
 /** Patient (https://hl7.org/fhir/R4/patient.html) as rows. */
+
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { ContactPoint, HumanName } from '../../../fhir/person.ts';
 import {
   address,
@@ -16,7 +18,6 @@ import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { patientSearchKeys, sortName } from '../../../patients/search-key.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import { identifierRows } from '../write/record-rows.ts';
-import type { RecordRow } from '../write/write-records.ts';
 
 export function patientFromFhir(patient: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
   const names = list(patient.children('name').map(humanName)) ?? [];

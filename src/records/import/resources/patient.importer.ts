@@ -3,13 +3,14 @@
  * Contract: IN-22.
  */
 
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
 import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
 import { MetAnotherImport } from '../run/met-another-import.ts';
 import { PATIENT } from '../write/record-tables.ts';
-import { type BeforeChange, type RecordRow, writeRecords } from '../write/write-records.ts';
+import { type BeforeChange, writeRecords } from '../write/write-records.ts';
 import { patientFromFhir } from './patient.from-fhir.ts';
 
 const OTHER_PERSON =

@@ -1,4 +1,6 @@
 /** Practitioner (https://hl7.org/fhir/R4/practitioner.html) as rows. */
+
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { displayName } from '../../../fhir/person.ts';
 import {
   address,
@@ -15,7 +17,6 @@ import {
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 import { identifierRows } from '../write/record-rows.ts';
-import type { RecordRow } from '../write/write-records.ts';
 
 export function practitionerFromFhir(practitioner: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
   const names = list(practitioner.children('name').map(humanName));

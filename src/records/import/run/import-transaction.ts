@@ -1,10 +1,10 @@
 /** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
+import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
 import { onOwnConnection } from '../../../platform/db/own-connection.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 import { prepareDryRun } from '../write/dry-run-tables.store.ts';
-import type { RecordTable } from '../write/record-table.ts';
 
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;

@@ -5,8 +5,9 @@
  * Contract: IN-6.
  */
 
+import type { Target } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import type { IdentifierKey, ResourceImporter, Target, UnitContext } from '../map/resource-importer.ts';
+import type { IdentifierKey, ResourceImporter, UnitContext } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
 import { hasUuid, identifiersOf, recordId } from '../resolve/record-id.ts';
 import { nameById, nameByIdentifier } from '../resolve/record-names.ts';

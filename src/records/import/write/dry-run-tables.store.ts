@@ -3,9 +3,11 @@
  * the names of the real tables show both, so that every look-up of the import finds what the dry run wrote before.
  * Contract: IN-24.
  */
+
+import type { RecordTable } from '../../../clinical/description/describe.ts';
+import type { ChildTable } from '../../../clinical/description/element.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
-import type { ChildTable, RecordTable } from './record-table.ts';
 
 /** A table that rows are added to by themselves, beside those of the importers. */
 export const REGISTRATION = 'patient_registration';

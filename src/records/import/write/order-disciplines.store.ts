@@ -1,6 +1,7 @@
 /** SQL that reads what decides about the discipline of an order: what it says itself, and what it led to. */
+
+import type { Discipline } from '../../../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../../../fhir/coded.ts';
-import type { Discipline } from '../../../investigations/investigation.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 

@@ -1,6 +1,7 @@
 /** Pieces of rows that several record types share. */
+
+import type { ChildTable } from '../../../clinical/description/element.ts';
 import type { Identifier } from '../../../fhir/coded.ts';
-import type { ChildTable } from './record-table.ts';
 
 /** Identifiers of Practitioner, Organization and Location records share a table. */
 export function directoryIdentifiers(resourceType: 'Practitioner' | 'Organization' | 'Location'): ChildTable {

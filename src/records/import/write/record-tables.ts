@@ -1,6 +1,8 @@
 /** Columns that the import writes (migrations 0004 and 0005). */
+
+import type { RecordTable } from '../../../clinical/description/describe.ts';
+import type { ChildTable, Column } from '../../../clinical/description/element.ts';
 import { directoryIdentifiers } from './record-rows.ts';
-import type { ChildTable, Column, RecordTable } from './record-table.ts';
 
 const PERIOD: readonly Column[] = [
   ['period_start', 'text'],

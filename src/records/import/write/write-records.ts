@@ -5,19 +5,13 @@
  * Contract: IN-15.
  */
 import { hash } from 'node:crypto';
+import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
+import type { ChildTable, Column } from '../../../clinical/description/element.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { MappedRecord, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import type { WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { MetAnotherImport } from '../run/met-another-import.ts';
 import { writtenTable } from './dry-run-tables.store.ts';
-import type { ChildTable, Column, RecordTable } from './record-table.ts';
-
-export interface RecordRow extends MappedRecord {
-  /** By column name; absent or undefined is null. Must be built in one fixed order: the digest depends on it. */
-  values: Readonly<Record<string, unknown>>;
-  /** Rows of child tables in their order, by table name. */
-  children: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
-}
 
 interface DigestedRow {
   row: RecordRow;

@@ -4,8 +4,8 @@ import { clinicalFaults } from '../../../test-support/clinical-conformance.ts';
 import { vitalSignFaults } from '../../../test-support/vital-sign-rules.ts';
 import { Decimal } from '../../fhir/json.ts';
 import { emitContext } from '../content/coded-content.ts';
+import type { ObservationRecord } from './observation.fhir.ts';
 import { observationResource } from './observation.fhir.ts';
-import type { ObservationRecord } from './observation.ts';
 
 const ORGANISATION = '6f000000-0000-4000-8000-000000000001';
 const ID = '6f000000-0000-4000-8000-000000000002';

@@ -1,12 +1,13 @@
 /** Which discipline an order or a report is of, by what the source says about it (docs/fhir-mapping.md). */
-import type { CodeableConcept } from '../../../fhir/coded.ts';
-import type { Discipline } from '../../../investigations/investigation.ts';
+import type { CodeableConcept } from '../../fhir/coded.ts';
 import {
   LOINC,
   OBSERVATION_CATEGORY,
   SNOMED_CT,
   V2_DIAGNOSTIC_SERVICE,
-} from '../../../terminology/lookup/code-systems.ts';
+} from '../../terminology/lookup/code-systems.ts';
+
+export type Discipline = 'laboratory' | 'imaging' | 'other';
 
 const LABORATORY: Readonly<Record<string, readonly string[]>> = {
   [OBSERVATION_CATEGORY]: ['laboratory'],

@@ -1,0 +1,170 @@
+/** Kinds of elements that are kept in one column: primitives, and data types that are kept in FHIR's shape. */
+import { type CodeableConcept, type Coding, type Identifier, ownIdentifier } from '../../fhir/coded.ts';
+import {
+  codeableConcept,
+  coding,
+  list,
+  optional,
+  identifier as readIdentifier,
+} from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { exactJson } from '../content/document.ts';
+import { type Element, type EmitContext, type Member, type Single, single } from './element.ts';
+import type { JsonText, Output } from './output.ts';
+
+type Primitive = string | number | boolean;
+
+/** FHIR `string` or `markdown`. */
+export function string<const Column extends string>(column: Column) {
+  return primitive<Column, string>(column, 'text', (reader, name) => reader.string(name));
+}
+
+export function code<const Column extends string, const Code extends string = string>(
+  column: Column,
+  allowed?: readonly Code[],
+) {
+  return primitive<Column, Code>(column, 'text', (reader, name) => reader.code(name, allowed));
+}
+
+export function uri<const Column extends string>(column: Column) {
+  return primitive<Column, string>(column, 'text', (reader, name) => reader.uri(name));
+}
+
+/** FHIR `date`: a year, a month or a day, as it was written. */
+export function date<const Column extends string>(column: Column) {
+  return primitive<Column, string>(column, 'text', (reader, name) => reader.date(name));
+}
+
+/** FHIR `dateTime` as it was written. */
+export function dateTimeText<const Column extends string>(column: Column) {
+  return primitive<Column, string>(column, 'text', (reader, name) => reader.dateTime(name)?.text);
+}
+
+export function boolean<const Column extends string>(column: Column) {
+  return primitive<Column, boolean>(column, 'boolean', (reader, name) => reader.boolean(name));
+}
+
+export function integer<const Column extends string>(column: Column, minimum?: number) {
+  return primitive<Column, number>(column, 'integer', (reader, name) => reader.integer(name, minimum));
+}
+
+function primitive<const Column extends string, Value extends Primitive>(
+  column: Column,
+  type: string,
+  read: Single<Value>['read'],
+): Element<Member<Column, Value>> {
+  return single(column, { type, read, write: (output, name, value) => output.value(name, value) });
+}
+
+/** A data type that is kept in FHIR's shape. */
+export function json<const Column extends string, Value extends object>(
+  column: Column,
+  read: (reader: ElementReader) => Value | undefined,
+): Element<Member<Column, Value>> {
+  return single<Column, Value>(column, {
+    type: 'jsonb',
+    read: (reader, name) => optional(reader.child(name), read),
+    write: asItIs,
+  });
+}
+
+/** The same for what has decimals inside, whose digits are kept. */
+export function exact<const Column extends string, Value extends object>(
+  column: Column,
+  read: (reader: ElementReader) => Value | undefined,
+): Element<Member<Column, Value>> {
+  return { ...json(column, read), fields: ({ alias }) => exactJson(alias, [column]) };
+}
+
+/** The same for an element that repeats. */
+export function jsonList<const Column extends string, Value extends object>(
+  column: Column,
+  read: (reader: ElementReader) => Value | undefined,
+): Element<Member<Column, Value[]>> {
+  return single<Column, Value[]>(column, {
+    type: 'jsonb',
+    read: (reader, name) => list(reader.children(name).map(read)),
+    write: asItIs,
+  });
+}
+
+/** What {@link json} and {@link jsonList} keep, selected as JSON text, which is copied into the resource. */
+export function copied<const Column extends string, Value extends object>(
+  column: Column,
+  kind: (column: Column, ...rest: never[]) => Element<Member<Column, Value>>,
+): Element<Member<Column, JsonText>> {
+  const kept = kind(column);
+  return {
+    ...kept,
+    fields: (owner) => kept.fields(owner).map(({ name, sql }) => ({ name, sql: `${sql}::text` })),
+  } as Element<Member<Column, JsonText>>;
+}
+
+function asItIs(output: Output, name: string, value: object): void {
+  output.json(name, value);
+}
+
+export function concept<const Column extends string>(column: Column) {
+  return json<Column, CodeableConcept>(column, codeableConcept);
+}
+
+export function concepts<const Column extends string>(column: Column) {
+  return jsonList<Column, CodeableConcept>(column, codeableConcept);
+}
+
+export function codingOf<const Column extends string>(column: Column) {
+  return json<Column, Coding>(column, coding);
+}
+
+export function codings<const Column extends string>(column: Column) {
+  return jsonList<Column, Coding>(column, coding);
+}
+
+export function identifier<const Column extends string>(column: Column) {
+  return json<Column, Identifier>(column, readIdentifier);
+}
+
+/** A concept that terminology maps may say something about. */
+export function mappedConcept<const Column extends string>(column: Column) {
+  return single<Column, CodeableConcept>(column, {
+    type: 'jsonb',
+    read: (reader, name) => optional(reader.child(name), codeableConcept),
+    write: (output, name, value, context) => output.json(name, context.translate(value)),
+  });
+}
+
+export function mappedConcepts<const Column extends string>(column: Column) {
+  return single<Column, CodeableConcept[]>(column, {
+    type: 'jsonb',
+    read: (reader, name) => list(reader.children(name).map(codeableConcept)),
+    write: (output, name, value, context) => output.json(name, translateAll(context, value)),
+  });
+}
+
+/** Categories; where the source gave none, what is known of the record otherwise. */
+export function categories<Known extends object>(
+  kind: (column: 'category') => Element<Member<'category', CodeableConcept[]>>,
+  otherwise: (record: Known) => CodeableConcept | undefined,
+): Element<Member<'category', CodeableConcept[]> & Known> {
+  const kept = kind('category');
+  return {
+    ...kept,
+    write(output, name, record, context) {
+      const known = record.category === undefined ? otherwise(record) : undefined;
+      kept.write(output, name, known === undefined ? record : { category: [known] }, context);
+    },
+  };
+}
+
+/** The source's identifiers, or our own where it named none. */
+export function identifiers(): Element<Member<'identifier', Identifier[]> & { id: string }> {
+  return {
+    ...jsonList<'identifier', Identifier>('identifier', readIdentifier),
+    write: (output, name, { identifier: given, id }, { organisationId }) =>
+      output.json(name, given ?? [ownIdentifier(organisationId, id)]),
+  };
+}
+
+export function translateAll(context: EmitContext, concepts: readonly CodeableConcept[]): CodeableConcept[] {
+  return concepts.map((one) => context.translate(one));
+}

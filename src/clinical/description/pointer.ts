@@ -1,0 +1,177 @@
+/** References and notes: in columns, a pointer at a record that is here, or only what the record was called. */
+import { compact, list } from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { memberName } from '../content/document.ts';
+import { type Element, type Member, single } from './element.ts';
+import type { Output } from './output.ts';
+import type { ReadContext, ReferenceValue } from './read-context.ts';
+
+/** A pointer at another record: its id here, or only what it was called. */
+export interface RecordPointer {
+  type?: string;
+  id?: string;
+  display?: string;
+}
+
+export interface Annotation {
+  authorReference?: RecordPointer;
+  authorString?: string;
+  /** FHIR dateTime. */
+  time?: string;
+  text: string;
+}
+
+/** Record types that a person or organisation in a record may be. */
+export const ACTORS = ['Practitioner', 'Organization', 'Patient'] as const;
+
+/** A reference, kept as a pointer. */
+export function reference<const Column extends string>(column: Column, types: readonly string[]) {
+  return single(column, {
+    type: 'jsonb',
+    read: (reader, name, context) => pointer(context.reference(reader, name, types)),
+    write: (output, name, value) => output.json(name, referenceTo(value)),
+  });
+}
+
+/** References, kept as pointers. Ids of those that are records here may have a column of their own. */
+export function references<const Column extends string>(
+  column: Column,
+  types: readonly string[],
+  ids?: { first: string } | { all: string },
+): Element<Member<Column, RecordPointer[]>> {
+  const kept = single<Column, RecordPointer[]>(column, {
+    type: 'jsonb',
+    read: () => undefined,
+    write: (output, name, value) => output.json(name, referencesTo(value)),
+  });
+  const idColumn = ids && ('first' in ids ? ([ids.first, 'uuid'] as const) : ([ids.all, 'uuid[]'] as const));
+  return {
+    ...kept,
+    columns: idColumn === undefined ? kept.columns : [...kept.columns, idColumn],
+    read(reader, name, context) {
+      const given = context.references(reader, name, types);
+      const here = given.flatMap(({ target }) => (target === undefined ? [] : [target.id]));
+      const idValue = ids && ('first' in ids ? { [ids.first]: here[0] } : { [ids.all]: here });
+      return { values: { [column]: pointersAt(given), ...idValue } };
+    },
+  };
+}
+
+/** `basedOn` of a part of an order: what the source said, or else the order that it was grouped under. */
+export function basedOnOrder(): Element<Member<'based_on', RecordPointer[]> & Member<'order_id', string>> {
+  const kept = references('based_on', ['ServiceRequest'], { first: 'based_on_id' });
+  return {
+    ...kept,
+    write(output, name, { basedOn, orderId }) {
+      const named = orderId === undefined || basedOn?.some((one) => one.id !== undefined) === true;
+      const order = named ? [] : [{ type: 'ServiceRequest', id: orderId }];
+      output.json(name, referencesTo([...order, ...(basedOn ?? [])]));
+    },
+  };
+}
+
+/** A reference in two columns: the id of a record of one type here, and what it was called. */
+export function referenceColumns<const IdColumn extends string, const DisplayColumn extends string>(
+  type: string,
+  idColumn: IdColumn,
+  displayColumn: DisplayColumn,
+): Element<Member<IdColumn | DisplayColumn, string>> {
+  const [id, display] = [memberName(idColumn), memberName(displayColumn)];
+  return {
+    columns: [
+      [idColumn, 'uuid'],
+      [displayColumn, 'text'],
+    ],
+    fields: ({ alias }) => [
+      { name: id, sql: `${alias}.${idColumn}` },
+      { name: display, sql: `${alias}.${displayColumn}` },
+    ],
+    read(reader, name, context) {
+      const value = context.reference(reader, name, [type]);
+      return { values: { [idColumn]: value?.target?.id, [displayColumn]: value?.display } };
+    },
+    write(output, name, record) {
+      const members = record as Readonly<Record<string, string | undefined>>;
+      writeReference(output, name, type, members[id], members[display]);
+    },
+  };
+}
+
+/** `Patient/<id>`, whom the record is about. */
+export function subject(): Element<{ patientId: string }> {
+  return {
+    columns: [['patient_id', 'uuid']],
+    fields: ({ alias }) => [{ name: 'patientId', sql: `${alias}.patient_id` }],
+    read: (reader, name, context) => ({
+      values: { patient_id: context.requiredReference(reader, name, ['Patient']).id },
+    }),
+    write: (output, name, { patientId }) => writeReference(output, name, 'Patient', patientId, undefined),
+  };
+}
+
+export function notes<const Column extends string>(column: Column) {
+  return single<Column, Annotation[]>(column, {
+    type: 'jsonb',
+    read: (reader, name, context) => list(reader.children(name).map((note) => annotation(note, context))),
+    write: (output, name, value) =>
+      output.json(
+        name,
+        value.map(({ authorReference, ...note }) => ({
+          ...(authorReference === undefined ? {} : { authorReference: referenceTo(authorReference) }),
+          ...note,
+        })),
+      ),
+  });
+}
+
+/** A pointer at what a reference names; undefined when nothing of it is left. */
+export function pointer(value: ReferenceValue | undefined): RecordPointer | undefined {
+  if (value === undefined) return undefined;
+  return compact<RecordPointer>({
+    type: value.target?.type,
+    id: value.target?.id,
+    display: value.display,
+  });
+}
+
+export function pointersAt(values: readonly ReferenceValue[]): RecordPointer[] | undefined {
+  return list(values.map(pointer));
+}
+
+/** `Patient/<id>` and the like; a record that is not here keeps its name only (R4, "References"). */
+export function referenceTo({ type, id, display }: RecordPointer): object | undefined {
+  const literal = type === undefined || id === undefined ? undefined : `${type}/${id}`;
+  if (literal === undefined && display === undefined) return undefined;
+  return {
+    ...(literal === undefined ? {} : { reference: literal }),
+    ...(display === undefined ? {} : { display }),
+  };
+}
+
+/** The references that say something; undefined for none: FHIR has no empty lists. */
+export function referencesTo(pointers: readonly RecordPointer[]): object[] | undefined {
+  const written = pointers.map(referenceTo).filter((item) => item !== undefined);
+  return written.length === 0 ? undefined : written;
+}
+
+export function writeReference(
+  output: Output,
+  name: string,
+  type: string,
+  id: string | null | undefined,
+  display: string | null | undefined,
+): void {
+  output.object(name, (inner) => {
+    if (id !== undefined && id !== null) inner.value('reference', `${type}/${id}`);
+    inner.value('display', display);
+  });
+}
+
+function annotation(reader: ElementReader, context: ReadContext): Annotation | undefined {
+  return compact<Annotation>({
+    authorReference: pointer(context.reference(reader, 'authorReference', ACTORS)),
+    authorString: reader.string('authorString'),
+    time: reader.dateTime('time')?.text,
+    text: reader.required('text', reader.string('text')),
+  });
+}

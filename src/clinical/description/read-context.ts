@@ -1,0 +1,38 @@
+/** What the reader of a resource needs beside it: the facility, and what its references lead to. */
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+
+/** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
+export interface Target {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** What is left of a Reference element. Without `target` it points at nothing that we have. */
+export interface ReferenceValue {
+  readonly target: Target | undefined;
+  /** `Reference.display`; where it is missing and there is no target, the reference as it was written. */
+  readonly display: string | undefined;
+}
+
+export interface ReadContext {
+  /** Id that the resource will be stored under. */
+  readonly id: string;
+  /** Dates without a time are days of this zone. */
+  readonly scope: { readonly timeZone: string; readonly facilityId: string };
+  /** True when the id was made for the facility of the import, which alone finds the record (docs/adr/0080). */
+  readonly hasOwnId: boolean;
+  /**
+   * The target of `parent.<name>`, which must be there and be one of `types`: rejects the resource with a
+   * reason otherwise.
+   */
+  requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target;
+  /**
+   * What `parent.<name>` refers to; undefined when the element is absent. A target that is not there, or is
+   * none of `types`, is counted as unresolved; a conditional reference without its one match rejects.
+   */
+  reference(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue | undefined;
+  /** The same for a repeating element. */
+  references(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue[];
+  /** Count something that was given and is kept in a changed or shortened form, or not at all. */
+  notKept(elementPath: string): void;
+}

@@ -1,0 +1,117 @@
+/**
+ * ImagingStudy (https://hl7.org/fhir/R4/imagingstudy.html), with its series and instances.
+ * Contract: HTTP-30, FETCH-7.
+ */
+import type { CodeableConcept } from '../../fhir/coded.ts';
+import { codeableConcept, compact, list as listOf, optional } from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { describeResource, type RecordOf } from '../description/describe.ts';
+import { type Element, grouped, required, single } from '../description/element.ts';
+import { code, codingOf, codings, concepts, identifiers, integer, string } from '../description/kinds.ts';
+import { list } from '../description/list.ts';
+import { moment } from '../description/moments.ts';
+import {
+  ACTORS,
+  basedOnOrder,
+  notes,
+  pointer,
+  type RecordPointer,
+  reference,
+  referenceColumns,
+  references,
+  referenceTo,
+  subject,
+} from '../description/pointer.ts';
+import type { ReadContext } from '../description/read-context.ts';
+
+const NO_ENDPOINT = 'images are not fetched from here';
+const STATUSES = ['registered', 'available', 'cancelled', 'entered-in-error', 'unknown'] as const;
+
+export const IMAGING_STUDY = describeResource('ImagingStudy', {
+  table: 'imaging_study',
+  reach: 'facility',
+  elements: {
+    /** The order that it is under. */
+    orderId: grouped('order_id'),
+    subject: subject(),
+    encounter: referenceColumns('Encounter', 'encounter_id', 'encounter_display'),
+    status: required(code('status', STATUSES)),
+    identifier: identifiers(),
+    basedOn: basedOnOrder(),
+    modality: codings('modality'),
+    started: moment('started', ['started_source', 'started_at']),
+    referrer: reference('referrer', ACTORS),
+    interpreter: references('interpreter', ACTORS),
+    procedureReference: reference('procedure_reference', []),
+    procedureCode: concepts('procedure_code'),
+    location: reference('location', ['Location']),
+    reasonCode: concepts('reason_code'),
+    reasonReference: references('reason_reference', ['Observation', 'DiagnosticReport']),
+    note: notes('note'),
+    description: string('description'),
+    numberOfSeries: integer('number_of_series', 0),
+    numberOfInstances: integer('number_of_instances', 0),
+    // Instances hang on series: they are written after them, and removed before them by the cascade.
+    series: list('ImagingStudy.series', {
+      table: 'imaging_series',
+      parent: 'study_id',
+      alias: 't',
+      member: 'series',
+      elements: {
+        uid: required(string('uid')),
+        number: integer('number', 0),
+        modality: required(codingOf('modality')),
+        description: string('description'),
+        numberOfInstances: integer('number_of_instances', 0),
+        bodySite: codingOf('body_site'),
+        laterality: codingOf('laterality'),
+        specimen: references('specimen', []),
+        started: moment('started', ['started_source']),
+        performer: performers(),
+        instance: list('ImagingStudy.series.instance', {
+          table: 'imaging_instance',
+          parent: 'study_id',
+          alias: 'i',
+          member: 'instances',
+          within: { column: 'series_position' },
+          elements: {
+            uid: required(string('uid')),
+            sopClass: required(codingOf('sop_class')),
+            number: integer('number', 0),
+            title: string('title'),
+          },
+          notKept: {},
+        }),
+      },
+      notKept: { endpoint: NO_ENDPOINT },
+    }),
+  },
+  notKept: { endpoint: NO_ENDPOINT },
+});
+
+export interface StudyRecord extends RecordOf<typeof IMAGING_STUDY> {}
+
+interface SeriesPerformer {
+  function?: CodeableConcept;
+  actor: RecordPointer;
+}
+
+/** `actor` is 1..1: a performer of whom nothing is left is left out. */
+function performers(): Element<{ performer?: SeriesPerformer[] }> {
+  return single<'performer', SeriesPerformer[]>('performer', {
+    type: 'jsonb',
+    read: (reader, name, context) =>
+      listOf(reader.children(name).map((performer) => readPerformer(performer, context))),
+    write: (output, name, value) =>
+      output.list(name, value, (one, performer) => {
+        one.json('function', performer.function);
+        one.json('actor', referenceTo(performer.actor));
+      }),
+  });
+}
+
+function readPerformer(reader: ElementReader, context: ReadContext): SeriesPerformer | undefined {
+  const actor = pointer(context.reference(reader, 'actor', ACTORS));
+  const role = optional(reader.child('function'), codeableConcept);
+  return actor === undefined ? undefined : compact<SeriesPerformer>({ function: role, actor });
+}

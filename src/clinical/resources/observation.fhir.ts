@@ -1,0 +1,219 @@
+/**
+ * Observation (https://hl7.org/fhir/R4/observation.html): a laboratory result, a vital sign, or both (docs/adr/0040).
+ * Pure: no clock, no I/O. Contract: HTTP-30.
+ */
+import type { CodeableConcept } from '../../fhir/coded.ts';
+import type { Quantity } from '../../fhir/measured.ts';
+import { range } from '../../fhir/reading/measured.ts';
+import { OBSERVATION_CATEGORY } from '../../terminology/lookup/code-systems.ts';
+import { describeResource, type RecordOf, resourceObject } from '../description/describe.ts';
+import {
+  derived,
+  type Element,
+  type EmitContext,
+  type Found,
+  grouped,
+  onlyStored,
+  required,
+} from '../description/element.ts';
+import {
+  categories,
+  code,
+  concept,
+  concepts,
+  exact,
+  identifiers,
+  mappedConcept,
+  mappedConcepts,
+  string,
+} from '../description/kinds.ts';
+import { type ItemOf, list } from '../description/list.ts';
+import { effective, moment } from '../description/moments.ts';
+import {
+  ACTORS,
+  basedOnOrder,
+  notes,
+  reference,
+  referenceColumns,
+  references,
+  subject,
+} from '../description/pointer.ts';
+import type { FhirResource } from '../fetch/fhir-resource.ts';
+import { bound, type ValueType, value } from '../observations/value.fhir.ts';
+import {
+  asVitalSign,
+  hasVitalSignCode,
+  isVitalSign,
+  lacksRequiredValue,
+} from '../observations/vital-sign.fhir.ts';
+import { UNKNOWN } from '../observations/vital-value.fhir.ts';
+
+const STATUSES = [
+  'registered',
+  'preliminary',
+  'final',
+  'amended',
+  'corrected',
+  'cancelled',
+  'entered-in-error',
+  'unknown',
+] as const;
+
+/** What of an observation a route, a list or an order groups by. */
+export type ObservationKind = 'laboratory' | 'vital-sign' | 'imaging' | 'other';
+
+const LABORATORY: CodeableConcept = {
+  coding: [{ system: OBSERVATION_CATEGORY, code: 'laboratory', display: 'Laboratory' }],
+};
+
+/** Ranges to read a value against. `position`: -1 for those of the whole; those of a component have its own. */
+function referenceRanges(position?: -1) {
+  return list('Observation.referenceRange', {
+    table: 'observation_reference_range',
+    parent: 'observation_id',
+    alias: 'r',
+    member: 'referenceRanges',
+    within: { column: 'component', ...(position === undefined ? {} : { position }) },
+    // R4 invariant obs-3.
+    refusal: (range) =>
+      range.has('low') || range.has('high') || range.has('text')
+        ? undefined
+        : 'has neither low nor high nor text',
+    isShown: ({ lowNumber, highNumber, text }) => (lowNumber ?? highNumber ?? text) !== undefined,
+    elements: {
+      low: bound('low'),
+      high: bound('high'),
+      type: concept('type'),
+      appliesTo: concepts('applies_to'),
+      age: exact('age', range),
+      text: string('text'),
+    },
+    notKept: {},
+  });
+}
+
+const COMPONENTS = list('Observation.component', {
+  table: 'observation_component',
+  parent: 'observation_id',
+  alias: 'c',
+  member: 'components',
+  elements: {
+    code: required(mappedConcept('code')),
+    'value[x]': value(),
+    dataAbsentReason: absentReason(({ valueType }: Meaning) => valueType !== undefined),
+    interpretation: mappedConcepts('interpretation'),
+    referenceRange: referenceRanges(),
+  },
+  notKept: {},
+});
+
+export const OBSERVATION = describeResource('Observation', {
+  table: 'observation',
+  reach: 'facility',
+  elements: {
+    /** The order that it is a result of. */
+    orderId: grouped('order_id'),
+    subject: subject(),
+    encounter: referenceColumns('Encounter', 'encounter_id', 'encounter_display'),
+    kind: derived('kind', 'text', kindOf),
+    vitalSign: onlyStored('vital_sign', 'boolean', countsAsVitalSign),
+    status: required(code('status', STATUSES)),
+    identifier: identifiers(),
+    basedOn: basedOnOrder(),
+    partOf: references('part_of', ['ImagingStudy']),
+    focus: references('focus', ['Patient', 'Observation', 'Encounter', 'Practitioner', 'Location']),
+    category: categories(mappedConcepts, ({ kind }: { kind: ObservationKind }) =>
+      kind === 'laboratory' ? LABORATORY : undefined,
+    ),
+    code: required(mappedConcept('code')),
+    'effective[x]': effective(['dateTime', 'Period', 'Timing', 'Instant']),
+    issued: moment('issued', ['issued_source', 'issued_at'], 'time'),
+    performer: references('performer', ACTORS),
+    'value[x]': value(),
+    dataAbsentReason: absentReason(hasMeaning),
+    interpretation: mappedConcepts('interpretation'),
+    note: notes('note'),
+    bodySite: concept('body_site'),
+    method: concept('method'),
+    specimen: reference('specimen', []),
+    device: reference('device', []),
+    hasMember: references('has_member', ['Observation'], { all: 'has_member_ids' }),
+    derivedFrom: references('derived_from', ['Observation', 'ImagingStudy']),
+    component: COMPONENTS,
+    referenceRange: referenceRanges(-1),
+  },
+  notKept: {},
+});
+
+export interface ObservationRecord extends RecordOf<typeof OBSERVATION> {}
+export type ComponentRecord = ItemOf<typeof COMPONENTS>;
+
+/**
+ * The resource. The order that a result belongs to is named in `basedOn` where the source named none. What is a
+ * vital sign by its category or its LOINC code follows the R4 vital-signs profiles.
+ */
+export function observationResource(record: ObservationRecord, context: EmitContext): FhirResource {
+  const resource = resourceObject(OBSERVATION, record, context);
+  return isVitalSign(resource) ? asVitalSign(resource) : resource;
+}
+
+interface Meaning {
+  valueType?: ValueType;
+  components?: readonly unknown[];
+  hasMember?: readonly unknown[];
+}
+
+function hasMeaning({ valueType, components, hasMember }: Meaning): boolean {
+  return valueType !== undefined || components !== undefined || hasMember !== undefined;
+}
+
+/**
+ * Only where there is no value (R4 invariant obs-6). Where the source gave neither, the value is `unknown`, unless
+ * the observation means something without one.
+ */
+function absentReason(
+  isMeaningful: (record: Meaning) => boolean,
+): Element<{ dataAbsentReason?: CodeableConcept } & Meaning> {
+  const kept = mappedConcept('data_absent_reason');
+  return {
+    ...kept,
+    write(output, name, record, context) {
+      if (record.valueType !== undefined) return;
+      if (record.dataAbsentReason !== undefined) kept.write(output, name, record, context);
+      else if (!isMeaningful(record)) output.json(name, UNKNOWN);
+    },
+  };
+}
+
+/**
+ * What it is, by its category. Without one: a vital sign by its LOINC code, else a laboratory result when it
+ * carries what laboratories give (a specimen, a reference range, an interpretation).
+ */
+function kindOf({ values, reader }: Found): ObservationKind {
+  if (hasCategory(values.category, 'vital-signs')) return 'vital-sign';
+  if (hasCategory(values.category, 'laboratory')) return 'laboratory';
+  if (hasCategory(values.category, 'imaging')) return 'imaging';
+  if (values.category !== undefined) return 'other';
+  if (hasVitalSignCode(values.code as CodeableConcept)) return 'vital-sign';
+  const reported = reader.has('specimen') || reader.has('referenceRange') || reader.has('interpretation');
+  return reported ? 'laboratory' : 'other';
+}
+
+/** By its category or by its code; a laboratory result may be one too. */
+function countsAsVitalSign({ values }: Found): boolean {
+  const concept = values.code as CodeableConcept;
+  const isOne = hasCategory(values.category, 'vital-signs') || hasVitalSignCode(concept);
+  return isOne && !lacksRequiredValue(concept, measuredIn(values));
+}
+
+/** The quantity that was read. */
+function measuredIn(values: Found['values']): Quantity | undefined {
+  if (values.value_type !== 'Quantity') return undefined;
+  const { value_number: value, value_unit: unit, value_unit_system: system, value_unit_code: code } = values;
+  return { value, unit, system, code } as Quantity;
+}
+
+function hasCategory(category: unknown, name: string): boolean {
+  const codings = ((category ?? []) as CodeableConcept[]).flatMap(({ coding }) => coding ?? []);
+  return codings.some(({ system, code }) => system === OBSERVATION_CATEGORY && code === name);
+}
