@@ -26,20 +26,6 @@ export function code<const Column extends string, const Code extends string = st
   return primitive<Column, Code>(column, 'text', (reader, name) => reader.code(name, allowed));
 }
 
-export function uri<const Column extends string>(column: Column) {
-  return primitive<Column, string>(column, 'text', (reader, name) => reader.uri(name));
-}
-
-/** FHIR `date`: a year, a month or a day, as it was written. */
-export function date<const Column extends string>(column: Column) {
-  return primitive<Column, string>(column, 'text', (reader, name) => reader.date(name));
-}
-
-/** FHIR `dateTime` as it was written. */
-export function dateTimeText<const Column extends string>(column: Column) {
-  return primitive<Column, string>(column, 'text', (reader, name) => reader.dateTime(name)?.text);
-}
-
 export function boolean<const Column extends string>(column: Column) {
   return primitive<Column, boolean>(column, 'boolean', (reader, name) => reader.boolean(name));
 }

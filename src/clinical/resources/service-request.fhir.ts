@@ -4,7 +4,6 @@
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { parseDateTime } from '../../fhir/date-time.ts';
-import { identifier as readIdentifier } from '../../fhir/reading/datatypes.ts';
 import { SNOMED_CT } from '../../terminology/lookup/code-systems.ts';
 import { choice } from '../description/choice.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
@@ -15,8 +14,8 @@ import {
   code,
   concept,
   concepts,
+  identifier,
   identifiers,
-  json,
   mappedConcept,
   string,
 } from '../description/kinds.ts';
@@ -73,7 +72,7 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
     priority: code('priority', PRIORITIES),
     doNotPerform: boolean('do_not_perform'),
     identifier: identifiers(),
-    requisition: json('requisition', readIdentifier),
+    requisition: identifier('requisition'),
     category: categories(concepts, ({ discipline }: { discipline: Discipline }) => CATEGORY[discipline]),
     code: mappedConcept('code'),
     orderDetail: concepts('order_detail'),
