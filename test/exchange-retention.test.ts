@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { retentionRules } from '../src/app/commands/retention.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
-import { leaseDue, type Result, settle } from '../src/exchange/queue/lane.store.ts';
+import { leaseDue, type DeliveryResult, settle } from '../src/exchange/queue/lane.store.ts';
 import { park } from '../src/exchange/queue/parking.store.ts';
 import { decide } from '../src/exchange/review/review.store.ts';
 import { createRetentionSweep, type Removed, runRetention } from '../src/tenancy/organisations/retention.ts';
@@ -43,7 +43,7 @@ const get = (path: string) => api.call(path, { token: account.token });
 
 /** Queue a patient and let its deliveries that are due end so; the patient's id. */
 async function settled(
-  next: Result['next'],
+  next: DeliveryResult['next'],
   outcome: 'delivered' | 'refused' = 'delivered',
 ): Promise<string> {
   const [patientId = ''] = await insertPatients(pool(), tenant, 1);
@@ -51,7 +51,7 @@ async function settled(
   await end(next, outcome);
   return patientId;
 }
-async function end(next: Result['next'], outcome: 'delivered' | 'refused' = 'delivered') {
+async function end(next: DeliveryResult['next'], outcome: 'delivered' | 'refused' = 'delivered') {
   const token = randomUUID();
   const leased = await leaseDue(pool(), key(), { token, durationMs: 60_000, limit: 100 });
   const attempt = {

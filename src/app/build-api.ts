@@ -25,7 +25,7 @@ export interface Api {
 }
 
 export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
-  const { config, log, metrics, now, databaseTime, callers, hearing } = runtime;
+  const { config, log, metrics, now, databaseTime, callers, changes } = runtime;
   const publicBaseUrl = options.publicBaseUrl ?? baseUrlOf(config);
   const server = createServer({
     log,
@@ -35,7 +35,7 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   });
   if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);
   const features = await buildFeatures(runtime, publicBaseUrl);
-  const deps = { now, databaseTime, callers, hearing, verifyAccessToken: features.verifyAccessToken };
+  const deps = { now, databaseTime, callers, changes, verifyAccessToken: features.verifyAccessToken };
   const health = createHealth(runtime);
   health.register(server);
   server.addHook('onClose', async () => {

@@ -20,10 +20,10 @@ import {
 import { newestChainKey } from '../privacy/access-log/access-log-keys.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/callers/caller-directory.ts';
 import { LIVE_CHANNEL } from '../tenancy/live.ts';
+import { type ChangeNotifications, createChangeNotifications } from './change-notifications.ts';
 import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { masterKeySource } from './config/master-key.ts';
-import { createHearing, type Hearing } from './hearing.ts';
 import { refuseWrongMasterKey } from './master-key/first-data-key.ts';
 import { announceKey, KEYS_CHANNEL } from './master-key/key-holders.ts';
 import { openServiceKeys, type ServiceKeys } from './master-key/service-keys.ts';
@@ -121,7 +121,7 @@ export interface Runtime {
   live: LiveConnection;
   callers: CallerDirectory;
   accessLog: AccessLogWriter;
-  hearing: Hearing;
+  changes: ChangeNotifications;
   close(): Promise<void>;
 }
 
@@ -189,10 +189,10 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     const client = live.client();
     if (client !== undefined) await announceKey(client, keys).catch(onError);
   }
-  const hearing = createHearing(live, () => callers.forget());
+  const changes = createChangeNotifications(live, () => callers.forget());
   const accessLog = createAccessLogWriter({
     pool: accessLogDb,
-    connection: () => hearing.connection(),
+    connection: () => changes.connection(),
     chainKey: (on) => newestChainKey(keys, on),
     now,
     onError: (error) => log.error(errorFields(error), 'access log not written'),
@@ -218,7 +218,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     live,
     callers,
     accessLog,
-    hearing,
+    changes,
     async close() {
       clearInterval(heads);
       clock.close();

@@ -29,10 +29,10 @@ import {
 } from './processes.ts';
 import { recordServiceAddress } from './service-address.store.ts';
 
-export type Role = 'all' | 'api' | 'worker';
+export type ProcessRole = 'all' | 'api' | 'worker';
 
 export interface ServeOptions {
-  role: Role;
+  role: ProcessRole;
   processes: number;
   env: NodeJS.ProcessEnv;
   /** Called once the process answers, with its base address. */

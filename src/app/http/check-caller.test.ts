@@ -39,9 +39,9 @@ function nodeThatIsBehind(stale: Caller, truth: Caller | undefined) {
   const deps = {
     verifyAccessToken: async () => ({ accountId: stale.accountId, sessionId: stale.sessionId }),
     callers: { find: async () => known },
-    hearing: {
+    changes: {
       mark: () => 7,
-      since: async (mark: number) => {
+      receivedUntil: async (mark: number) => {
         assert.equal(mark, 7);
         heard += 1;
         if (known?.caller !== stale) return;

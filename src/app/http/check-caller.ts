@@ -8,7 +8,7 @@ import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
 import type { CallerDirectory, CallerEntry } from '../../tenancy/callers/caller-directory.ts';
 import { checkGrants, checkPasswordFlags, resolveScope } from '../../tenancy/callers/check-access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { Hearing } from '../hearing.ts';
+import type { ChangeNotifications } from '../change-notifications.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -16,7 +16,7 @@ export interface CallerCheckDependencies {
   /** Who a token was given to; throws 401. */
   verifyAccessToken: (token: string, now: Date) => Promise<TokenIdentity>;
   callers: Pick<CallerDirectory, 'find'>;
-  hearing: Pick<Hearing, 'mark' | 'since'>;
+  changes: Pick<ChangeNotifications, 'mark' | 'receivedUntil'>;
 }
 
 /** A caller that passed the checks. */
@@ -57,7 +57,7 @@ export function createCallerCheck(
 ): CallerCheck {
   async function check(headers: Headers, now: Date): Promise<CheckedCaller> {
     const identity = await deps.verifyAccessToken(bearerToken(headers), now);
-    const mark = deps.hearing.mark();
+    const mark = deps.changes.mark();
     const attempt = async () => {
       const entry = await find(identity);
       return { identity, mark, entry, ...scopeOf(entry.caller, headers) };
@@ -66,7 +66,7 @@ export function createCallerCheck(
       return await attempt();
     } catch {
       // A refusal must not come from what was granted a moment ago elsewhere.
-      await deps.hearing.since(mark);
+      await deps.changes.receivedUntil(mark);
       return attempt();
     }
   }
@@ -89,12 +89,12 @@ export function createCallerCheck(
     check,
     async admit(checked, headers, now) {
       if (reads) return checked;
-      await deps.hearing.since(deps.hearing.mark());
+      await deps.changes.receivedUntil(deps.changes.mark());
       return check(headers, now);
     },
     async confirm(checked, headers, now) {
       if (!reads) return undefined;
-      await deps.hearing.since(checked.mark);
+      await deps.changes.receivedUntil(checked.mark);
       if (checked.entry.current) return undefined;
       const renewed = await check(headers, now);
       return isSameScope(renewed.scope, checked.scope) ? undefined : renewed;

@@ -29,13 +29,13 @@ const TAKE_OVER_MS = 10_000;
 const TAKE_OVER_STEP_MS = 100;
 
 /** The master keys that open the database: one, or two while one replaces the other. */
-export interface Rotation {
+export interface KeyRotation {
   /** Newest first. */
   masterKeyIds: string[];
   dataKeys: number;
 }
 
-export async function readRotation(db: Queryable): Promise<Rotation> {
+export async function readRotation(db: Queryable): Promise<KeyRotation> {
   const rows = await listDataKeys(db);
   return { masterKeyIds: masterKeyIds(rows), dataKeys: new Set(rows.map(({ number }) => number)).size };
 }
@@ -45,7 +45,7 @@ export async function addMasterKey(
   owner: Pool,
   source: MasterKeySource,
   added: MasterKey,
-): Promise<Rotation> {
+): Promise<KeyRotation> {
   return transaction(owner, async (client) => {
     const { masterKey, dataKeys, rows } = await lockedKeys(client, source);
     if (added.id === masterKey.id)

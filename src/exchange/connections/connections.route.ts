@@ -23,7 +23,7 @@ import {
   readCovering,
   rotateManaged,
 } from './manage-connections.ts';
-import type { Rotation } from './rotate-secret.ts';
+import type { SecretRotation } from './rotate-secret.ts';
 
 const ACCESS = {
   permissions: ['exchange.connections.manage'],
@@ -134,7 +134,7 @@ function rotationOf({
   activateAt,
   activateNow = false,
   ...rest
-}: Static<typeof RotationBody>): Partial<Rotation> {
+}: Static<typeof RotationBody>): Partial<SecretRotation> {
   if (activateAt === undefined) return activateNow ? { ...rest, activate: 'now' } : rest;
   if (activateNow) throw badRequest('Give activateAt or activateNow, not both.');
   const activate = parseDateTime(activateAt);

@@ -22,8 +22,8 @@ import {
   activateSecret,
   DEFAULT_OVERLAP_SECONDS,
   type RotatedSecrets,
-  type Rotation,
   rotateSecret,
+  type SecretRotation,
 } from './rotate-secret.ts';
 
 export interface ManageDependencies {
@@ -100,7 +100,7 @@ export async function rotateManaged(
   deps: ManageDependencies,
   context: Context,
   id: string,
-  { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<Rotation>,
+  { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<SecretRotation>,
 ): Promise<RotatedSecrets> {
   const { address: _address, ...key } = await manageable(deps, context, id);
   const rotated = await settingErrorsAs400(() =>

@@ -9,8 +9,8 @@ import {
   activateSecret,
   DEFAULT_OVERLAP_SECONDS,
   type RotatedSecrets,
-  type Rotation,
   rotateSecret,
+  type SecretRotation,
 } from './rotate-secret.ts';
 
 interface Options {
@@ -54,7 +54,7 @@ export function rotateSecretCommand(environment: CommandEnvironment): Command {
     });
 }
 
-function rotationOf({ direction, overlapHours, activateAt, activateNow }: Options): Rotation {
+function rotationOf({ direction, overlapHours, activateAt, activateNow }: Options): SecretRotation {
   const hours = Number(overlapHours);
   if (!(hours >= 0 && hours <= 2_160))
     throw new UsageError('--overlap-hours must be a number from 0 to 2160.');

@@ -11,7 +11,7 @@ import { createFacility, createOrganisation } from '../../tenancy/organisations/
 import { createDeliveryWorker, type DeliveryWorker } from '../worker/delivery-worker.ts';
 import { ConnectionSettingError } from './connection.ts';
 import type { CreatedConnection } from './create-connection.ts';
-import { activateSecret, type Rotation, rotateSecret } from './rotate-secret.ts';
+import { activateSecret, rotateSecret, type SecretRotation } from './rotate-secret.ts';
 
 const keys = createKeyRing(randomBytes(32));
 const HOUR_MS = 3_600_000;
@@ -53,7 +53,7 @@ afterEach(async () => {
 const clock = () => new Date(Date.now() + aheadMs);
 const key = () => ({ organisationId: place.organisationId, connectionId: connection.id });
 const deps = () => ({ db: database.pool, keys, now: new Date(), publicBaseUrl: 'http://localhost/api/v1' });
-async function rotate(rotation: Partial<Rotation> = {}) {
+async function rotate(rotation: Partial<SecretRotation> = {}) {
   const rotated = await rotateSecret(deps(), key(), { overlapSeconds: 86_400, ...rotation });
   assert.ok(rotated);
   return rotated;
@@ -136,7 +136,7 @@ describe('a rotation of the outbound secret', () => {
   });
 
   it('refuses times that cannot be', async () => {
-    const refused = async (rotation: Partial<Rotation>, message: RegExp) => {
+    const refused = async (rotation: Partial<SecretRotation>, message: RegExp) => {
       await assert.rejects(rotate(rotation), (error) => {
         assert.ok(error instanceof ConnectionSettingError);
         assert.match(error.message, message);

@@ -16,7 +16,7 @@ import {
 import { makeSecret, type SecretDirection } from './connection-secret.ts';
 import { type ConnectionDependencies, callbackUrl } from './create-connection.ts';
 
-export interface Rotation {
+export interface SecretRotation {
   /** Undefined: both. */
   direction?: SecretDirection;
   /** For how long callbacks under the old secret are taken. Zero: it ends at once, and the old outbound one too. */
@@ -49,7 +49,7 @@ type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | '
 export async function rotateSecret(
   deps: RotateDependencies,
   key: ConnectionKey,
-  rotation: Rotation,
+  rotation: SecretRotation,
 ): Promise<RotatedSecrets | undefined> {
   const activeFrom = activationOf(rotation, deps.now);
   const { direction, overlapSeconds } = rotation;
@@ -65,7 +65,7 @@ export async function rotateSecret(
   });
 }
 
-function activationOf({ direction, overlapSeconds, activate }: Rotation, now: Date): ActiveFrom {
+function activationOf({ direction, overlapSeconds, activate }: SecretRotation, now: Date): ActiveFrom {
   if (activate !== undefined && direction === 'callback')
     throw new ConnectionSettingError(
       'Only an outbound secret is activated. Callbacks are taken under the old and the new secret from now on.',

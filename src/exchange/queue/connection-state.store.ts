@@ -70,7 +70,7 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
 }
 
 /** What a worker needs to deliver. */
-export interface ConnectionSettings {
+export interface SendSettings {
   address: string;
   clientId: string;
   purposeOfUse: PurposeOfUse;
@@ -81,10 +81,7 @@ export interface ConnectionSettings {
 }
 
 /** Undefined when the connection is disabled. */
-export async function connectionSettings(
-  db: Queryable,
-  key: ConnectionKey,
-): Promise<ConnectionSettings | undefined> {
+export async function sendSettings(db: Queryable, key: ConnectionKey): Promise<SendSettings | undefined> {
   const { rows } = await db.query<{
     address: string;
     client_id: string;

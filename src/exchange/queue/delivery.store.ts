@@ -4,7 +4,7 @@ import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from './delivery.ts';
 import type { DeliveryEvent } from './envelope.ts';
-import type { Attempt } from './lane.store.ts';
+import type { DeliveryAttempt } from './lane.store.ts';
 
 // Behind the head: skipped when that was the last word on it, unless some try was taken by the exchange all the same.
 const STATUS = `
@@ -153,7 +153,7 @@ interface DeliveryRow {
   has_payload: boolean;
   due_at: Date | null;
   started_at: Date | null;
-  outcome: Attempt['outcome'] | null;
+  outcome: DeliveryAttempt['outcome'] | null;
   http_status: number | null;
   failure: string | null;
   confirmed: 'accepted' | 'rejected' | null;
@@ -200,7 +200,7 @@ export async function readDelivery(
     nonce: string;
     started_at: Date;
     duration_ms: number;
-    outcome: Attempt['outcome'];
+    outcome: DeliveryAttempt['outcome'];
     status: number | null;
     failure: string | null;
     response_hash: Buffer | null;

@@ -1,6 +1,6 @@
 /** A delivery as it is reviewed. */
 import type { DeliveryEvent } from './envelope.ts';
-import type { Attempt } from './lane.store.ts';
+import type { DeliveryAttempt } from './lane.store.ts';
 
 export const DELIVERY_STATUSES = ['queued', 'held', 'delivered', 'skipped'] as const;
 /** Where a delivery stands; it follows from the head of its lane (docs/adr/0020). */
@@ -26,7 +26,7 @@ export interface Delivery {
   nextAttemptAt: Date | null;
   lastAttempt: {
     startedAt: Date;
-    outcome: Attempt['outcome'];
+    outcome: DeliveryAttempt['outcome'];
     status: number | null;
     /** Why there was no answer. */
     failure: string | null;
@@ -48,6 +48,6 @@ export interface DeliveryFilter {
 }
 
 export interface DeliveryDetail extends Delivery {
-  attempts: (Attempt & { counted: boolean })[];
+  attempts: (DeliveryAttempt & { counted: boolean })[];
   reviews: { action: 'replay' | 'skip'; reason: string | null; accountId: string | null; decidedAt: Date }[];
 }

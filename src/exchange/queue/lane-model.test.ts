@@ -13,7 +13,7 @@ import {
 } from '../../../test-support/exchange-records.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { type ConnectionKey, leaseDue, type Result, release, settle } from './lane.store.ts';
+import { type ConnectionKey, type DeliveryResult, leaseDue, release, settle } from './lane.store.ts';
 
 const WORKERS = 3;
 const PATIENTS = 4;
@@ -127,8 +127,8 @@ function finish(who: number, how: string): Step {
   };
 }
 
-function resultOf({ patientId, sequence, token }: Held, how: string): Result {
-  const next: Result['next'] =
+function resultOf({ patientId, sequence, token }: Held, how: string): DeliveryResult {
+  const next: DeliveryResult['next'] =
     how === 'advance'
       ? { kind: 'advance' }
       : how === 'retry'

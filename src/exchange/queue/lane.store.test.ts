@@ -9,11 +9,11 @@ import { createFacility, createOrganisation } from '../../tenancy/organisations/
 import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';
 import { createDeliveryPool } from '../worker/delivery-pool.ts';
 import {
-  type Attempt,
   type ConnectionKey,
+  type DeliveryAttempt,
+  type DeliveryResult,
   leaseDue,
   leaseProbe,
-  type Result,
   release,
   settle,
 } from './lane.store.ts';
@@ -42,7 +42,7 @@ const lease = (limit = 100, durationMs = 60_000, token: string = randomUUID()) =
   durationMs,
   limit,
 });
-const attempt = (outcome: Attempt['outcome'] = 'delivered'): Attempt => ({
+const attempt = (outcome: DeliveryAttempt['outcome'] = 'delivered'): DeliveryAttempt => ({
   nonce: randomUUID(),
   startedAt: new Date(),
   durationMs: 1,
@@ -54,8 +54,8 @@ const attempt = (outcome: Attempt['outcome'] = 'delivered'): Attempt => ({
 function result(
   leased: { patientId: string; sequence: number },
   leaseToken: string,
-  next: Result['next'],
-): Result {
+  next: DeliveryResult['next'],
+): DeliveryResult {
   return {
     patientId: leased.patientId,
     sequence: leased.sequence,
@@ -170,7 +170,7 @@ describe('leases', () => {
     const found = await leaseDue(db, key, mine);
     const asked = found.map((item) => ({ ...item, leaseToken: mine.token }));
     assert.deepEqual(new Set(await permits(db, key, terms, asked)), new Set(['send']));
-    const nexts: Result['next'][] = [
+    const nexts: DeliveryResult['next'][] = [
       { kind: 'advance' },
       { kind: 'retry', afterMs: 1 },
       { kind: 'hold', reason: 'r' },
@@ -218,7 +218,7 @@ describe('settling', () => {
     await rename(pool(), place, ids.slice(0, 1), '1');
     const mine = lease(10);
     const leased = await leaseDue(pool(), key, mine);
-    const nexts: Record<string, Result['next']> = {
+    const nexts: Record<string, DeliveryResult['next']> = {
       [ids[0] ?? '']: { kind: 'advance' },
       [ids[1] ?? '']: { kind: 'advance' },
       [ids[2] ?? '']: { kind: 'retry', afterMs: 60_000 },

@@ -30,7 +30,7 @@ export interface LeasedDelivery {
   covered: boolean;
 }
 
-export interface Lease {
+export interface LaneLease {
   token: string;
   durationMs: number;
   /** Lanes at most. */
@@ -38,17 +38,17 @@ export interface Lease {
 }
 
 /** How a try ended, and what becomes of the head of its lane. */
-export interface Result {
+export interface DeliveryResult {
   patientId: string;
   sequence: number;
   leaseToken: string;
   next: { kind: 'advance' } | { kind: 'retry'; afterMs: number } | { kind: 'hold'; reason: string };
   /** Null when there was none, or when it is in the ledger already. */
-  attempt: Attempt | null;
+  attempt: DeliveryAttempt | null;
   counted: boolean;
 }
 
-export interface Attempt {
+export interface DeliveryAttempt {
   nonce: string;
   startedAt: Date;
   durationMs: number;
@@ -100,7 +100,11 @@ const ENABLED = `
   )`;
 
 /** Lease up to `limit` due lanes of a connection whose breaker is closed. */
-export async function leaseDue(db: Queryable, key: ConnectionKey, lease: Lease): Promise<LeasedDelivery[]> {
+export async function leaseDue(
+  db: Queryable,
+  key: ConnectionKey,
+  lease: LaneLease,
+): Promise<LeasedDelivery[]> {
   return leased(db, key, lease, {
     name: 'exchange-lease-due',
     text: `
@@ -129,7 +133,11 @@ export async function leaseDue(db: Queryable, key: ConnectionKey, lease: Lease):
  * Lease up to `limit` due lanes of a connection whose breaker is open, when it is time to probe: with one of them.
  * No other worker probes while the lease lasts.
  */
-export async function leaseProbe(db: Queryable, key: ConnectionKey, lease: Lease): Promise<LeasedDelivery[]> {
+export async function leaseProbe(
+  db: Queryable,
+  key: ConnectionKey,
+  lease: LaneLease,
+): Promise<LeasedDelivery[]> {
   return leased(db, key, lease, {
     name: 'exchange-lease-probe',
     text: `
@@ -164,7 +172,7 @@ export async function leaseProbe(db: Queryable, key: ConnectionKey, lease: Lease
 async function leased(
   db: Queryable,
   key: ConnectionKey,
-  lease: Lease,
+  lease: LaneLease,
   statement: { name: string; text: string },
 ): Promise<LeasedDelivery[]> {
   const { rows } = await db.query<{
@@ -202,9 +210,9 @@ async function leased(
 export async function settle(
   db: Queryable,
   key: ConnectionKey,
-  results: readonly Result[],
+  results: readonly DeliveryResult[],
 ): Promise<{ moved: Set<string>; more: boolean }> {
-  const column = <T>(read: (result: Result) => T): T[] => results.map(read);
+  const column = <T>(read: (result: DeliveryResult) => T): T[] => results.map(read);
   const { rows } = await db.query<{ patient_id: string; more: boolean }>({
     name: 'exchange-settle',
     text: SETTLE,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Result } from './lane.store.ts';
+import type { DeliveryResult } from './lane.store.ts';
 import { createSettleQueue, type SettleQueueOptions } from './settle-queue.ts';
 
-const result = (patientId: string): Result => ({
+const result = (patientId: string): DeliveryResult => ({
   patientId,
   sequence: 1,
   leaseToken: 't',
@@ -20,8 +20,8 @@ const result = (patientId: string): Result => ({
   },
 });
 const later = () => performance.now() + 60_000;
-const patients = (batch: Result[]) => batch.map(({ patientId }) => patientId);
-const allOf = (batch: Result[]) => ({ moved: new Set(patients(batch)), more: false });
+const patients = (batch: DeliveryResult[]) => batch.map(({ patientId }) => patientId);
+const allOf = (batch: DeliveryResult[]) => ({ moved: new Set(patients(batch)), more: false });
 
 function queueOf(write: SettleQueueOptions['write'], more: Partial<SettleQueueOptions> = {}) {
   return createSettleQueue({

@@ -1,10 +1,10 @@
 /** Writes results of many sends together: whatever arrived while one statement ran goes into the next. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Result } from './lane.store.ts';
+import type { DeliveryResult } from './lane.store.ts';
 
 export interface SettleQueueOptions {
   /** Returns the patients whose heads were moved, and whether more is queued behind one. */
-  write: (results: Result[]) => Promise<{ moved: Set<string>; more: boolean }>;
+  write: (results: DeliveryResult[]) => Promise<{ moved: Set<string>; more: boolean }>;
   /** Called when something was queued behind a delivery that is done. */
   onMore: () => void;
   /** Called with the number of results whose lease was lost before they could be written. */
@@ -15,13 +15,13 @@ export interface SettleQueueOptions {
 export interface SettleQueue {
   readonly size: number;
   /** `deadlineMs` on the clock of `performance.now()`: until then the lease is ours. */
-  add(result: Result, deadlineMs: number): void;
+  add(result: DeliveryResult, deadlineMs: number): void;
   /** Resolves when everything is written, or after `limitMs`; what is not written then is sent again by another. */
   drain(limitMs: number): Promise<void>;
 }
 
 interface Waiting {
-  result: Result;
+  result: DeliveryResult;
   deadlineMs: number;
 }
 

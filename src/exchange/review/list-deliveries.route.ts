@@ -49,8 +49,8 @@ export function listDeliveriesRoute(deps: {
         const filter = {
           connectionId: uuid('connection', connection),
           patientId: uuid('patient', patient),
-          since: instant('since', since, scope.timeZone),
-          until: instant('until', until, scope.timeZone),
+          since: parseInstant('since', since, scope.timeZone),
+          until: parseInstant('until', until, scope.timeZone),
         };
         const { mayShow, ...found } = await listDeliveryPage(deps, context, { filter, status, ...page });
         return { body: mapPage(found, (item) => deliveryView(item, mayShow(item))) };
@@ -65,7 +65,7 @@ function uuid(name: string, value: string | undefined): string | undefined {
 }
 
 /** The first instant of a FHIR date or date-time. */
-export function instant(name: string, value: string | undefined, timeZone: string): Date | undefined {
+export function parseInstant(name: string, value: string | undefined, timeZone: string): Date | undefined {
   if (value === undefined) return undefined;
   const parsed = parseDateTime(value);
   if (parsed === undefined)

@@ -8,7 +8,7 @@ import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Delivery } from '../queue/delivery.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
-import { instant } from './list-deliveries.route.ts';
+import { parseInstant } from './list-deliveries.route.ts';
 import { isReason, reviewDeliveries } from './review-deliveries.ts';
 import { traceShown } from './trace-shown.ts';
 
@@ -99,8 +99,8 @@ async function review(
     patientId,
     heldReason,
     facilityId: scope.facilityId,
-    since: instant('since', since, scope.timeZone),
-    until: instant('until', until, scope.timeZone),
+    since: parseInstant('since', since, scope.timeZone),
+    until: parseInstant('until', until, scope.timeZone),
   };
   const decision = { action, reason, accountId: caller.accountId };
   const shown = { ...context, accountId: caller.accountId, action: 'delivery.list' as const };

@@ -14,7 +14,7 @@ import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listDeliveries } from '../queue/delivery.store.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
-import { type ConnectionKey, leaseDue, type Result, settle } from '../queue/lane.store.ts';
+import { type ConnectionKey, type DeliveryResult, leaseDue, settle } from '../queue/lane.store.ts';
 import { type Decision, decide } from './review.store.ts';
 
 let database: TestDatabase;
@@ -39,7 +39,7 @@ async function setUp(): Promise<{ place: Place; key: ConnectionKey; patientId: s
 }
 
 /** Lease the delivery that is next, and settle it. */
-async function end(key: ConnectionKey, next: Result['next'], outcome: 'refused' | 'delivered') {
+async function end(key: ConnectionKey, next: DeliveryResult['next'], outcome: 'refused' | 'delivered') {
   const token = randomUUID();
   const [leased] = await leaseDue(database.pool, key, { token, durationMs: 60_000, limit: 1 });
   assert.ok(leased);

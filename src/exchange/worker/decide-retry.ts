@@ -2,9 +2,9 @@
  * Decides whether a delivery that was tried is done, tried again or held, and what the try says of the exchange. Pure.
  * Contract: EXC-16, EXC-17, EXC-18, EXC-19.
  */
-import type { Attempt, Result } from '../queue/lane.store.ts';
+import type { DeliveryAttempt, DeliveryResult } from '../queue/lane.store.ts';
 import type { ExchangeHealth } from './breaker.ts';
-import type { Answer } from './send.ts';
+import type { DeliveryAnswer } from './send.ts';
 
 export interface DeliveryRetrySettings {
   /** Before each further try, in ms. After the last of them the delivery is held. */
@@ -22,11 +22,11 @@ export const DELIVERY_RETRY: DeliveryRetrySettings = {
 };
 
 export interface RetryDecision {
-  outcome: Attempt['outcome'];
+  outcome: DeliveryAttempt['outcome'];
   status: number | null;
   failure: string | null;
   responseHash: Buffer | null;
-  next: Result['next'];
+  next: DeliveryResult['next'];
   health: ExchangeHealth;
   /** The exchange asked to be left alone for so long; 0 when it did not. */
   restMs: number;
@@ -42,7 +42,7 @@ export interface DecidedBy {
   random: number;
 }
 
-export function decideRetry(answer: Answer, by: DecidedBy): RetryDecision {
+export function decideRetry(answer: DeliveryAnswer, by: DecidedBy): RetryDecision {
   if (answer.kind === 'unanswered')
     return {
       outcome: 'failed',
@@ -77,7 +77,7 @@ export function outcomeOfStatus(status: number): 'delivered' | 'refused' | 'fail
 function tryAgain(
   { attempts, counted, retry, random }: DecidedBy,
   retryAfterMs: number | undefined,
-): Result['next'] {
+): DeliveryResult['next'] {
   const afterMs = retryDelay(retry, counted ? attempts + 1 : 1, { retryAfterMs, random });
   return afterMs === undefined ? { kind: 'hold', reason: 'retries_exhausted' } : { kind: 'retry', afterMs };
 }

@@ -5,12 +5,12 @@ import type { Pool } from '../../platform/db/database.ts';
 import { type AddressSettings, reachOf } from '../connections/connection.ts';
 import { noteSecretUse, signingSecrets } from '../connections/connection-secret.store.ts';
 import { openSecret } from '../connections/connection-secret.ts';
-import { type ConnectionSettings, connectionSettings } from '../queue/connection-state.store.ts';
+import { type SendSettings, sendSettings } from '../queue/connection-state.store.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { type Permit, type PermitRequest, permits } from '../queue/send-permit.store.ts';
 import { createSender, type Sender } from './send.ts';
 
-export interface LoadedConnection extends ConnectionSettings {
+export interface LoadedConnection extends SendSettings {
   version: number;
   sender: Sender;
   /** The secret that signs at a time. */
@@ -41,7 +41,7 @@ export async function loadConnection(
   key: ConnectionKey,
   version: number,
 ): Promise<LoadedConnection | undefined> {
-  const connection = await connectionSettings(db, key);
+  const connection = await sendSettings(db, key);
   const secrets = await Promise.all(
     (await signingSecrets(db, key)).map(async (stored) => ({
       ...stored,

@@ -1,7 +1,7 @@
 /** The second stage of delivery: writes the access of what was leased, before it is sent. Contract: EXC-26. */
 import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, releaseTries, type SingleTask, settleUnsent, singleTask } from './runner.ts';
-import { accessEntry, type Try } from './try-delivery.ts';
+import { deliveryAccess, type Try } from './try-delivery.ts';
 
 /** How many times the requests in flight may be logged before they are sent, so that senders do not wait for the log. */
 const LOGGED_AHEAD = 2;
@@ -42,7 +42,7 @@ function takeLeased(runner: Runner, { timeoutMs, maxInFlight }: LoadedConnection
 }
 
 async function logAccess(runner: Runner, batch: Try[]): Promise<void> {
-  const entries = batch.map((item) => accessEntry(runner.key, item));
+  const entries = batch.map((item) => deliveryAccess(runner.key, item));
   try {
     await runner.deps.accessLog.record(entries);
   } catch (error) {

@@ -9,7 +9,7 @@ import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
-import { type ConnectionKey, type Result, release } from '../queue/lane.store.ts';
+import { type ConnectionKey, type DeliveryResult, release } from '../queue/lane.store.ts';
 import type { SettleQueue } from '../queue/settle-queue.ts';
 import { probeNow } from './breaker.store.ts';
 import type { DeliveryBreaker } from './breaker.ts';
@@ -25,7 +25,7 @@ export interface RunnerDependencies {
   now: () => Date;
   settings: DeliverySettings;
   /** Told of every try. */
-  onAttempt: (key: ConnectionKey, attempt: NonNullable<Result['attempt']>) => void;
+  onAttempt: (key: ConnectionKey, attempt: NonNullable<DeliveryResult['attempt']>) => void;
 }
 
 export interface Runner {

@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { afterEach, describe, it, mock } from 'node:test';
 import { guardedLookup } from '../../outbound/outbound-address.ts';
-import { type Answer, createSender, type Sender } from './send.ts';
+import { createSender, type DeliveryAnswer, type Sender } from './send.ts';
 
 const open: (Server | Sender)[] = [];
 afterEach(() => {
@@ -24,7 +24,7 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function post(address: string, body = '{}', timeoutMs = 500): Promise<Answer> {
+function post(address: string, body = '{}', timeoutMs = 500): Promise<DeliveryAnswer> {
   const sender = createSender(address, { maxInFlight: 2, timeoutMs, reach: 'operator' });
   open.push(sender);
   return sender.post(body, { 'content-type': 'application/json' });

@@ -4,7 +4,7 @@ import type { Reach } from '../../outbound/outbound-address.ts';
 import { createOutboundClient, type Unanswered } from '../../outbound/outbound-client.ts';
 
 /** What came of a request. */
-export type Answer =
+export type DeliveryAnswer =
   | { kind: 'answered'; status: number; retryAfterMs: number | undefined; responseHash: Buffer }
   | Unanswered;
 
@@ -12,7 +12,11 @@ export interface Sender {
   readonly path: string;
   readonly query: string;
   /** `mayWrite` is asked when the connection stands, just before the request is written. */
-  post(body: string, headers: Record<string, string>, mayWrite?: () => Promise<boolean>): Promise<Answer>;
+  post(
+    body: string,
+    headers: Record<string, string>,
+    mayWrite?: () => Promise<boolean>,
+  ): Promise<DeliveryAnswer>;
   /** Let go of the kept connections; requests under way are not touched. */
   close(): void;
 }

@@ -7,11 +7,11 @@ import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { NOT_WRITTEN } from '../../outbound/outbound-client.ts';
 import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
-import type { Attempt, ConnectionKey, LeasedDelivery, Result } from '../queue/lane.store.ts';
+import type { ConnectionKey, DeliveryAttempt, DeliveryResult, LeasedDelivery } from '../queue/lane.store.ts';
 import { signRequest } from '../signing/signed-request.ts';
 import { type DeliveryRetrySettings, decideRetry, type RetryDecision } from './decide-retry.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
-import type { Answer } from './send.ts';
+import type { DeliveryAnswer } from './send.ts';
 
 /** When a lease ends, by the clocks of its holder. */
 export interface LeaseEnd {
@@ -34,7 +34,7 @@ export interface Try extends LeasedDelivery {
 }
 
 /** The entry that must be durable before the try is sent. The connection's id stands for an account. */
-export function accessEntry(key: ConnectionKey, item: Try): AccessEntry {
+export function deliveryAccess(key: ConnectionKey, item: Try): AccessEntry {
   const { purposeOfUse } = item;
   return {
     organisationId: key.organisationId,
@@ -62,7 +62,7 @@ export interface TryContext {
 
 /** The result, and what it says of the exchange as a whole. */
 export interface Tried extends Pick<RetryDecision, 'health' | 'restMs'> {
-  result: Result;
+  result: DeliveryResult;
 }
 
 /** Sign and post. Undefined when it might not be sent. Never throws: what went wrong is in the result. */
@@ -79,7 +79,7 @@ export async function tryDelivery(item: Try, context: TryContext): Promise<Tried
   return { result: resultOf(item, { next, counted, attempt }), health, restMs };
 }
 
-async function post(item: Try, { connection, maySend }: TryContext, time: Date): Promise<Answer> {
+async function post(item: Try, { connection, maySend }: TryContext, time: Date): Promise<DeliveryAnswer> {
   const { sender, clientId } = connection;
   const { path, query } = sender;
   const request = { method: 'POST', path, query, body: item.body, clientId, time, nonce: item.nonce };
@@ -94,13 +94,13 @@ async function post(item: Try, { connection, maySend }: TryContext, time: Date):
 }
 
 /** A request that could not even be made; the settings of the connection are at fault. */
-function unsendable(): Answer {
+function unsendable(): DeliveryAnswer {
   return { kind: 'unanswered', code: 'UNSENDABLE', reached: false };
 }
 
 /** The result of a try that was logged as an access and then not sent. */
-export function notSent(item: Try, why: 'withheld' | 'unsent', at: Date): Result {
-  const attempt: Attempt = {
+export function notSent(item: Try, why: 'withheld' | 'unsent', at: Date): DeliveryResult {
+  const attempt: DeliveryAttempt = {
     nonce: item.nonce,
     startedAt: at,
     durationMs: 0,
@@ -109,21 +109,21 @@ export function notSent(item: Try, why: 'withheld' | 'unsent', at: Date): Result
     failure: null,
     responseHash: null,
   };
-  const next: Result['next'] =
+  const next: DeliveryResult['next'] =
     why === 'withheld' ? { kind: 'hold', reason: 'privacy_refused' } : { kind: 'retry', afterMs: 0 };
   return resultOf(item, { next, counted: false, attempt });
 }
 
 /** The result of a delivery of a facility that the connection does not cover any more: people decide about it. */
-export function notCovered(item: LeasedDelivery & { leaseToken: string }): Result {
+export function notCovered(item: LeasedDelivery & { leaseToken: string }): DeliveryResult {
   const next = { kind: 'hold', reason: 'facility_not_covered' } as const;
   return resultOf(item, { next, counted: false, attempt: null });
 }
 
 function resultOf(
   item: LeasedDelivery & { leaseToken: string },
-  rest: Pick<Result, 'next' | 'counted' | 'attempt'>,
-): Result {
+  rest: Pick<DeliveryResult, 'next' | 'counted' | 'attempt'>,
+): DeliveryResult {
   const { patientId, sequence, leaseToken } = item;
   return { patientId, sequence, leaseToken, ...rest };
 }

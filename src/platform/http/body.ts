@@ -12,19 +12,19 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** All bytes of a request: 413 past `limitBytes`, and the rest is not read. */
 export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
+    if (sizeBytes > limitBytes) throw bodyTooLarge(limitBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, sizeBytes);
 }
 
 /** 413 with the limit. */
-export function tooLarge(limitBytes: number): HttpError {
+export function bodyTooLarge(limitBytes: number): HttpError {
   return new HttpError(413, 'body_too_large', `The body is larger than ${limitBytes} bytes.`, {
     headers: { connection: 'close' },
   });

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import Type from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
-import { tooLarge } from '../../platform/http/body.ts';
+import { bodyTooLarge } from '../../platform/http/body.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
@@ -263,7 +263,7 @@ async function spoolBody(
   { importMaxBytes: maxBytes, importIdleSeconds }: ImportRouteDependencies['config'],
   limits: SourceLimits,
 ): Promise<Spool> {
-  if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const pace = {
     idleMs: importIdleSeconds * 1_000,
     windowMs: WINDOW_MS,
@@ -276,7 +276,7 @@ async function spoolBody(
   try {
     return await openStream(chunks, limits);
   } catch (error) {
-    if (overflowed) throw tooLarge(maxBytes);
+    if (overflowed) throw bodyTooLarge(maxBytes);
     if (error instanceof NoSpaceError)
       throw unavailable(
         'There is no room for this body at the moment. Send it again later.',

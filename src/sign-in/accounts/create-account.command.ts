@@ -8,12 +8,12 @@ import { createAccount } from './create-account.ts';
 import {
   accountText,
   manageAccountDeps,
-  type PasswordOptions,
+  type PasswordFlags,
   passwordSource,
   withPasswordOptions,
 } from './password-options.ts';
 
-interface Options extends PasswordOptions {
+interface Options extends PasswordFlags {
   organisation: string;
   facility: string[];
   email: string;

@@ -8,7 +8,7 @@ import { disableAccount, enableAccount, resetPassword } from './manage-accounts.
 import {
   accountText,
   manageAccountDeps,
-  type PasswordOptions,
+  type PasswordFlags,
   passwordSource,
   withPasswordOptions,
 } from './password-options.ts';
@@ -43,7 +43,7 @@ export function resetPasswordCommand(environment: CommandEnvironment): Command {
     .requiredOption('--email <email>', 'address of the account');
   return withPasswordOptions(command)
     .addHelpText('after', '\nExample:\n  npx interchange account reset-password --email ris@example.org')
-    .action(async (options: PasswordOptions & { email: string }) => {
+    .action(async (options: PasswordFlags & { email: string }) => {
       const password = await passwordSource(options, environment.stdin);
       const mustChangePassword = options.mustChangePassword === true;
       const reset = { email: options.email, password, mustChangePassword };

@@ -9,7 +9,7 @@ import type { CreatedAccount } from './create-account.ts';
 import type { PasswordSource } from './initial-password.ts';
 import type { ResetPasswordDeps } from './manage-accounts.ts';
 
-export interface PasswordOptions {
+export interface PasswordFlags {
   passwordStdin?: boolean;
   setupLink?: boolean;
   mustChangePassword?: boolean;
@@ -27,7 +27,7 @@ export function withPasswordOptions(command: Command): Command {
     .option('--must-change-password', 'ask for a new password before the account can be used');
 }
 
-export async function passwordSource(options: PasswordOptions, stdin: Readable): Promise<PasswordSource> {
+export async function passwordSource(options: PasswordFlags, stdin: Readable): Promise<PasswordSource> {
   if (options.passwordStdin === true && options.setupLink === true)
     throw new UsageError('Give --password-stdin or --setup-link, not both.');
   if (options.setupLink === true) return { kind: 'setup-link' };

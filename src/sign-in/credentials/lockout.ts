@@ -26,7 +26,7 @@ import {
 import { networkOf } from './network.ts';
 
 /** One reserved attempt; it ends in exactly one of `fail`, `succeed` and `release`. */
-export interface Attempt extends CounterKey {
+export interface SignInAttempt extends CounterKey {
   attemptId: string;
   /** The network that the attempt came from. */
   from: string;
@@ -41,15 +41,15 @@ export interface AttemptContext {
 
 export interface Lockout {
   /** Reserve an attempt. 429 with `retry-after` while the identity is locked for this network. */
-  begin(identity: string, context: AttemptContext): Promise<Attempt>;
+  begin(identity: string, context: AttemptContext): Promise<SignInAttempt>;
   /** The password was wrong. Tells whether this failure locked the identity. */
-  fail(attempt: Attempt): Promise<{ locked: boolean }>;
+  fail(attempt: SignInAttempt): Promise<{ locked: boolean }>;
   /** The password was right; takes part in the caller's transaction. */
-  succeed(db: Queryable, attempt: Attempt): Promise<void>;
+  succeed(db: Queryable, attempt: SignInAttempt): Promise<void>;
   /** The password was not looked at. */
-  release(attempt: Attempt): Promise<void>;
+  release(attempt: SignInAttempt): Promise<void>;
   /** Whoever is at this network proved to be the owner by other means; takes part in the caller's transaction. */
-  vouch(db: Queryable, identity: string, from: Pick<Attempt, 'from' | 'now'>): Promise<void>;
+  vouch(db: Queryable, identity: string, from: Pick<SignInAttempt, 'from' | 'now'>): Promise<void>;
 }
 
 const IDENTITY_PURPOSE = 'sign-in/identity';
@@ -59,7 +59,7 @@ const PENDING_SECONDS = 60;
 const WAITERS_AT_MOST = 32;
 const WAIT_STEPS_MS = [20, 40, 80, 160, 320, 500, 500, 500, 500, 500];
 
-type Reserved = CounterKey & Pick<Attempt, 'now'>;
+type Reserved = CounterKey & Pick<SignInAttempt, 'now'>;
 type LockSettings = Pick<SignInSettings, 'lockFailures' | 'lockWindowSeconds' | 'lockSeconds'>;
 
 export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, settings: LockSettings): Lockout {
@@ -131,7 +131,7 @@ export async function vouchFor(
   db: Queryable,
   keys: Pick<KeyRing, 'derive'>,
   identity: string,
-  { from, now }: Pick<Attempt, 'from' | 'now'>,
+  { from, now }: Pick<SignInAttempt, 'from' | 'now'>,
 ): Promise<void> {
   await insertNetwork(db, { identityHash: hashIdentity(keys, identity), network: from, now });
 }

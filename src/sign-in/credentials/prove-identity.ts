@@ -17,7 +17,7 @@ import {
   type UserType,
 } from '../accounts/account.store.ts';
 import type { Audit } from '../audit.ts';
-import type { Attempt, Lockout } from './lockout.ts';
+import type { Lockout, SignInAttempt } from './lockout.ts';
 import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
 
@@ -51,7 +51,7 @@ export interface ProofDeps {
 /** What is done for an account whose password was given. */
 export interface ProvenWork<Prepared, Result> {
   /** Whatever needs no transaction. What it throws counts neither as failure nor as success. */
-  prepare(account: ProvenAccount, attempt: Pick<Attempt, 'from' | 'now'>): Promise<Prepared>;
+  prepare(account: ProvenAccount, attempt: Pick<SignInAttempt, 'from' | 'now'>): Promise<Prepared>;
   /** In a transaction that holds the account as it was proven. */
   commit(client: Client, account: ProvenAccount, prepared: Prepared): Promise<Result>;
 }
@@ -124,7 +124,7 @@ function usableAccount(account: AccountOfIdentity | undefined, userType: string)
 async function enter<Prepared, Result>(
   deps: ProofDeps,
   account: ProvenAccount,
-  attempt: Attempt,
+  attempt: SignInAttempt,
   { prepare, commit }: ProvenWork<Prepared, Result>,
 ): Promise<{ value: Result } | undefined> {
   const prepared = await prepare(account, attempt);

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { type MapOptions, requireMap } from '../maps/map-command.ts';
 import { CSV_COLUMNS, parseColumns } from './csv-header.ts';
-import { type ImportReport, importMaps, placeText } from './import-maps.ts';
+import { importMaps, type MapImportReport, placeText } from './import-maps.ts';
 import { MapFileError } from './import-row.ts';
 import { detectFormat, readMapFile } from './read-map-file.ts';
 
@@ -82,7 +82,7 @@ function refuseFile(error: unknown): never {
   throw error;
 }
 
-function reportText(report: ImportReport, ignored: ReadonlyMap<string, number>, dryRun: boolean): string {
+function reportText(report: MapImportReport, ignored: ReadonlyMap<string, number>, dryRun: boolean): string {
   const { read, created, changed, unchanged, rejectedCount, rejected } = report;
   const lines = rejected.map((row) => `${placeText(row)}: ${codeText(row.localCode)}${row.reason}`);
   if (rejectedCount > rejected.length) lines.push(`… and ${rejectedCount - rejected.length} more`);

@@ -16,7 +16,7 @@ const MAX_REPORTED = 10_000;
 
 export type RejectedRow = Place & { localCode: string | null; reason: string };
 
-export interface ImportReport {
+export interface MapImportReport {
   /** Entries that the file has. */
   read: number;
   created: number;
@@ -27,7 +27,7 @@ export interface ImportReport {
   rejected: RejectedRow[];
 }
 
-export interface ImportRequest {
+export interface MapImportRequest {
   rows: AsyncIterable<ImportRow> | Iterable<ImportRow>;
   change: MapChange;
   /** Report what would happen, and keep nothing. */
@@ -39,7 +39,11 @@ export interface ImportRequest {
  * again changes nothing. Of several rows with one key the first is kept. Throws {@link MapFileError}, and 403 when
  * the map is not for this account to change.
  */
-export async function importMaps(db: Pool, scope: MapScope, request: ImportRequest): Promise<ImportReport> {
+export async function importMaps(
+  db: Pool,
+  scope: MapScope,
+  request: MapImportRequest,
+): Promise<MapImportReport> {
   return transaction(db, async (client) => {
     await openMap(client, scope, request.change);
     await client.query('savepoint before_import');
@@ -49,8 +53,12 @@ export async function importMaps(db: Pool, scope: MapScope, request: ImportReque
   });
 }
 
-async function takeRows(client: Client, scope: MapScope, request: ImportRequest): Promise<ImportReport> {
-  const report: ImportReport = {
+async function takeRows(
+  client: Client,
+  scope: MapScope,
+  request: MapImportRequest,
+): Promise<MapImportReport> {
+  const report: MapImportReport = {
     read: 0,
     created: 0,
     changed: 0,
@@ -103,7 +111,7 @@ function keyDigest({ localSystem, localCode, targetSystem }: MapEntry): string {
   return createHash('sha256').update(key).digest('latin1').slice(0, 16);
 }
 
-function reject(report: ImportReport, row: ImportRow, reason: string): void {
+function reject(report: MapImportReport, row: ImportRow, reason: string): void {
   report.rejectedCount += 1;
   if (report.rejected.length === MAX_REPORTED) return;
   const localCode = row.given.localCode?.slice(0, 200) ?? null;

@@ -1,25 +1,28 @@
 /**
- * How far this node has heard of changes. Whatever finished before a statement was sent on the live connection
- * has been heard of once that statement is answered (docs/adr/0004).
+ * Tracks which change notifications this process has received. A change that was committed before a statement was sent
+ * on the live connection is known once that statement is answered (docs/adr/0004).
  * Contract: ACC-16, ACC-17.
  */
 import { createBatcher } from '../platform/db/batch.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { LiveConnection } from '../platform/db/live-connection.ts';
 
-export interface Hearing {
-  /** The live connection, while it is up; what is sent on it counts. */
+export interface ChangeNotifications {
+  /** The live connection, while it is up; statements on it count. */
   connection(): Queryable | undefined;
-  /** A point in time, for `since`. */
+  /** A point in time, for `receivedUntil`. */
   mark(): number;
   /**
-   * Resolves once every change that was finished at the mark has been heard of. Where that cannot be known,
-   * `onDoubt` is called first. Never rejects.
+   * Resolves once every change that was committed before the mark is known. Where that cannot be told, `onDoubt` is
+   * called first. Never rejects.
    */
-  since(mark: number): Promise<void>;
+  receivedUntil(mark: number): Promise<void>;
 }
 
-export function createHearing(live: Pick<LiveConnection, 'client'>, onDoubt: () => void): Hearing {
+export function createChangeNotifications(
+  live: Pick<LiveConnection, 'client'>,
+  onDoubt: () => void,
+): ChangeNotifications {
   let sent = 0;
   let answered = 0;
 
@@ -53,8 +56,8 @@ export function createHearing(live: Pick<LiveConnection, 'client'>, onDoubt: () 
   return {
     connection,
     mark: () => sent,
-    async since(mark) {
-      // While nothing is heard, callers are read from the database anyway.
+    async receivedUntil(mark) {
+      // While the live connection is down, callers are read from the database anyway.
       if (answered <= mark) await roundTrip(null).catch(() => null);
     },
   };

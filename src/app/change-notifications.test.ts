@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type pg from 'pg';
-import { createHearing } from './hearing.ts';
+import { createChangeNotifications } from './change-notifications.ts';
 
 /** A live connection whose statements wait until the test ends them. */
 function connection() {
@@ -27,26 +27,26 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
   return Promise.race([promise.then(() => true), turn().then(() => false)]);
 }
 
-describe('createHearing', () => {
+describe('createChangeNotifications', () => {
   it('waits for no round trip when a statement sent after the mark was answered', async () => {
     const { waiting, client } = connection();
-    const hearing = createHearing({ client: () => client }, () => assert.fail('no doubt'));
-    const mark = hearing.mark();
-    const append = hearing.connection()?.query(STATEMENT);
+    const changes = createChangeNotifications({ client: () => client }, () => assert.fail('no doubt'));
+    const mark = changes.mark();
+    const append = changes.connection()?.query(STATEMENT);
     waiting[0]?.answer();
     await append;
-    await hearing.since(mark);
+    await changes.receivedUntil(mark);
     assert.equal(waiting.length, 1);
   });
 
   it('does not count a statement that was sent before the mark, however late it is answered', async () => {
     const { waiting, client } = connection();
-    const hearing = createHearing({ client: () => client }, () => assert.fail('no doubt'));
-    const earlier = hearing.connection()?.query(STATEMENT);
-    const mark = hearing.mark();
+    const changes = createChangeNotifications({ client: () => client }, () => assert.fail('no doubt'));
+    const earlier = changes.connection()?.query(STATEMENT);
+    const mark = changes.mark();
     waiting[0]?.answer();
     await earlier;
-    const since = hearing.since(mark);
+    const since = changes.receivedUntil(mark);
     assert.equal(await settled(since), false);
     assert.equal(waiting.length, 2);
     waiting[1]?.answer();
@@ -55,11 +55,11 @@ describe('createHearing', () => {
 
   it('makes one round trip for those that wait together, and a new one for who comes later', async () => {
     const { waiting, client } = connection();
-    const hearing = createHearing({ client: () => client }, () => assert.fail('no doubt'));
-    const together = [hearing.since(hearing.mark()), hearing.since(hearing.mark())];
+    const changes = createChangeNotifications({ client: () => client }, () => assert.fail('no doubt'));
+    const together = [changes.receivedUntil(changes.mark()), changes.receivedUntil(changes.mark())];
     await turn();
     assert.equal(waiting.length, 1);
-    const later = hearing.since(hearing.mark());
+    const later = changes.receivedUntil(changes.mark());
     await turn();
     waiting[0]?.answer();
     await Promise.all(together);
@@ -72,22 +72,22 @@ describe('createHearing', () => {
   it('is in doubt when a statement fails, before anyone goes on, and never rejects', async () => {
     const { waiting, client } = connection();
     let doubts = 0;
-    const hearing = createHearing({ client: () => client }, () => {
+    const changes = createChangeNotifications({ client: () => client }, () => {
       doubts += 1;
     });
-    const since = hearing.since(hearing.mark()).then(() => doubts);
+    const since = changes.receivedUntil(changes.mark()).then(() => doubts);
     await turn();
     waiting[0]?.fail();
     assert.equal(await since, 1);
-    const append = hearing.connection()?.query(STATEMENT);
+    const append = changes.connection()?.query(STATEMENT);
     waiting[1]?.fail();
     await assert.rejects(append ?? Promise.resolve(), /terminated/);
     assert.equal(doubts, 2);
   });
 
   it('waits for nothing while the connection is down: callers are read each time then [SEC-21]', async () => {
-    const hearing = createHearing({ client: () => undefined }, () => undefined);
-    assert.equal(hearing.connection(), undefined);
-    await hearing.since(hearing.mark());
+    const changes = createChangeNotifications({ client: () => undefined }, () => undefined);
+    assert.equal(changes.connection(), undefined);
+    await changes.receivedUntil(changes.mark());
   });
 });
