@@ -7,11 +7,11 @@ import passedTitles from './passed-titles.ts';
 
 const TESTS = `
   import { describe, test, it } from 'node:test';
-  test('passes [HTTP-1]', () => {});
-  test('fails [HTTP-2]', () => { throw new Error('no'); });
-  test('is skipped [HTTP-3]', { skip: 'not here' }, () => {});
-  test('is to be done [HTTP-4]', { todo: true }, () => {});
-  describe('a group [HTTP-5]', () => { it('passes inside [HTTP-6]', () => {}); });
+  test('passes', () => {});
+  test('fails', () => { throw new Error('no'); });
+  test('is skipped', { skip: 'not here' }, () => {});
+  test('is to be done', { todo: true }, () => {});
+  describe('a group', () => { it('passes inside', () => {}); });
 `;
 
 test('only tests that ran and passed are told, not groups of them', async (t) => {
@@ -20,5 +20,5 @@ test('only tests that ran and passed are told, not groups of them', async (t) =>
   const file = join(folder, 'some.test.mjs');
   await writeFile(file, TESTS);
   const titles = await Array.fromAsync(run({ files: [file], isolation: 'none' }).compose(passedTitles));
-  assert.deepEqual(titles.map(String), ['passes [HTTP-1]\n', 'passes inside [HTTP-6]\n']);
+  assert.deepEqual(titles.map(String), ['passes\n', 'passes inside\n']);
 });

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
+import { sendRaw } from '../test-support/raw-http.ts';
 import { rawSampleRequest } from '../test-support/route-requests.ts';
 import { seedRecords } from '../test-support/seed-tenant.ts';
 
+const FORGED = 'forged.example.net';
 const ELSEWHERE = 'https://elsewhere.example.org';
 /** The public keys, whose address no version changes, and the page of a setup link. */
 const OUTSIDE_THE_VERSION = /^\/(\.well-known\/jwks\.json|console\/)/;
@@ -44,6 +46,22 @@ describe('every path', () => {
           assert.doesNotMatch(name, /^access-control-/, `${method} ${entry.path}`);
       assert.ok((answers[1]?.status ?? 0) >= 400, `${entry.path} answers a preflight`);
     }
+  });
+
+  it('makes its links from the public address, whatever the request says of hosts [HTTP-22]', async () => {
+    const tenant = await api.createTenant();
+    const seeds = await seedRecords(api.database.pool, tenant);
+    const { token } = await api.createAccount(tenant);
+    const port = Number(new URL(api.origin).port);
+    let links = 0;
+    for (const entry of api.api.routes.filter(({ method }) => method === 'GET')) {
+      const request = rawSampleRequest(entry, seeds, token);
+      const hosts = { host: FORGED, 'x-forwarded-host': FORGED, forwarded: `host=${FORGED}` };
+      const { body } = await sendRaw(port, { ...request, headers: { ...request.headers, ...hosts } });
+      assert.ok(!body.includes(FORGED), entry.path);
+      if (body.includes(`"${api.baseUrl}/`)) links += 1;
+    }
+    assert.ok(links > 3, 'there are links');
   });
 
   it('answers with the correlation id of its caller, or with a new one where that is none [HTTP-7]', async () => {

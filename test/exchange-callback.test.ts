@@ -269,7 +269,7 @@ describe('callback', () => {
     assert.equal((await callback(accepted('№ 12/é 3'))).status, 200);
   });
 
-  it('answers 413 past 256 KiB and takes what is just below [EXC-42]', async () => {
+  it('answers 413 past 256 KiB and takes what is just below [HTTP-16, EXC-42]', async () => {
     const padded = (size: number) => {
       const body = JSON.stringify(accepted());
       return body + ' '.repeat(size - body.length);
@@ -280,7 +280,7 @@ describe('callback', () => {
 });
 
 describe('callback signature', () => {
-  it('refuses everything unauthenticated with one and the same 401 [EXC-36, EXC-37, SEC-18]', async () => {
+  it('refuses everything unauthenticated with one and the same 401 [EXC-36, EXC-37, EXC-52, SEC-18]', async () => {
     const body = JSON.stringify(accepted());
     const good = sign(body);
     const other = await connect({ pool: pool(), keys: api.keys }, tenant, {

@@ -215,7 +215,7 @@ async function settled(timeoutMs: number): Promise<{ patient_id: string; held_re
   }
 }
 
-it('loses and reorders nothing, whatever is killed [EXC-8, EXC-13, EXC-20, EXC-50]', {
+it('loses and reorders nothing, whatever is killed [LOG-17, EXC-8, EXC-13, EXC-20, EXC-50]', {
   timeout: 240_000,
 }, async (t) => {
   await Promise.all([change(), killAll()]);

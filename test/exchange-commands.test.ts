@@ -248,7 +248,7 @@ it('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, 
   );
 });
 
-it('the simulator takes a signed delivery, confirms it, and fails when told to', async () => {
+it('the simulator takes a signed delivery, confirms it, and fails when told to [EXC-52]', async () => {
   const file = join(folder, 'connection.json');
   const address = `http://127.0.0.1:${45_000 + Math.floor(Math.random() * 10_000)}`;
   const connection = await json(

@@ -336,7 +336,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     assert.doesNotMatch(text, /family|column|select/);
   });
 
-  it('left no password, token, setup link or secret readable in the database [SEC-13]', async () => {
+  it('left no password, token, setup link or secret readable in the database [SIGN-IN-45, SEC-13]', async () => {
     const contents = await readTables();
     const placesOf = (secret: string) => {
       const bytes = Buffer.from(secret);

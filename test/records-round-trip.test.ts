@@ -44,7 +44,7 @@ test('importing the same files again changes nothing [IN-15]', async () => {
   assert.deepEqual(await versions(), before);
 });
 
-test("each patient's Encounters come back once each, newest first, equal to the source", async () => {
+test("each patient's Encounters come back once each, newest first, equal to the source [ENC-36]", async () => {
   const sources = resources.filter(({ resourceType }) => resourceType === 'Encounter');
   assert.ok(sources.length > 20, 'the records hold enough to page through');
   const sourceOf = new Map(sources.map((source) => [String(source.id), source]));

@@ -137,7 +137,7 @@ describe('an order that is too large for one answer', () => {
     await assert.rejects(load(key(2)), (error) => error instanceof HttpError && error.statusCode === 422);
   });
 
-  test('documents beyond what PostgreSQL holds in one value harm no order that is asked for at the same time', async () => {
+  test('documents beyond what PostgreSQL holds in one value harm no order that is asked for at the same time [FETCH-24]', async () => {
     await api.database.pool.query({
       text: `
         insert into investigation_document (organisation_id, facility_id, report_id, position, media_type, content)

@@ -122,7 +122,7 @@ describe('PUT /terminology/maps', () => {
     );
   });
 
-  test('400 that says what is wrong, without repeating what was sent', async () => {
+  test('400 that says what is wrong, without repeating what was sent [TERM-6]', async () => {
     for (const [fields, message] of [
       [{ targetCode: '718-8' }, /check digit/],
       [{ targetSystem: 'loinc' }, /must be written http:\/\/loinc.org/],

@@ -5,7 +5,7 @@ import { collectionJson, occurrence, summaryCode, writeResource } from './collec
 const observation = (elements: object) => ({ resourceType: 'Observation', id: 'a', ...elements });
 
 describe('the summary beside a resource', () => {
-  test('code: the LOINC one wherever it stands, else the first coding, else the text, else nothing [FETCH-12]', () => {
+  test('code: the LOINC one wherever it stands, else the first coding, else the text, else nothing [FETCH-12, FETCH-15]', () => {
     const local = { system: 'https://hospital.example', code: 'NA' };
     assert.deepEqual(summaryCode({ coding: [local, { system: 'http://loinc.org', code: '2951-2' }] }), {
       code: '2951-2',

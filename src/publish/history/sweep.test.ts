@@ -53,7 +53,7 @@ describe('the sweep of publishes', () => {
   const sweep = (settings = {}) =>
     createPublishSweep(database.pool, { ...SWEEP, historyDays: 400, ...settings });
 
-  test('an old publish goes once a later complete one has replaced it', async () => {
+  test('an old publish goes once a later complete one has replaced it [PUB-46]', async () => {
     const subject = randomUUID();
     await ran(500, { subject });
     await ran(450, { subject, outcome: 'failed' });

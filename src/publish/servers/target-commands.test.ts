@@ -58,7 +58,7 @@ describe('interchange target', () => {
     assert.equal((await run('remove --name real')).code, 0);
   });
 
-  test('create, show, list, update, rotate, switch and remove [PUB-8, PUB-9, CMD-15]', async () => {
+  test('create, show, list, update, rotate, switch and remove [PUB-8, PUB-9, PUB-52, CMD-15]', async () => {
     const created = await json(
       `create --name national --base ${server.base}/ --auth bearer --secret-stdin --id-policy server --references send --allow-local-codes`,
       `${SECRET}\n`,

@@ -184,7 +184,7 @@ test('other media types and encodings are 415', async () => {
   }
 });
 
-test('a body past the limit is 413, also when it does not say its length [IN-28]', async () => {
+test('a body past the limit is 413, also when it does not say its length [HTTP-16, IN-28]', async () => {
   const large = `{"resourceType":"Patient","text":"${'x'.repeat(LIMIT)}"}`;
   assert.equal((await send(large)).status, 413);
   assert.equal(await sendChunked(large), 413);

@@ -36,7 +36,7 @@ const participantsOf = (resource: Resource) =>
   );
 
 describe('what is taken', () => {
-  test('a Bundle: records stored, other types counted, what has no place named [IN-6, IN-7]', async () => {
+  test('a Bundle: records stored, other types counted, what has no place named [IN-6, IN-7, IN-23]', async () => {
     const [clinic, doctor, someone] = [
       organization(),
       practitioner(),

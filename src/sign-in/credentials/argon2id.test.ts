@@ -20,6 +20,17 @@ test('a hash made by the reference implementation verifies [SEC-8]', async () =>
   assert.equal(await verifyArgon2id(phc, 'Password'), false);
 });
 
+test('hashing leaves the event loop to others [SEC-8]', async () => {
+  let isDone = false;
+  const hashing = hashArgon2id('x').then(() => {
+    isDone = true;
+  });
+  let turns = 0;
+  for (; !isDone; turns += 1) await new Promise(setImmediate);
+  await hashing;
+  assert.ok(turns > 2, `${turns} turns of the event loop`);
+});
+
 test('a password matches its own hash and no other does', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (one, other) => {

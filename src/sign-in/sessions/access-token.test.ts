@@ -54,7 +54,7 @@ async function assertRefused(token: string, now = NOW): Promise<void> {
   assert.equal(refusal?.headers['www-authenticate'], 'Bearer');
 }
 
-test('a token has exactly the header and claims of the contract and lasts 900 seconds [SIGN-IN-21, SIGN-IN-22]', async () => {
+test('a token has exactly the header and claims of the contract and lasts 900 seconds [SIGN-IN-21, SIGN-IN-22, ACC-15]', async () => {
   const token = await issue();
   assert.deepEqual(decodeProtectedHeader(token), { alg: 'EdDSA', typ: 'at+jwt', kid: signer.kid });
   const { jti, ...claims } = decodeJwt(token);

@@ -49,7 +49,7 @@ describe('which order a part belongs to', () => {
     assert.equal(orderOf({ reports: [report('r', { basedOnId: 'a', orderId: 'b' })] }, 'r'), 'a');
   });
 
-  test('a report: the order of its study, then that of its results, then a made-up one', () => {
+  test('a report: the order of its study, then that of its results, then a made-up one [IN-17]', () => {
     const reports = [report('r', { orderId: 'old', studyIds: ['s'], resultOrderIds: ['of-result'] })];
     const studies = [study('s', { basedOnId: 'of-study' })];
     assert.equal(orderOf({ reports, studies }, 'r'), 'of-study');
