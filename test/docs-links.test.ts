@@ -36,6 +36,22 @@ test('the two indexes name every page, decisions by their titles', () => {
   }
 });
 
+test('files and folders that pages name are there', () => {
+  const missing: string[] = [];
+  let named = 0;
+  for (const page of PAGES) {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    for (const [, path = ''] of text.matchAll(
+      /`((?:src|tools|local-postgres|test|test-support|scripts|bench|migrations)\/[\w./*-]+)`/g,
+    )) {
+      named += 1;
+      if (globSync(path, { cwd: ROOT }).length === 0) missing.push(`${page}: ${path}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+  assert.ok(named > 100, 'the pages are read');
+});
+
 function leadsSomewhere(page: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? page : relative('', join(dirname(page), path));
