@@ -82,7 +82,7 @@ function timeChoice(
       ...(withTiming ? exactJson(alias, [`${prefix}_timing`]) : []),
     ],
     read(reader, name, { scope }) {
-      const read = readTime(reader, name, { types, timeZone: scope.timeZone });
+      const read = readTime(reader, name, types);
       if (read === undefined) return { values: {} };
       const values = {
         [`${prefix}_type`]: read.type,
@@ -114,11 +114,7 @@ interface ReadTime {
   timing?: Timing | undefined;
 }
 
-function readTime(
-  reader: ElementReader,
-  prefix: string,
-  { types, timeZone }: { types: readonly TimeType[]; timeZone: string },
-): ReadTime | undefined {
+function readTime(reader: ElementReader, prefix: string, types: readonly TimeType[]): ReadTime | undefined {
   const name = reader.choice(prefix);
   if (name === undefined) return undefined;
   const given = name.slice(prefix.length);
@@ -136,7 +132,7 @@ function readTime(
       };
     case 'Period': {
       const bounds = reader.child(name);
-      const { start, end } = bounds === undefined ? {} : periodBounds(bounds, timeZone);
+      const { start, end } = bounds === undefined ? {} : periodBounds(bounds);
       if (start === undefined && end === undefined) reader.fail(name, 'has neither start nor end');
       return { type, start, end };
     }

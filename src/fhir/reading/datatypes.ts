@@ -87,11 +87,12 @@ export function humanName(reader: ElementReader): HumanName | undefined {
   });
 }
 
-/** A Period's bounds; rejects one that ends before it starts (R4 invariant per-1). */
-export function periodBounds(
-  reader: ElementReader,
-  timeZone = 'UTC',
-): { start: FhirDateTime | undefined; end: FhirDateTime | undefined } {
+/** A Period's bounds; rejects one that ends before it starts (R4 invariant per-1), by the days of the facility. */
+export function periodBounds(reader: ElementReader): {
+  start: FhirDateTime | undefined;
+  end: FhirDateTime | undefined;
+} {
+  const { timeZone } = reader;
   const start = reader.dateTime('start');
   const end = reader.dateTime('end');
   if (start !== undefined && end !== undefined && isBefore(end, start.span(timeZone).start, timeZone))

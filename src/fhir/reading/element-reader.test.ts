@@ -5,7 +5,7 @@ import { address, codeableConcept, contactPoint, identifier, period } from './da
 import { ElementReader } from './element-reader.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
-const read = (value: unknown): ElementReader => new ElementReader({ x: value }, 'T');
+const read = (value: unknown): ElementReader => new ElementReader({ x: value }, 'T', 'UTC');
 const refuses = (work: () => unknown, message: string) => assert.throws(work, new ResourceRejected(message));
 
 test('values of each data type, and what each refuses', () => {
@@ -68,20 +68,23 @@ test('dates and date-times as R4 writes them, on days that exist', () => {
 });
 
 test('decimals keep their digits [HTTP-29]', () => {
-  const reader = new ElementReader(parseFhirJson('{"x":1.20}') as JsonObject, 'T');
+  const reader = new ElementReader(parseFhirJson('{"x":1.20}') as JsonObject, 'T', 'UTC');
   assert.equal(String(reader.decimal('x')), '1.20');
   refuses(() => read('1.2').decimal('x'), 'T.x is not a number');
 });
 
 test('elements that nobody reads are named, once for each item, nested ones too [IN-7]', () => {
-  const reader = ElementReader.of({
-    resourceType: 'Patient',
-    id: '1',
-    active: true,
-    _birthDate: {},
-    extension: [{}, {}],
-    name: [{ family: 'A', _family: {} }, { text: 'B' }],
-  });
+  const reader = ElementReader.of(
+    {
+      resourceType: 'Patient',
+      id: '1',
+      active: true,
+      _birthDate: {},
+      extension: [{}, {}],
+      name: [{ family: 'A', _family: {} }, { text: 'B' }],
+    },
+    'UTC',
+  );
   reader.boolean('active');
   for (const name of reader.children('name')) name.string('family');
   assert.deepEqual(reader.unread(), [
@@ -94,16 +97,16 @@ test('elements that nobody reads are named, once for each item, nested ones too 
 });
 
 test('a choice is given in one type', () => {
-  assert.equal(new ElementReader({ valueString: 'a', values: 1 }, 'T').choice('value'), 'valueString');
-  assert.equal(new ElementReader({ valued: 1 }, 'T').choice('value'), undefined);
+  assert.equal(new ElementReader({ valueString: 'a', values: 1 }, 'T', 'UTC').choice('value'), 'valueString');
+  assert.equal(new ElementReader({ valued: 1 }, 'T', 'UTC').choice('value'), undefined);
   refuses(
-    () => new ElementReader({ valueString: 'a', valueInteger: 1 }, 'T').choice('value'),
+    () => new ElementReader({ valueString: 'a', valueInteger: 1 }, 'T', 'UTC').choice('value'),
     'T.value[x] is given in more than one type',
   );
 });
 
 test('data types keep what is known, in one order, and nothing empty', () => {
-  const of = (source: JsonObject) => new ElementReader(source, 'T');
+  const of = (source: JsonObject) => new ElementReader(source, 'T', 'UTC');
   assert.deepEqual(
     Object.keys(codeableConcept(of({ text: 't', coding: [{ code: 'c', system: 's' }] })) ?? {}),
     ['coding', 'text'],
@@ -127,8 +130,20 @@ test('data types keep what is known, in one order, and nothing empty', () => {
   });
 });
 
+test('a day that ends a period is a day of the facility', () => {
+  const of = (start: string, end: string, timeZone: string) =>
+    period(new ElementReader({ start, end }, 'T.period', timeZone));
+  // At 23:30 in UTC it is the next day in Lagos, and still the day before in New York.
+  const start = '2024-01-01T23:30:00Z';
+  assert.deepEqual(of(start, '2024-01-01', 'America/New_York'), { start, end: '2024-01-01' });
+  refuses(() => of(start, '2024-01-01', 'Africa/Lagos'), 'T.period ends before it starts');
+  const late = '2024-01-02T03:00:00Z';
+  assert.deepEqual(of(late, '2024-01-01', 'America/New_York'), { start: late, end: '2024-01-01' });
+  refuses(() => of(late, '2024-01-01', 'UTC'), 'T.period ends before it starts');
+});
+
 test('a period ends no earlier than it starts, at the precision that it is written in', () => {
-  const of = (start: string, end: string) => period(new ElementReader({ start, end }, 'T.period'));
+  const of = (start: string, end: string) => period(new ElementReader({ start, end }, 'T.period', 'UTC'));
   for (const [start, end] of [
     ['2024-01-01T10:00:00Z', '2024-01-01T10:00:00Z'],
     ['2024-01-01T10:00:00Z', '2024-01-01'],

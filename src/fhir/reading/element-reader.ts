@@ -20,18 +20,21 @@ const STRING_MAX = 1_048_576;
 export class ElementReader {
   /** Element path without indexes: `Patient.name.given`. */
   readonly path: string;
+  /** Of the facility: a date is a day there. */
+  readonly timeZone: string;
   readonly #source: JsonObject;
   readonly #read = new Set<string>();
   readonly #children: ElementReader[] = [];
 
-  constructor(source: JsonObject, path: string) {
+  constructor(source: JsonObject, path: string, timeZone: string) {
     this.#source = source;
     this.path = path;
+    this.timeZone = timeZone;
   }
 
   /** A reader of a whole resource; `resourceType` and `id` count as read. */
-  static of(resource: JsonObject & { readonly resourceType?: unknown }): ElementReader {
-    const reader = new ElementReader(resource, String(resource.resourceType));
+  static of(resource: JsonObject & { readonly resourceType?: unknown }, timeZone: string): ElementReader {
+    const reader = new ElementReader(resource, String(resource.resourceType), timeZone);
     return reader.ignore('resourceType', 'id');
   }
 
@@ -206,7 +209,7 @@ export class ElementReader {
   #nested(name: string, value: unknown): ElementReader {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Decimal)
       return this.fail(name, 'is not an object');
-    const reader = new ElementReader(value as JsonObject, `${this.path}.${name}`);
+    const reader = new ElementReader(value as JsonObject, `${this.path}.${name}`, this.timeZone);
     this.#children.push(reader);
     return reader;
   }

@@ -94,7 +94,7 @@ export async function mapResources(db: Queryable, request: MapRequest): Promise<
 /** False when references have to be looked up first. */
 function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcome: MapOutcome): boolean {
   const { entry, resource } = item;
-  const reader = ElementReader.of(resource);
+  const reader = ElementReader.of(resource, request.scope.timeZone);
   const context = new EntryMapContext(entry, request);
   try {
     const row = entry.importer.map(reader, context);

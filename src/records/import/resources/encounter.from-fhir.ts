@@ -21,7 +21,7 @@ const LOCATION_STATUSES = ['planned', 'active', 'reserved', 'completed'] as cons
 export function encounterFromFhir(encounter: ElementReader, context: MapContext): RecordRow {
   const { timeZone } = context.scope;
   const period = encounter.child('period');
-  const { start, end } = period === undefined ? {} : periodBounds(period, timeZone);
+  const { start, end } = period === undefined ? {} : periodBounds(period);
   const startsAt = start?.span(timeZone).start.toISOString();
   const identifiers = list(encounter.children('identifier').map(identifier));
   const provider = context.reference(encounter, 'serviceProvider', ['Organization']);
@@ -86,7 +86,7 @@ function participants(encounter: ElementReader, context: MapContext): Record<str
       practitioner_id: individual?.target?.id,
       display: individual?.display,
       type: list(participant.children('type').map(codeableConcept)),
-      ...periodTexts(participant, context),
+      ...periodTexts(participant),
     };
   });
 }
@@ -99,14 +99,14 @@ function locations(encounter: ElementReader, context: MapContext): Record<string
       location_id: stay.required('location', location).target?.id,
       display: location?.display,
       status: stay.code('status', LOCATION_STATUSES),
-      ...periodTexts(stay, context),
+      ...periodTexts(stay),
     };
   });
 }
 
-function periodTexts(parent: ElementReader, { scope }: MapContext) {
+function periodTexts(parent: ElementReader) {
   const period = parent.child('period');
-  const { start, end } = period === undefined ? {} : periodBounds(period, scope.timeZone);
+  const { start, end } = period === undefined ? {} : periodBounds(period);
   return { period_start: start?.text, period_end: end?.text };
 }
 

@@ -46,7 +46,7 @@ type Mapper = (reader: ElementReader, context: MapContext) => RecordRow;
 
 function map(mapper: Mapper, json: string | object, notKept?: string[]) {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
-  const reader = ElementReader.of(parseFhirJson(text) as JsonObject);
+  const reader = ElementReader.of(parseFhirJson(text) as JsonObject, 'Africa/Lagos');
   const row = mapper(reader, context(notKept));
   // What is written: JSON, without what is undefined.
   return { row: JSON.parse(JSON.stringify(row)) as RecordRow, unread: reader.unread() };
