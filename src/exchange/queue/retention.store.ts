@@ -53,29 +53,26 @@ const DONE_LONG_AGO = `
       and h.connection_id = l.connection_id
       and h.patient_id = l.patient_id
   ), true)
-  and coalesce((
-    select max(a.started_at) < ${CUTOFF}
-    from exchange_attempt a
-    where a.organisation_id = $1
-      and a.connection_id = l.connection_id
-      and a.patient_id = l.patient_id
-      and a.sequence = l.sequence
-  ), true)
-  and coalesce((
-    select max(v.decided_at) < ${CUTOFF}
-    from exchange_review v
-    where v.organisation_id = $1
-      and v.connection_id = l.connection_id
-      and v.patient_id = l.patient_id
-      and v.sequence = l.sequence
-  ), true)`;
+  and ${lastIsOld('exchange_attempt', 'started_at')}
+  and ${lastIsOld('exchange_review', 'decided_at')}`;
 
-/** Row `x` is of a delivery in `over o`. */
-const sameDelivery = (x: string) => `
-  ${x}.organisation_id = $1
-  and ${x}.connection_id = o.connection_id
-  and ${x}.patient_id = o.patient_id
-  and ${x}.sequence = o.sequence`;
+/** Rows of `table` that belong to the delivery `l` have no time after the cutoff. */
+function lastIsOld(table: string, time: string): string {
+  return `coalesce((
+    select max(x.${time}) < ${CUTOFF}
+    from ${table} x
+    where ${sameDelivery('x', 'l')}
+  ), true)`;
+}
+
+/** Row `x` is of the delivery `delivery`: by default, one of `over o`. */
+function sameDelivery(x: string, delivery = 'o'): string {
+  return `
+    ${x}.organisation_id = $1
+    and ${x}.connection_id = ${delivery}.connection_id
+    and ${x}.patient_id = ${delivery}.patient_id
+    and ${x}.sequence = ${delivery}.sequence`;
+}
 
 const LOOKED_AT = `
   select connection_id, patient_id, sequence, id, occurred_at as at
