@@ -125,7 +125,7 @@ describe('fullUrl', () => {
     const orderId = path.split('/')[4];
     assert.deepEqual(rows, [
       {
-        action: 'laboratory-order.read',
+        action: 'lab-order.read',
         resource_id: orderId,
         purpose_of_use: 'PAYMENT',
         outcome: 'allowed',

@@ -64,7 +64,7 @@ export async function listOrders(
     translator.translate(scope, codingsOf(items.map(({ code }) => code))),
     authoriseAccess(accessLog, context, {
       patientId,
-      action: `${discipline}-order.list`,
+      action: `${discipline === 'laboratory' ? 'lab' : discipline}-order.list`,
       resourceType: 'ServiceRequest',
       resourceId: null,
       refusedPurposes: found.refusedPurposes,

@@ -250,13 +250,15 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
   test('is traced in the access log with the purpose, OPS when none is named [LOG-2]', async () => {
     await get(`${PATH}?purposeOfUse=TREATMENT`);
     await get();
+    await get(`/investigations/lab/orders?patient=${PATIENT}`);
     const { rows } = await api.database.pool.query({
       text: `select action, resource_id, purpose_of_use, outcome from access_log
-        where organisation_id = $1 and patient_id = $2 order by occurred_at desc, sequence desc limit 2`,
+        where organisation_id = $1 and patient_id = $2 order by occurred_at desc, sequence desc limit 3`,
       values: [tenant.organisationId, PATIENT],
     });
-    const entry = { action: 'laboratory-order.read', resource_id: ORDER, outcome: 'allowed' };
+    const entry = { action: 'lab-order.read', resource_id: ORDER, outcome: 'allowed' };
     assert.deepEqual(rows, [
+      { action: 'lab-order.list', resource_id: null, outcome: 'allowed', purpose_of_use: 'OPS' },
       { ...entry, purpose_of_use: 'OPS' },
       { ...entry, purpose_of_use: 'TREATMENT' },
     ]);

@@ -28,7 +28,7 @@ export function createFetchLabOrder({
   const load = createInvestigationLoader(db);
   return createClinicalFetch(deps, {
     name: 'The laboratory order',
-    action: 'laboratory-order.read',
+    action: 'lab-order.read',
     resourceType: 'ServiceRequest',
     load: (key) => load({ ...key, discipline: 'laboratory' }),
     codings: investigationCodings,
