@@ -163,6 +163,17 @@ describe('the command line', { timeout: 600_000 }, () => {
       [['nonsense'], /unknown command/],
       [['organisation', 'nonsense'], /unknown command|help/],
       [['organisation', 'create'], /--name <name>.*not specified/],
+      [
+        ['connection', 'rotate-secret', organisation],
+        /A value was given without its option\. This command takes its values as options: --id <id>\.\n/,
+      ],
+      [
+        ['delivery', 'list', organisation],
+        /A value was given without its option\..*: --id <ids>, --connection <id>, .*--limit <n>\.\n/,
+      ],
+      [['connection', 'rotate-secret'], /error: required option '--id <id>' not specified\n/],
+      [['organisation', 'list', 'x'], /This command takes no values\. Leave out what was given\./],
+      [['terminology', 'import', 'a.csv', 'b.csv', '--organisation', organisation], /too many arguments/],
       [['organisation', 'create', '--name', ''], /1 to 200/],
       [['organisation', 'create', '--name', 'X', '--id', '7'], /--id must be a UUID, for example/],
       [['organisation', 'create', '--name', 'X', '--nonsense'], /unknown option/],

@@ -67,6 +67,7 @@ import { configureHelp } from './commands/help.ts';
 import { migrateCommand } from './commands/migrate.command.ts';
 import { runRetentionCommand } from './commands/retention.command.ts';
 import { serveCommand, startCommand } from './commands/serve.command.ts';
+import { configureUsageErrors } from './commands/usage-errors.ts';
 import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
 
 export function buildProgram(): Command {
@@ -181,6 +182,7 @@ export function buildProgram(): Command {
   );
   everyCommand(program, (command) => {
     configureHelp(command);
+    configureUsageErrors(command);
     command.exitOverride().showHelpAfterError('(add --help for an example)');
     if (command.commands.length > 0) return;
     if (!command.options.some(({ long }) => long === '--json'))

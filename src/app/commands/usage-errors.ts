@@ -1,0 +1,28 @@
+/** What a command says that was given a value without its option: which options there are to use. */
+import type { Command, ErrorOptions, Option } from 'commander';
+
+const MISSING_OPTION = 'commander.missingMandatoryOptionValue';
+const EXCESS_ARGUMENTS = 'commander.excessArguments';
+
+export function configureUsageErrors(command: Command): void {
+  const error = command.error.bind(command);
+  command.error = (message: string, options?: ErrorOptions): never =>
+    error(misplacedValue(command, options?.code) ?? message, options);
+}
+
+/** Undefined where commander's own message says it. The value is not repeated: it may be a secret. */
+function misplacedValue(command: Command, code: string | undefined): string | undefined {
+  const isMisplaced = command.registeredArguments.length === 0 && command.args.length > 0;
+  if (!isMisplaced || (code !== MISSING_OPTION && code !== EXCESS_ARGUMENTS)) return undefined;
+  const options = code === MISSING_OPTION ? command.options.filter(isMissing) : command.options;
+  const flags = options
+    .filter(({ required, optional }) => required || optional)
+    .map((option) => option.flags);
+  return flags.length === 0
+    ? 'error: This command takes no values. Leave out what was given.'
+    : `error: A value was given without its option. This command takes its values as options: ${flags.join(', ')}.`;
+
+  function isMissing(option: Option): boolean {
+    return option.mandatory && command.getOptionValue(option.attributeName()) === undefined;
+  }
+}
