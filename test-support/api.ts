@@ -93,7 +93,11 @@ export interface TestApiOptions {
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const masterKey = createMasterKey(randomBytes(32));
-  const source = { name: 'MASTER_KEY', load: async () => masterKey };
+  const source = {
+    name: 'MASTER_KEY',
+    load: async () => masterKey,
+    remedy: async () => 'Give that key.',
+  };
   const keys = await openServiceKeys(database.url, source);
   const clock = { now: options.now ?? new Date() };
   const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.bytes.toString('hex') };

@@ -1,6 +1,6 @@
 /** Rotation of the master key of the embedded database: one command, whose key file is never lost. */
 import assert from 'node:assert/strict';
-import { readFile, rename, stat } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../src/app/config/config.ts';
@@ -57,7 +57,10 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
 
       // Killed after both keys are good, before the file is replaced.
       const source = masterKeySource(loadConfig({ DATA_DIR: data.path }));
-      await addMasterKey(owner, source, createMasterKey(Buffer.from(next.trim(), 'hex')));
+      await addMasterKey(owner, source, {
+        key: createMasterKey(Buffer.from(next.trim(), 'hex')),
+        keep: async () => undefined,
+      });
       await clinic.command('organisation', 'list');
 
       await killedWhileWaiting(owner, 'begin; lock table access_log_writer in share row exclusive mode');
@@ -90,6 +93,29 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     blocker.release(true);
     await waitUntil(async () => !(await rotationWaits(owner)), 'the rotation is gone');
   }
+
+  it('says of another MASTER_KEY where the key of this database is', async () => {
+    const list = async (env: Record<string, string>) =>
+      (await runCommand(['organisation', 'list'], { env: { ...clinic.env, ...env } })).stderr;
+    const hint = (name: string) =>
+      new RegExp(`Nothing was changed\\. The key of this database is in ${path}: unset ${name}\\.`);
+    const MASTER_KEY = '17'.repeat(32);
+    assert.match(await list({ MASTER_KEY }), hint('MASTER_KEY'));
+    const MASTER_KEY_FILE = join(data.path, 'other.key');
+    await writeFile(MASTER_KEY_FILE, MASTER_KEY);
+    assert.match(await list({ MASTER_KEY_FILE }), hint('MASTER_KEY_FILE'));
+
+    await clinic.stop();
+    await rename(path, `${path}.kept`);
+    await rename(MASTER_KEY_FILE, path);
+    assert.match(
+      await list({}),
+      new RegExp(`${path} is key .* expects .* Nothing was changed\\. Put the file back`),
+    );
+    assert.doesNotMatch(await list({ MASTER_KEY: '18'.repeat(32) }), /is in .*master\.key/);
+    await rename(`${path}.kept`, path);
+    await clinic.start();
+  });
 
   it('makes no new key where the key file is lost', async () => {
     await clinic.stop();

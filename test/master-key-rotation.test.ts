@@ -11,6 +11,7 @@ import pg from 'pg';
 import { SEALED_TABLES } from '../src/app/master-key/sealed-tables.ts';
 import { openUnderAny } from '../src/platform/crypto/key-ring.ts';
 import { createMasterKey, unwrapDataKey } from '../src/platform/crypto/master-key.ts';
+import { makePartitions } from '../src/privacy/access-log/access-log-partition.store.ts';
 import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
 import { runCommand, startCommand } from '../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
@@ -71,6 +72,8 @@ describe('rotation of the master key of a database of the operator', { timeout: 
   }
 
   it('has both keys good while processes change over, then the new one alone [OPS-16]', async () => {
+    await makePartitions(owner, new Date('2020-01-01T00:00:00Z'), 1);
+    await clinic.command('access-log', 'archive', '--before', '2020-02', '--out', join(folder, 'archive'));
     const leaked = await dataKeysOf(old);
     const path = join(folder, 'new.key');
     const begun = await rotate(['--write-new-key-file', path, '--json']);
@@ -155,8 +158,11 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await writeFile(join(folder, 'next.key'), key);
     await clinic.command(...ROTATE, '--new-key-file', join(folder, 'next.key'));
     await rename(join(folder, 'next.key'), path);
+    await clinic.useEverything();
     await clinic.command(...ROTATE, '--finish');
     await clinic.useEverything();
+    assert.match(clinic.logs(), /"level":30.*"event":"access-log.chain-renewed"/);
+    assert.doesNotMatch(clinic.logs(), /"level":[56]0/);
     await verifyIsWhole(clinic);
     await isRefused(clinic, old);
   });
@@ -166,6 +172,10 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     assert.equal((await rotate(['--new-key-stdin'], { stdin: `${key}\n` })).code, 0);
     const third = await rotate(['--new-key-stdin'], { stdin: newKey() });
     assert.match(third.stderr, new RegExp(`A rotation to master key ${idOf(key)} is under way`));
+    const unwanted = join(folder, 'unwanted.key');
+    const fourth = await rotate(['--write-new-key-file', unwanted]);
+    assert.match(fourth.stderr, new RegExp(`A rotation to master key ${idOf(key)} is under way`));
+    await assert.rejects(stat(unwanted), { code: 'ENOENT' });
     assert.match((await rotate(['--cancel'], { key })).stderr, /is the new master key/);
     assert.equal((await rotate(['--cancel'])).code, 0);
     await isRefused(clinic, key);

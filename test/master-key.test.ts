@@ -96,6 +96,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
         /MASTER_KEY is key [0-9a-f]{16}.*expects.*[0-9a-f]{16}.*Nothing was changed/s,
         name,
       );
+      assert.doesNotMatch(stderr, /embedded|master\.key|data folder/, name);
     }
     assert.deepEqual(await everyRow(), rowsBefore);
     assert.deepEqual((await owner.query('select * from pg_authid order by oid')).rows, roles);

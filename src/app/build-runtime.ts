@@ -16,6 +16,7 @@ import {
   type AccessLogWriter,
   createAccessLogWriter,
   HEAD_EVENT,
+  RENEWED_EVENT,
 } from '../privacy/access-log/access-log.writer.ts';
 import { newestChainKey } from '../privacy/access-log/access-log-keys.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/callers/caller-directory.ts';
@@ -196,6 +197,11 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     chainKey: (on) => newestChainKey(keys, on),
     now,
     onError: (error) => log.error(errorFields(error), 'access log not written'),
+    onRenewed: (writerId) =>
+      log.info(
+        { event: RENEWED_EVENT, writerId },
+        'the master key was rotated, so this process begins a new chain of the access log; nothing was lost',
+      ),
     onGroup: (entries) => {
       metrics.accessLogEntries.inc(entries);
       metrics.accessLogGroups.inc();

@@ -14,23 +14,40 @@ import { ConfigError } from './environment.ts';
 /** A file is read anew each time, because a rotation replaces it. */
 export function masterKeySource(config: Config): MasterKeySource {
   const { masterKey } = config;
+  const path = masterKeyPath(config);
+  const remedy = (name: string) => (expectedIds: readonly string[]) =>
+    otherKeyRemedy(name, config.database.kind === 'embedded' ? path : undefined, expectedIds);
   if (masterKey.kind === 'value') {
     const key = createMasterKey(masterKey.key);
-    return { name: 'MASTER_KEY', load: async () => key };
+    return { name: 'MASTER_KEY', load: async () => key, remedy: remedy('MASTER_KEY') };
   }
   if (masterKey.kind === 'file')
     return {
       name: 'MASTER_KEY_FILE',
       load: async () => createMasterKey(await readKeyFile('MASTER_KEY_FILE', masterKey.path)),
+      remedy: remedy('MASTER_KEY_FILE'),
     };
-  const path = masterKeyPath(config);
   return {
     name: path,
     async load() {
       await makeFirstKey(config.dataDir, path);
       return createMasterKey(await readKeyFile(path, path));
     },
+    remedy: async () =>
+      'Put the file back that belongs to this database, from a backup, or set MASTER_KEY to the key.',
   };
+}
+
+/** `ownPath`: where the embedded database has a key of its own. It is named only where it is the right one. */
+async function otherKeyRemedy(
+  name: string,
+  ownPath: string | undefined,
+  expectedIds: readonly string[],
+): Promise<string> {
+  const own = ownPath === undefined ? undefined : await readKeyFile(ownPath, ownPath).catch(() => undefined);
+  if (own !== undefined && expectedIds.includes(createMasterKey(own).id))
+    return `The key of this database is in ${ownPath}: unset ${name}.`;
+  return `Set ${name} to that key, or use the database that belongs to the key given.`;
 }
 
 /** Where the key that is made for the embedded database is kept. */

@@ -15,22 +15,34 @@ export interface NewKeyOptions {
   writeNewKeyFile?: string;
 }
 
+export interface NewKey {
+  key: MasterKey;
+  /** Writes a key that was made here to its file. Rejects where the file is there already. */
+  keep(): Promise<void>;
+}
+
 /** The new master key of an operator. Throws UsageError unless exactly one place is named. */
-export async function readNewKey(options: NewKeyOptions, stdin: Readable): Promise<MasterKey> {
+export async function readNewKey(options: NewKeyOptions, stdin: Readable): Promise<NewKey> {
   const { newKeyFile, newKeyStdin, writeNewKeyFile } = options;
   if ([newKeyFile, newKeyStdin, writeNewKeyFile].filter((given) => given !== undefined).length !== 1)
     throw new UsageError(
       'Say where the new master key comes from, once: --new-key-file, --new-key-stdin or --write-new-key-file.',
     );
-  if (writeNewKeyFile !== undefined) return writeKey(resolve(writeNewKeyFile));
-  if (newKeyFile !== undefined) return createMasterKey(await readKeyFile('--new-key-file', newKeyFile));
+  if (writeNewKeyFile !== undefined) {
+    const key = createMasterKey(randomBytes(32));
+    return { key, keep: () => writeKey(resolve(writeNewKeyFile), key) };
+  }
+  if (newKeyFile !== undefined) return given(await readKeyFile('--new-key-file', newKeyFile));
   const bytes = parseMasterKey(await readSecret(stdin));
   if (bytes === undefined) throw new UsageError(`The key on standard input ${MASTER_KEY_SHAPE}.`);
-  return createMasterKey(bytes);
+  return given(bytes);
 }
 
-async function writeKey(path: string): Promise<MasterKey> {
-  const bytes = randomBytes(32);
+function given(bytes: Buffer): NewKey {
+  return { key: createMasterKey(bytes), keep: async () => undefined };
+}
+
+async function writeKey(path: string, { bytes }: MasterKey): Promise<void> {
   await writeFile(path, `${bytes.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
     ({ code }: NodeJS.ErrnoException) => {
       const reason = code === 'EEXIST' ? 'exists already: use it with --new-key-file, or name another' : code;
@@ -38,15 +50,14 @@ async function writeKey(path: string): Promise<MasterKey> {
     },
   );
   await flushFolder(dirname(path));
-  return createMasterKey(bytes);
 }
 
 /** The key that is to replace the one in the data folder. An interrupted rotation finds the one that it made. */
-export async function nextKey(dataDir: string, path: string): Promise<MasterKey> {
+export async function nextKey(dataDir: string, path: string): Promise<NewKey> {
   const next = nextPath(path);
   await makeKeyOnce(dataDir, next);
   await flushFolder(dataDir);
-  return createMasterKey(await readKeyFile(next, next));
+  return given(await readKeyFile(next, next));
 }
 
 /** Puts the next key in place in one step; the old one stays beside it. Both open the database at that moment. */

@@ -116,8 +116,8 @@ async function begin({ environment, options, owner, source }: Site): Promise<voi
   const added = await readNewKey(options, environment.stdin);
   const { dataKeys } = await addMasterKey(owner, source, added);
   environment.print(
-    { masterKeyId: added.id, oldMasterKeyId: old.id, dataKeys, finished: false },
-    `Master key ${added.id} opens the database now, beside ${old.id}.
+    { masterKeyId: added.key.id, oldMasterKeyId: old.id, dataKeys, finished: false },
+    `Master key ${added.key.id} opens the database now, beside ${old.id}.
 Next:
   1. Give every process of the service the new key: set MASTER_KEY, or replace the file of MASTER_KEY_FILE, and restart
      them one after another. Those with the old key go on serving meanwhile.

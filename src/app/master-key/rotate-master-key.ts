@@ -20,8 +20,15 @@ import { type MasterKey, type MasterKeySource, wrapDataKey } from '../../platfor
 import { type Resealed, resealTable } from '../../platform/crypto/sealed-table.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { listWriters } from '../../privacy/access-log/access-log-chain.store.ts';
-import { CHAINS_NAME, resealAccessLog } from '../../privacy/access-log/access-log-keys.ts';
+import {
+  ARCHIVES_NAME,
+  CHAINS_NAME,
+  resealAccessLog,
+  resealArchives,
+} from '../../privacy/access-log/access-log-keys.ts';
+import { listArchives } from '../../privacy/archive/archive.store.ts';
 import { askForRenewal, holdersOfOtherKeys } from './key-holders.ts';
+import type { NewKey } from './new-key.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
 
 /** Processes take a replaced key file over within this time, when they can. */
@@ -40,11 +47,14 @@ export async function readRotation(db: Queryable): Promise<KeyRotation> {
   return { masterKeyIds: masterKeyIds(rows), dataKeys: new Set(rows.map(({ number }) => number)).size };
 }
 
-/** Let a new master key open the database beside the one of `source`. Doing it twice changes nothing more. */
+/**
+ * Let a new master key open the database beside the one of `source`. Doing it twice changes nothing more. `keep` stores
+ * the key, once it is sure that it is taken; when it rejects, nothing is changed.
+ */
 export async function addMasterKey(
   owner: Pool,
   source: MasterKeySource,
-  added: MasterKey,
+  { key: added, keep }: NewKey,
 ): Promise<KeyRotation> {
   return transaction(owner, async (client) => {
     const { masterKey, dataKeys, rows } = await lockedKeys(client, source);
@@ -61,6 +71,7 @@ export async function addMasterKey(
         const wrapped = wrapDataKey(added, index + 1, dataKey);
         await insertDataKey(client, { number: index + 1, masterKeyId: added.id, wrapped });
       }
+    await keep();
     return readRotation(client);
   });
 }
@@ -109,14 +120,16 @@ export async function planRotation(
   const sealed = [];
   for (const { name, list } of SEALED_TABLES) sealed.push({ name, rows: (await list(db)).length });
   sealed.push({ name: CHAINS_NAME, rows: (await listWriters(db)).length });
+  sealed.push({ name: ARCHIVES_NAME, rows: (await listArchives(db)).length });
   return { sealed, otherHolders: await holdersOfOtherKeys(db, masterKeyId) };
 }
 
 async function resealEverything(client: Client, dataKeys: DataKeys): Promise<Resealed[]> {
   const resealed = [];
   for (const table of SEALED_TABLES) resealed.push(await resealTable(client, table, dataKeys));
-  // Last: requests that write the access log wait from here to the end.
+  // Requests that write the access log wait from here to the end.
   resealed.push(await resealAccessLog(client, dataKeys));
+  resealed.push(await resealArchives(client, dataKeys));
   return resealed;
 }
 

@@ -29,7 +29,7 @@ export async function openDataKeys(
   const rows = await listDataKeys(db);
   if (rows.length === 0) return undefined;
   const masterKey = await source.load();
-  return openRows(rows, masterKey) ?? refuse(source, masterKey, rows);
+  return openRows(rows, masterKey) ?? (await refuse(source, masterKey, rows));
 }
 
 export interface HeldDataKeys extends DataKeySource {
@@ -63,7 +63,7 @@ export function holdDataKeys(pool: Queryable, source: MasterKeySource, opened: O
   ): Promise<OpenedDataKeys | undefined> {
     try {
       const masterKey = await source.load();
-      return openRows(rows, masterKey) ?? refuse(source, masterKey, rows);
+      return openRows(rows, masterKey) ?? (await refuse(source, masterKey, rows));
     } catch (error) {
       if (kept === undefined) throw error;
       return undefined;
@@ -109,10 +109,14 @@ function openRows(rows: readonly WrappedDataKey[], masterKey: MasterKey): Opened
   return newest && { masterKey, dataKeys: [newest, ...older] };
 }
 
-function refuse({ name }: MasterKeySource, { id }: MasterKey, rows: readonly WrappedDataKey[]): never {
-  const expected = [...new Set(rows.map(({ masterKeyId }) => masterKeyId))].join(' or ');
+async function refuse(
+  { name, remedy }: MasterKeySource,
+  { id }: MasterKey,
+  rows: readonly WrappedDataKey[],
+): Promise<never> {
+  const expected = [...new Set(rows.map(({ masterKeyId }) => masterKeyId))];
   throw new WrongMasterKeyError(
-    `${name} is key ${id}, but the database expects master key ${expected}. Nothing was changed. Give that key. With the embedded database it is in the file master.key of the data folder: unset MASTER_KEY. Or use the database that belongs to the key given. See docs/operations.md, "The master key".`,
+    `${name} is key ${id}, but the database expects master key ${expected.join(' or ')}. Nothing was changed. ${await remedy(expected)} See docs/operations.md, "The master key".`,
   );
 }
 

@@ -12,6 +12,8 @@ export interface MasterKeySource {
   /** As the operator knows it: the variable, or the path of the file. */
   name: string;
   load(): Promise<MasterKey>;
+  /** What to do where the database expects other keys, as sentences. */
+  remedy(expectedIds: readonly string[]): Promise<string>;
 }
 
 export function createMasterKey(bytes: Buffer): MasterKey {

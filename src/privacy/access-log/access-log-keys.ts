@@ -6,6 +6,8 @@ import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type DataKeys, deriveKey } from '../../platform/crypto/key-ring.ts';
 import type { Resealed } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import { listArchives, replaceArchiveSeals } from '../archive/archive.store.ts';
+import { isSealed, sealManifest } from '../archive/archive-manifest.ts';
 import type { WriterRow } from './access-log.store.ts';
 import {
   listWriters,
@@ -18,15 +20,16 @@ import { headSeal, registrySeal } from './hash-chain.ts';
 const PURPOSE = 'access-log';
 /** What is sealed, as an operator calls it. */
 export const CHAINS_NAME = 'chains of the access log';
+export const ARCHIVES_NAME = 'archived months of the access log';
 
 /** The key that a new chain has. */
-export async function newestChainKey(keys: KeyRing, db: Queryable): Promise<Uint8Array> {
+export async function newestChainKey(keys: KeyRing, db: Queryable): Promise<Buffer> {
   const [newest] = await keys.deriveAll(db, PURPOSE);
   return newest;
 }
 
 /** The keys of all chains, newest first. */
-export function allChainKeys(keys: KeyRing, db: Queryable): Promise<[Uint8Array, ...Uint8Array[]]> {
+export function allChainKeys(keys: KeyRing, db: Queryable): Promise<[Buffer, ...Buffer[]]> {
   return keys.deriveAll(db, PURPOSE);
 }
 
@@ -36,8 +39,8 @@ export function allChainKeys(keys: KeyRing, db: Queryable): Promise<[Uint8Array,
  * for verification to find.
  */
 export async function resealAccessLog(db: Queryable, dataKeys: DataKeys): Promise<Resealed> {
-  const keys = dataKeys.map((dataKey) => deriveKey(dataKey, PURPOSE));
-  const [newest = Buffer.alloc(0)] = keys;
+  const keys = chainKeys(dataKeys);
+  const [newest] = keys;
   const registry = await readRegistry(db);
   if (
     registry !== undefined &&
@@ -58,6 +61,25 @@ export async function resealAccessLog(db: Queryable, dataKeys: DataKeys): Promis
     resealed: intact.length,
     unreadable: writers.length - intact.length,
   };
+}
+
+/**
+ * Seal the record of every archived month with the newest key; verification takes no other. The files keep the seal that
+ * they have: older keys open it, and the record says what is in them.
+ */
+export async function resealArchives(db: Queryable, dataKeys: DataKeys): Promise<Resealed> {
+  const keys = chainKeys(dataKeys);
+  const manifests = await listArchives(db);
+  const intact = manifests.filter((manifest) => isSealed(keys, manifest));
+  await replaceArchiveSeals(
+    db,
+    intact.map((manifest) => sealManifest(keys, manifest)),
+  );
+  return { name: ARCHIVES_NAME, resealed: intact.length, unreadable: manifests.length - intact.length };
+}
+
+function chainKeys([newest, ...older]: DataKeys): [Buffer, ...Buffer[]] {
+  return [deriveKey(newest, PURPOSE), ...older.map((dataKey) => deriveKey(dataKey, PURPOSE))];
 }
 
 /** How many chains a data key sealed, and how many another did: tells whether it is the one of this log. */

@@ -62,6 +62,15 @@ export async function insertWriter(db: Queryable, writer: WriterRow): Promise<vo
   });
 }
 
+/** The seal on the head of a chain; undefined when its writer is not registered. */
+export async function readHeadSeal(db: Queryable, writerId: string): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ head_seal: Buffer }>({
+    text: 'select head_seal from access_log_writer where id = $1',
+    values: [writerId],
+  });
+  return rows[0]?.head_seal;
+}
+
 /**
  * Append entries and move the writer's head, in one statement and one round trip. Returns false when the
  * head is not as the writer left it, the seal included; nothing is written then.

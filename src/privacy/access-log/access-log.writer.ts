@@ -8,12 +8,20 @@ import { DatabaseError } from 'pg';
 import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { transaction } from '../../platform/db/database.ts';
 import { unavailable } from '../../platform/http/errors.ts';
-import { appendEntries, type HashedEntry, insertWriter, nextWriterNumber } from './access-log.store.ts';
+import {
+  appendEntries,
+  type HashedEntry,
+  insertWriter,
+  nextWriterNumber,
+  readHeadSeal,
+} from './access-log.store.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
 import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts';
 
 /** Name of the log event that notes the head of a chain. */
 export const HEAD_EVENT = 'access-log.head';
+/** Name of the log event that a rotation of the master key ended a chain, and another begins. */
+export const RENEWED_EVENT = 'access-log.chain-renewed';
 /** Entries in one statement at most. */
 const MAX_GROUP = 2_000;
 
@@ -22,9 +30,11 @@ export interface AccessLogWriterOptions {
   /** The connection to append on, when there is a better one than the pool (docs/adr/0004). */
   connection?: () => Queryable | undefined;
   /** The 32-byte key of a new chain, asked in the transaction that registers it. */
-  chainKey: (db: Queryable) => Promise<Uint8Array>;
+  chainKey: (db: Queryable) => Promise<Buffer>;
   now: () => Date;
   onError: (error: Error) => void;
+  /** Told the writer of a chain that a rotation of the master key ended. Nothing is lost: another chain begins. */
+  onRenewed?: (writerId: string) => void;
   /** Told the size of each group that was written. */
   onGroup?: (entries: number) => void;
 }
@@ -44,7 +54,7 @@ interface Waiting {
 
 interface Chain {
   writerId: string;
-  key: Uint8Array;
+  key: Buffer;
   sequence: number;
   hash: Buffer;
   /** Of the head as this writer left it. */
@@ -114,10 +124,20 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
       if (isRolledBack(error)) chain = started;
       throw error;
     });
-    // A rotation of the master key seals heads anew, which ends their chains.
-    if (!written)
-      throw new Error('the head of the access log chain was changed by someone else; a new chain begins');
+    if (!written) {
+      if (!(await isSealedAnew(started)))
+        throw new Error('the head of the access log chain was changed by someone else; a new chain begins');
+      options.onRenewed?.(writerId);
+      return append(entries);
+    }
     chain = { writerId, key, sequence, hash, seal };
+  }
+
+  /** A rotation of the master key leaves a head where it was, under a seal of the newest key, which ends the chain. */
+  async function isSealedAnew({ writerId, key, sequence, hash }: Chain): Promise<boolean> {
+    const newest = await options.chainKey(options.pool);
+    const seal = await readHeadSeal(options.pool, writerId);
+    return !newest.equals(key) && seal?.equals(headSeal(newest, writerId, sequence, hash)) === true;
   }
 
   async function startChain(): Promise<Chain> {

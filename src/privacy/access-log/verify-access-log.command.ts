@@ -1,5 +1,5 @@
 /** `interchange access-log verify`. Contract: LOG-15. */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
@@ -29,11 +29,12 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
     )
     .action(async ({ heads, archive }: { heads?: string; archive?: string }) => {
       const noted = heads === undefined ? [] : await readHeads(heads);
+      const archiveFolder = archive === undefined ? undefined : await existingFolder(archive);
       const result = await environment.withSession(({ db, keys }) =>
         verifyAccessLog(db, (on) => allChainKeys(keys, on), {
           noted,
           onProgress: progress(environment),
-          ...(archive === undefined ? {} : { archiveFolder: resolve(archive) }),
+          ...(archiveFolder === undefined ? {} : { archiveFolder }),
         }),
       );
       environment.print(result, summary(result));
@@ -51,6 +52,7 @@ function summary(result: VerificationResult): string {
   if (ok)
     return [
       `The access log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'} in ${writers} ${writers === 1 ? 'chain' : 'chains'}, none changed or removed.`,
+      ...headLines(result),
       ...archiveLines(result),
     ].join('\n');
   const lines = faults.map(
@@ -65,15 +67,37 @@ function summary(result: VerificationResult): string {
   return `The access log is NOT whole:\n${lines.join('\n')}${hint}`;
 }
 
+function headLines({ headsCompared }: VerificationResult): string[] {
+  if (headsCompared === 0) return [];
+  return [
+    headsCompared === 1
+      ? '1 noted head was compared, and is part of its chain.'
+      : `${headsCompared} noted heads were compared, and are part of their chains.`,
+  ];
+}
+
 function archiveLines({ archived, headsInArchives }: VerificationResult): string[] {
-  const { months, entries, filesChecked } = archived;
-  if (months.length === 0) return [];
+  const { months, entries, filesChecked, filesRead } = archived;
+  if (months.length === 0) return filesChecked ? ['No month was archived, so no archive file was read.'] : [];
   const span = months.length === 1 ? months[0] : `${months[0]} to ${months.at(-1)}`;
-  if (filesChecked) return [`The files of ${span} are whole, too: ${entries} entries that join the chains.`];
+  if (filesChecked)
+    return [
+      `${filesRead} archive ${filesRead === 1 ? 'file was' : 'files were'} read.`,
+      `The files of ${span} are whole, too: ${entries} entries that join the chains.`,
+    ];
   const heads = headsInArchives === 0 ? '' : ` ${headsInArchives} of the noted heads lie there.`;
   return [
     `${entries} more entries are archived (${span}).${heads} Check their files with --archive <folder>.`,
   ];
+}
+
+async function existingFolder(path: string): Promise<string> {
+  const folder = resolve(path);
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory() === true) return folder;
+  throw new UsageError(
+    `--archive ${folder} is not a folder. Name the folder that interchange access-log archive --out wrote to.`,
+  );
 }
 
 async function readHeads(path: string): Promise<NotedHead[]> {

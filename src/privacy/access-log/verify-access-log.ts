@@ -1,6 +1,12 @@
 /** Proves that nothing in the access log was changed or removed. Contract: LOG-15, LOG-16. */
 import type { Queryable } from '../../platform/db/database.ts';
-import { type ArchivedRun, archiveName, type ChainKeys } from '../archive/archive-manifest.ts';
+import {
+  type ArchivedRun,
+  archiveName,
+  type ChainKeys,
+  type ReadChainKeys,
+  readUnderKeys,
+} from '../archive/archive-manifest.ts';
 import { type Archives, checkFiles, loadArchives } from '../archive/check-archives.ts';
 import type { HashedEntry, WriterRow } from './access-log.store.ts';
 import {
@@ -30,8 +36,10 @@ export interface VerificationResult {
   writers: number;
   /** Read in the database. */
   entries: number;
-  /** `filesChecked`: their files were read and are good, or are among the faults. */
-  archived: { months: string[]; entries: number; filesChecked: boolean };
+  /** `filesChecked`: their files were read and are good, or are among the faults. `filesRead`: how many there were. */
+  archived: { months: string[]; entries: number; filesChecked: boolean; filesRead: number };
+  /** Noted heads that were compared with the chains. */
+  headsCompared: number;
   /** Heads that were noted of entries which are archived, while no files were given to look for them. */
   headsInArchives: number;
   faults: ChainFault[];
@@ -58,7 +66,7 @@ export interface VerificationOptions {
 /** Walk every chain in pages, through the archived parts of it too. `readKeys`: newest first, the chains have any of them. */
 export async function verifyAccessLog(
   db: Queryable,
-  readKeys: (db: Queryable) => Promise<ChainKeys>,
+  readKeys: ReadChainKeys,
   options: VerificationOptions = {},
 ): Promise<VerificationResult> {
   const { keys, registry, writers } = await readRegister(db, readKeys);
@@ -68,7 +76,8 @@ export async function verifyAccessLog(
   const noted = new Map(
     (options.noted ?? []).map((head) => [positionOf(head.writerId, head.sequence), head.hash]),
   );
-  const log = { db, keys, archives: await loadArchives(db, keys) };
+  const log = { db, keys, readKeys, archives: await loadArchives(db, readKeys) };
+  const headsGiven = noted.size;
   let entries = 0;
   for (const writer of writers) {
     const walked = await walkWriter(log, {
@@ -80,7 +89,7 @@ export async function verifyAccessLog(
     if (walked.fault !== undefined) faults.push(walked.fault);
   }
   const { archives } = log;
-  const headsInArchives = await settleArchives(keys, {
+  const { headsInArchives, filesRead } = await settleArchives(await readKeys(db), {
     archives,
     noted,
     faults,
@@ -102,7 +111,9 @@ export async function verifyAccessLog(
       months: [...new Set(archives.manifests.map(({ month }) => month))],
       entries: archives.manifests.reduce((sum, manifest) => sum + manifest.entries, 0),
       filesChecked: options.archiveFolder !== undefined,
+      filesRead,
     },
+    headsCompared: headsGiven - headsInArchives,
     headsInArchives,
     faults,
     heads: writers.map(toHead),
@@ -118,24 +129,27 @@ interface ArchiveCheck {
   folder: string | undefined;
 }
 
-/** Reads the files where they are given. Resolves to how many noted heads lie in archives that were not read. */
-async function settleArchives(keys: ChainKeys, check: ArchiveCheck): Promise<number> {
+/** Reads the files where they are given. `headsInArchives` lie in archives that were not read. */
+async function settleArchives(
+  keys: ChainKeys,
+  check: ArchiveCheck,
+): Promise<{ headsInArchives: number; filesRead: number }> {
   const { archives, noted, faults, folder } = check;
   const archiveFault = (archive: string, reason: string) =>
     faults.push({ writerId: '', sequence: null, reason, archive });
   for (const manifest of archives.broken) archiveFault(archiveName(manifest), 'its record was changed');
   if (folder !== undefined) {
     const onEntry = (entry: HashedEntry) => meet(noted, entry.writerId, entry);
-    for (const { archive, reason } of await checkFiles(keys, folder, { archives, onEntry }))
-      archiveFault(archive, reason);
-    return 0;
+    const { filesRead, faults: found } = await checkFiles(keys, folder, { archives, onEntry });
+    for (const { archive, reason } of found) archiveFault(archive, reason);
+    return { headsInArchives: 0, filesRead };
   }
   const inside = archives.manifests
     .filter((manifest) => !archives.broken.includes(manifest))
     .flatMap(({ runs }) => runs)
     .flatMap((run) => positionsInside(noted, run));
   for (const position of inside) noted.delete(position);
-  return inside.length;
+  return { headsInArchives: inside.length, filesRead: 0 };
 }
 
 function positionsInside(noted: ReadonlyMap<string, string>, run: ArchivedRun): string[] {
@@ -159,17 +173,12 @@ interface Register {
   writers: WriterRow[];
 }
 
-/** A rotation of the master key renews the keys and every seal at once: what was read is of before it or of after it. */
-async function readRegister(
-  db: Queryable,
-  readKeys: (db: Queryable) => Promise<ChainKeys>,
-): Promise<Register> {
-  const keys = await readKeys(db);
-  // Before the writers: one that registers meanwhile is then not missed.
-  const registry = await readRegistry(db);
-  const writers = await listWriters(db);
-  const isSame = (await readKeys(db)).length === keys.length;
-  return isSame ? { keys, registry, writers } : readRegister(db, readKeys);
+function readRegister(db: Queryable, readKeys: ReadChainKeys): Promise<Register> {
+  return readUnderKeys(db, readKeys, async (keys) => {
+    // Before the writers: one that registers meanwhile is then not missed.
+    const registry = await readRegistry(db);
+    return { keys, registry, writers: await listWriters(db) };
+  });
 }
 
 function toHead(writer: WriterRow) {
@@ -227,6 +236,7 @@ interface Walked {
 interface Log {
   db: Queryable;
   keys: ChainKeys;
+  readKeys: ReadChainKeys;
   archives: Archives;
 }
 
@@ -241,7 +251,7 @@ async function walkWriter(log: Log, walk: Omit<Walk, 'archives'>): Promise<Walke
     const found = JSON.stringify([walked.fault, archives.manifests.length]);
     if (walked.fault === undefined || found === seen) return walked;
     seen = found;
-    log.archives = await loadArchives(log.db, log.keys);
+    log.archives = await loadArchives(log.db, log.readKeys);
   }
 }
 

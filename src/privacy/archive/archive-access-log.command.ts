@@ -26,13 +26,13 @@ export function archiveAccessLogCommand(environment: CommandEnvironment): Comman
     )
     .action(async ({ before, out, keepDetached = false, dryRun = false }: Options) => {
       const folder = resolve(out);
-      const months = await environment.withSession(async ({ db, adminUrl, keys }) => {
+      const months = await environment.withSession(async ({ adminUrl, keys }) => {
         const owner = createPool(
           { url: adminUrl, max: 3, applicationName: 'interchange archive' },
           () => undefined,
         );
         try {
-          return await archiveAccessLog(owner, await allChainKeys(keys, db), {
+          return await archiveAccessLog(owner, (on) => allChainKeys(keys, on), {
             before,
             folder,
             dryRun,

@@ -15,6 +15,7 @@ import { createAccessLogWriter } from '../access-log/access-log.writer.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
 import { type VerificationResult, verifyAccessLog } from '../access-log/verify-access-log.ts';
 import { type ArchiveRequest, archiveAccessLog } from './archive-access-log.ts';
+import { sealManifest } from './archive-manifest.ts';
 
 const MASTER_KEY = randomBytes(32);
 const KEY = createKeyRing(MASTER_KEY).derive('access-log');
@@ -63,6 +64,12 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     return writer.head()?.writerId ?? '';
   }
 
+  async function runs(args: string[], { stdin = '' } = {}): Promise<string> {
+    const { code, stdout, stderr } = await runCommand(args, { env, stdin });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+
   const command = (...args: string[]) =>
     runCommand(['access-log', 'archive', '--before', '2026-03', '--out', out, ...args], { env });
 
@@ -70,7 +77,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     const pool = createPool({ url: database.adminUrl, max: 3, applicationName: 'archive' }, () => undefined);
     const request = { before: '2026-03', folder: out, dryRun: false, keepDetached: false, ...changed };
     try {
-      return await archiveAccessLog(pool, [KEY], { ...request, onProgress: () => undefined });
+      return await archiveAccessLog(pool, async () => [KEY], { ...request, onProgress: () => undefined });
     } finally {
       await pool.end();
     }
@@ -353,6 +360,67 @@ describe('access-log archive', { timeout: 600_000 }, () => {
         (await run('--archive', out)).stdout,
         /access-log-2026-01: its manifest is not in the folder/,
       );
+    });
+
+    it('goes on under another master key, and no longer believes what the old one seals', async () => {
+      assert.equal((await command()).code, 0);
+      const newKey = randomBytes(32).toString('hex');
+      const rotation = ['master-key', 'rotate'];
+      await runs([...rotation, '--new-key-stdin'], { stdin: newKey });
+      env.MASTER_KEY = newKey;
+      const { resealed } = JSON.parse(await runs([...rotation, '--finish', '--json']));
+      assert.deepEqual(resealed.at(-1), {
+        name: 'archived months of the access log',
+        resealed: 2,
+        unreadable: 0,
+      });
+      const run = async () => {
+        const { stdout } = await runCommand(['access-log', 'verify', '--archive', out, '--json'], { env });
+        return JSON.parse(stdout) as VerificationResult;
+      };
+      assert.deepEqual((await run()).faults, []);
+      assert.equal((await run()).archived.filesRead, 2);
+
+      const [{ hash, previous_hash: previousHash }] = await rowsOf(
+        `delete from access_log where writer_id = '${firstWriter}' and sequence = 9 returning hash, previous_hash`,
+      );
+      const forged = sealManifest([KEY], {
+        month: '2026-03',
+        part: 1,
+        file: 'access-log-2026-03.ndjson.gz',
+        sha256: '00'.repeat(32),
+        entries: 1,
+        runs: [
+          {
+            writerId: firstWriter,
+            firstSequence: 9,
+            lastSequence: 9,
+            previousHash: previousHash.toString('hex'),
+            lastHash: hash.toString('hex'),
+          },
+        ],
+      });
+      await owner.query(`insert into access_log_archive values ('2026-03', 1, $1, now())`, [
+        JSON.stringify(forged),
+      ]);
+      const { stdout } = await runCommand(['access-log', 'verify'], { env });
+      assert.match(stdout, /NOT whole[\s\S]*access-log-2026-03: its record was changed/);
+    });
+
+    it('refuses a folder that is not there, and says what was read', async () => {
+      const missing = join(out, 'nowhere');
+      const run = (...args: string[]) => runCommand(['access-log', 'verify', ...args], { env });
+      for (const folder of [missing, join(out, 'heads.json')]) {
+        await writeFile(join(out, 'heads.json'), (await run('--json')).stdout);
+        const { code, stderr } = await run('--archive', folder);
+        assert.equal(code, 2);
+        assert.match(stderr, new RegExp(`--archive ${folder} is not a folder.*access-log archive --out`));
+      }
+      assert.match((await run('--archive', out)).stdout, /No month was archived/);
+      const heads = await run('--heads', join(out, 'heads.json'));
+      assert.match(heads.stdout, /3 noted heads were compared/);
+      await archived();
+      assert.match((await run('--archive', out)).stdout, /2 archive files were read/);
     });
 
     it('is not misled by a month that is archived while it reads', async () => {

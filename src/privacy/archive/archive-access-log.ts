@@ -26,6 +26,7 @@ import {
   type ChainKeys,
   collectRuns,
   isSealed,
+  type ReadChainKeys,
   type RunCollector,
   sealManifest,
 } from './archive-manifest.ts';
@@ -63,7 +64,7 @@ const TURN_MS = 1_000;
 /** Oldest month first, each on its own: what was done stays done when a later one fails. */
 export async function archiveAccessLog(
   owner: Pool,
-  keys: ChainKeys,
+  readKeys: ReadChainKeys,
   request: ArchiveRequest,
 ): Promise<ArchivedMonth[]> {
   await checkMonth(owner, request.before);
@@ -75,7 +76,7 @@ export async function archiveAccessLog(
       archived.push(
         request.dryRun
           ? { month, entries: await countMonth(owner, month) }
-          : await archiveMonth(owner, keys, { ...request, month }),
+          : await archiveMonth(owner, readKeys, { ...request, month }),
       );
     return archived;
   });
@@ -113,17 +114,21 @@ interface MonthRequest extends ArchiveRequest {
   month: string;
 }
 
-async function archiveMonth(owner: Pool, keys: ChainKeys, request: MonthRequest): Promise<ArchivedMonth> {
+async function archiveMonth(
+  owner: Pool,
+  readKeys: ReadChainKeys,
+  request: MonthRequest,
+): Promise<ArchivedMonth> {
   const { month, folder } = request;
   const part = (await countParts(owner, month)) + 1;
   // Entries of a month that has no partition move from the default one into their own.
   const prepare = () => makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
   await prepare();
-  await keepOtherFiles(owner, keys, { month, part, folder });
+  await keepOtherFiles(owner, await readKeys(owner), { month, part, folder });
   for (let tries = 1; tries <= TRIES; tries += 1) {
     await prepare();
-    const manifest = await exportMonth(owner, keys, { ...request, part });
-    if (await remove(owner, manifest, request))
+    const manifest = await exportMonth(owner, await readKeys(owner), { ...request, part });
+    if (await remove(owner, readKeys, { ...request, manifest }))
       return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
   }
   throw new CommandError(
@@ -187,10 +192,14 @@ async function exportMonth(
 }
 
 /** Waits, in short turns that let others pass, while somebody reads the log. */
-async function remove(owner: Pool, manifest: ArchiveManifest, request: MonthRequest): Promise<boolean> {
+async function remove(
+  owner: Pool,
+  readKeys: ReadChainKeys,
+  { manifest, keepDetached }: MonthRequest & { manifest: ArchiveManifest },
+): Promise<boolean> {
   for (let turn = 1; ; turn += 1) {
     try {
-      return await removeMonth(owner, manifest, request);
+      return await removeMonth(owner, readKeys, { manifest, keepDetached });
     } catch (error) {
       const { code } = error as { code?: string };
       const busy = code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;

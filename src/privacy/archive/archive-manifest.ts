@@ -1,5 +1,6 @@
 /** What an archived month of the access log holds: runs of chains, under a seal (docs/adr/0092). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Queryable } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { entryHash } from '../access-log/hash-chain.ts';
 
@@ -40,6 +41,23 @@ export function archiveName({ month, part }: Pick<ArchiveManifest, 'month' | 'pa
 
 /** Keys that chains may have, the newest first: it seals. */
 export type ChainKeys = readonly [newest: Uint8Array, ...older: Uint8Array[]];
+
+/** As the database has them by now. In a transaction the newest stays that until the end of it. */
+export type ReadChainKeys = (db: Queryable) => Promise<ChainKeys>;
+
+/**
+ * A rotation of the master key renews the keys and every seal in the database at once: what is read under them is of
+ * before it or of after it.
+ */
+export async function readUnderKeys<T>(
+  db: Queryable,
+  readKeys: ReadChainKeys,
+  read: (keys: ChainKeys) => Promise<T>,
+): Promise<T> {
+  const keys = await readKeys(db);
+  const found = await read(keys);
+  return (await readKeys(db)).length === keys.length ? found : readUnderKeys(db, readKeys, read);
+}
 
 export function sealManifest([newest]: ChainKeys, manifest: Omit<ArchiveManifest, 'seal'>): ArchiveManifest {
   return { ...manifest, seal: sealOf(newest, manifest).toString('hex') };

@@ -3,7 +3,12 @@ import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { type EntryRow, toHashedEntry } from '../access-log/access-log-chain.store.ts';
-import type { ArchivedRun, ArchiveManifest } from './archive-manifest.ts';
+import {
+  type ArchivedRun,
+  type ArchiveManifest,
+  type ReadChainKeys,
+  sealManifest,
+} from './archive-manifest.ts';
 
 const PAGE = 5_000;
 
@@ -12,6 +17,22 @@ export async function listArchives(db: Queryable): Promise<ArchiveManifest[]> {
     text: 'select manifest from access_log_archive order by month, part',
   });
   return rows.map(({ manifest }) => manifest);
+}
+
+/** With another seal in place of the one that each has. Needs the owner of the schema. */
+export async function replaceArchiveSeals(
+  owner: Queryable,
+  manifests: readonly ArchiveManifest[],
+): Promise<void> {
+  await owner.query({
+    text: `
+      update access_log_archive a
+      set manifest = jsonb_set(a.manifest, '{seal}', m.seal)
+      from jsonb_to_recordset($1::jsonb) as m(month text, part integer, seal jsonb)
+      where a.month = m.month
+        and a.part = m.part`,
+    values: [JSON.stringify(manifests)],
+  });
 }
 
 /** The newest month that was archived, `YYYY-MM`; undefined when none was. */
@@ -138,20 +159,23 @@ export async function countParts(owner: Queryable, month: string): Promise<numbe
  */
 export async function removeMonth(
   owner: Pool,
-  manifest: ArchiveManifest,
-  { keepDetached }: { keepDetached: boolean },
+  readKeys: ReadChainKeys,
+  { manifest, keepDetached }: { manifest: ArchiveManifest; keepDetached: boolean },
 ): Promise<boolean> {
   const { month, part, entries } = manifest;
   const partition = partitionOf(month);
   return transaction(owner, async (client) => {
     await client.query(`set local lock_timeout = '1s'`);
+    // A rotation of the master key waits for this transaction from here on. One that ended since the file was sealed made
+    // another newest key.
+    const sealed = sealManifest(await readKeys(client), manifest);
     await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.accessLogPartitions]);
     // Who reads or writes the log waits for as long as this transaction takes, so the log is locked last.
     await client.query(`lock table ${partition} in share mode`);
     if (!(await holdsExactly(client, partition, entries))) return false;
     await client.query(
       'insert into access_log_archive (month, part, manifest, archived_at) values ($1, $2, $3, now())',
-      [month, part, JSON.stringify(manifest)],
+      [month, part, JSON.stringify(sealed)],
     );
     await client.query(`alter table access_log detach partition ${partition}`);
     await client.query(

@@ -3,6 +3,7 @@
  * given them.
  * Contract: LOG-19.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listArchives } from './archive.store.ts';
 import { checkFile, readManifest } from './archive-file.ts';
@@ -13,6 +14,8 @@ import {
   BrokenArchive,
   type ChainKeys,
   isSealed,
+  type ReadChainKeys,
+  readUnderKeys,
 } from './archive-manifest.ts';
 
 export interface Archives {
@@ -25,9 +28,11 @@ export interface Archives {
   entriesOf(writerId: string): number;
 }
 
-export async function loadArchives(db: Queryable, keys: ChainKeys): Promise<Archives> {
-  const manifests = await listArchives(db);
-  const broken = manifests.filter((manifest) => !isSealed(keys, manifest));
+export async function loadArchives(db: Queryable, readKeys: ReadChainKeys): Promise<Archives> {
+  const { manifests, broken } = await readUnderKeys(db, readKeys, async ([newest]) => {
+    const all = await listArchives(db);
+    return { manifests: all, broken: all.filter((manifest) => !isSealed([newest], manifest)) };
+  });
   const runs = new Map<string, ArchivedRun>();
   const entries = new Map<string, number>();
   for (const run of manifests.filter((manifest) => !broken.includes(manifest)).flatMap((it) => it.runs)) {
@@ -44,27 +49,29 @@ export async function loadArchives(db: Queryable, keys: ChainKeys): Promise<Arch
 }
 
 /**
- * Read the files of archived months. Resolves to what is wrong with each, by the name of the archive. `onEntry` is told
+ * Read the files of archived months. Resolves to what is wrong, by the name of the archive. `onEntry` is told
  * each entry whose hash is good.
  */
 export async function checkFiles(
   keys: ChainKeys,
   folder: string,
   { archives, onEntry }: { archives: Archives; onEntry: Parameters<typeof checkFile>[2]['onEntry'] },
-): Promise<{ archive: string; reason: string }[]> {
+): Promise<{ filesRead: number; faults: { archive: string; reason: string }[] }> {
   const faults: { archive: string; reason: string }[] = [];
+  let filesRead = 0;
   for (const manifest of archives.manifests.filter((it) => !archives.broken.includes(it))) {
     try {
       const beside = await readManifest(folder, manifest);
       if (beside === undefined) throw new BrokenArchive('its manifest is not in the folder');
-      // That of the database, whose seal is good, is the one that joins the chain.
-      if (beside.seal !== manifest.seal)
+      // That of the database is the one that joins the chain. A rotation of the master key renews its seal alone.
+      if (!isDeepStrictEqual({ ...beside, seal: '' }, { ...manifest, seal: '' }))
         throw new BrokenArchive('the manifest is another than the one in the database');
+      filesRead += 1;
       await checkFile(keys, folder, { manifest: beside, ...(onEntry === undefined ? {} : { onEntry }) });
     } catch (error) {
       if (!(error instanceof BrokenArchive)) throw error;
       faults.push({ archive: archiveName(manifest), reason: error.message });
     }
   }
-  return faults;
+  return { filesRead, faults };
 }
