@@ -80,9 +80,15 @@ test('it is told what is wrong', async () => {
       status: 400,
       data: {
         resourceType: 'OperationOutcome',
-        issue: [{ severity: 'error', code: 'invalid', diagnostics: 'purposeOfUse is missing.' }],
+        issue: [
+          {
+            severity: 'error',
+            code: 'invalid',
+            diagnostics: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
+          },
+        ],
         statusCode: 400,
-        message: 'purposeOfUse is missing.',
+        message: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
         error: 'Bad Request',
       },
     },

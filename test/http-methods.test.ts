@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
@@ -51,6 +51,12 @@ function messageOf({ status, headers, body }: RawAnswer, expected: number): stri
 
 const comparable = ({ headers }: RawAnswer) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)));
+
+test('CONNECT is 405, with the methods that the service takes', async () => {
+  const answer = await send({ method: 'CONNECT', target: 'localhost:1', headers: {} });
+  assert.equal(messageOf(answer, 405), 'This server is no proxy. Send the request itself.');
+  assert.equal(answer.headers.allow, 'DELETE, GET, HEAD, PATCH, POST, PUT');
+});
 
 describe('HEAD', () => {
   it('answers wherever GET does: the same status and headers, and no body [HTTP-13]', async () => {

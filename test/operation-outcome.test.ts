@@ -153,9 +153,15 @@ describe('an error below /encounters/fhir', () => {
         status: 400,
         data: {
           resourceType: 'OperationOutcome',
-          issue: [{ severity: 'error', code: 'invalid', diagnostics: 'purposeOfUse is missing.' }],
+          issue: [
+            {
+              severity: 'error',
+              code: 'invalid',
+              diagnostics: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
+            },
+          ],
           statusCode: 400,
-          message: 'purposeOfUse is missing.',
+          message: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
           error: 'Bad Request',
         },
       },

@@ -131,6 +131,12 @@ describe('serve', { timeout: 600_000 }, () => {
           const read = await service.read();
           assert.deepEqual([read.status, read.headers.get('connection')], [200, 'close']);
         }
+        const told = service
+          .output()
+          .stdout.split('\n')
+          .filter((line) => line.includes('"code":"draining"'));
+        assert.ok(told.length <= 2 * count && told.length >= 1, told.join('\n'));
+        assert.doesNotMatch(told.join('\n'), /"stack"/);
         const closed = once(idle.socket, 'close');
         const keepAlive = { authorization: `Bearer ${account.token}`, connection: 'keep-alive' };
         idle.socket.write(requestBytes({ method: 'GET', target: path, headers: keepAlive }));

@@ -115,7 +115,9 @@ function bearerToken(headers: Headers): string {
     typeof value === 'string' ? /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(value)?.[1] : undefined;
   if (token === undefined)
     throw unauthorized(
-      'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
+      value === undefined
+        ? 'The access token is missing. Send the header Authorization: Bearer <accessToken>.'
+        : 'The header Authorization holds no access token. Send it in this form: Authorization: Bearer <accessToken>.',
       'token_missing',
     );
   return token;

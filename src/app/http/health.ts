@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
-import { errorBody, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
+import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../build-runtime.ts';
 import { skewText } from '../clock.ts';
 
@@ -23,6 +23,7 @@ type DatabaseState = 'usable' | 'silent' | 'foreign';
 
 export function createHealth({ clock, db, keys, live, log, metrics, config, writes }: Runtime): Health {
   let draining = false;
+  let drainingIsLogged = false;
 
   let asking: Promise<DatabaseState> | undefined;
 
@@ -32,6 +33,16 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
       asking = undefined;
     });
     return asking;
+  }
+
+  /** Load balancers ask many times in one drain: the first answer is in the log. */
+  function stopping(): HttpError {
+    const isLogged = drainingIsLogged;
+    drainingIsLogged = true;
+    return new HttpError(503, 'draining', 'Not ready: the service is stopping.', {
+      headers: { 'retry-after': '5' },
+      isLogged,
+    });
   }
 
   async function askDatabase(): Promise<DatabaseState> {
@@ -55,7 +66,7 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
       });
       server.get('/healthz', HIDDEN, async () => ({ status: 'ok' }));
       server.get('/readyz', HIDDEN, async () => {
-        if (draining) throw unavailable('Not ready: the service is stopping.', 5, 'draining');
+        if (draining) throw stopping();
         const state = await databaseState();
         if (state === 'silent') throw writes.refused ? noWrites() : noDatabase();
         if (state === 'foreign') throw otherMasterKey();

@@ -32,7 +32,7 @@ const OperationOutcomeSchema = Type.Object(
 
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'The request is not valid.',
-  401: 'The access token is missing, expired or revoked.',
+  401: 'The access token is missing, not valid, expired or revoked.',
   403: 'A permission is missing, the module is off, or the privacy setting refuses the purpose.',
   404: 'Not found, or outside the tenant or facility of the caller.',
   406: 'Another media type is asked for than the one that this answers.',

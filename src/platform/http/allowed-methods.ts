@@ -9,10 +9,14 @@ export interface AllowedMethods {
   add(method: string | readonly string[], path: string): void;
   /** The 405 of a path that takes other methods, and the 404 of a path that takes none. `target` may have a query. */
   refusal(target: string): HttpError;
+  /** Every method that some path takes, as the value of `allow`. */
+  all(): string;
 }
 
 export function createAllowedMethods(): AllowedMethods {
   const methodsOf = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  const listed = (entries: Iterable<{ methods: Set<string> }>) =>
+    [...new Set([...entries].flatMap(({ methods }) => [...methods]))].sort().join(', ');
   return {
     add(method, path) {
       const known = methodsOf.get(path) ?? { pattern: patternOf(path), methods: new Set() };
@@ -21,12 +25,12 @@ export function createAllowedMethods(): AllowedMethods {
     },
     refusal(target) {
       const path = target.split('?', 1)[0] ?? '';
-      const matching = [...methodsOf.values()].filter(({ pattern }) => pattern.test(path));
-      const methods = [...new Set(matching.flatMap((one) => [...one.methods]))].sort().join(', ');
+      const methods = listed(methodsOf.values().filter(({ pattern }) => pattern.test(path)));
       if (methods === '') return new HttpError(404, 'not_found', NO_SUCH_PATH);
       const message = `This path does not take this method. It takes ${methods}.`;
       return new HttpError(405, 'method_not_allowed', message, { headers: { allow: methods } });
     },
+    all: () => listed(methodsOf.values()),
   };
 }
 

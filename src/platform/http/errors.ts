@@ -20,17 +20,20 @@ export class HttpError extends Error {
   readonly statusCode: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The log has said so already, and need not again. */
+  readonly isLogged: boolean;
 
   constructor(
     statusCode: number,
     code: string,
     message: string,
-    options?: { cause?: unknown; headers?: Record<string, string> },
+    options?: { cause?: unknown; headers?: Record<string, string>; isLogged?: boolean },
   ) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.statusCode = statusCode;
     this.code = code;
     this.headers = options?.headers ?? {};
+    this.isLogged = options?.isLogged ?? false;
   }
 }
 

@@ -22,7 +22,6 @@ const UNMET_EXPECTATION: Fault = {
   statusCode: 417,
   message: 'The expectation in the header Expect cannot be met. Leave the header out.',
 };
-const NO_PROXY: Fault = { statusCode: 405, message: 'This is no proxy.', headers: { allow: '' } };
 
 /** What Node.js tells of a request that it cannot read. */
 export interface BrokenRequest {
@@ -56,7 +55,7 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
         const { body, headers } = answerOf(UNMET_EXPECTATION);
         response.writeHead(417, headers).end(body);
       });
-      server.on('connect', (_request, socket) => answerAndClose(socket, NO_PROXY));
+      server.on('connect', (_request, socket) => answerAndClose(socket, noProxy(allowed)));
     },
     answerBroken(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -70,6 +69,12 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
       whenAnswered(unanswered.get(socket), () => answerAndClose(socket, fault));
     },
   };
+}
+
+/** The target of CONNECT is a whole server, so `allow` has what this one takes (RFC 9110 section 10.2.1). */
+function noProxy(allowed: AllowedMethods): Fault {
+  const message = 'This server is no proxy. Send the request itself.';
+  return { statusCode: 405, message, headers: { allow: allowed.all() } };
 }
 
 /** Calls back once the good requests before a broken one are answered. One that the fault cuts off never is. */

@@ -87,7 +87,7 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
   server.addHook('onRoute', ({ method, url }) => allowed.add(method, url));
   faults.attach(server.server);
   server.setErrorHandler(answerError);
-  const codes = new WeakMap<FastifyRequest, string>();
+  const refusals = new WeakMap<FastifyRequest, HttpError>();
 
   function observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown';
@@ -99,9 +99,10 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
       route,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
-      code: codes.get(request),
+      code: refusals.get(request)?.code,
     };
-    if (reply.statusCode >= 400) log.info(fields, 'request refused');
+    if (reply.statusCode >= 400 && refusals.get(request)?.isLogged !== true)
+      log.info(fields, 'request refused');
     else log.debug(fields, 'request answered');
   }
 
@@ -109,13 +110,18 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
     const known = toHttpError(error) ?? hungUp(error, request);
     const answer =
       known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
-    codes.set(request, answer.code);
+    refusals.set(request, answer);
     if (answer.code === HUNG_UP) log.info({ correlationId: request.id, code: HUNG_UP }, 'the caller hung up');
     else if (known === undefined)
       log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
-    else if (answer.statusCode >= 500)
+    else if (answer.statusCode >= 500 && !answer.isLogged)
+      // Without a cause, the code says it all.
       log.warn(
-        { correlationId: request.id, code: answer.code, ...errorFields(answer.cause ?? error) },
+        {
+          correlationId: request.id,
+          code: answer.code,
+          ...(answer.cause === undefined ? {} : errorFields(answer.cause)),
+        },
         'not available',
       );
     setCommonHeaders(request, reply);

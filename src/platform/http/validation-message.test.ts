@@ -48,6 +48,15 @@ test('a parameter that is given too often, or once too often', () => {
   assert.equal(messageOf(Count, { _count: ['1', '2'] }), '_count must be given once.');
 });
 
+test('a parameter that is missing is told the values that it may have', () => {
+  const Purpose = Type.Object({ purpose: Type.Unsafe({ type: 'string', enum: ['A', 'B'] }) });
+  assert.equal(messageOf(Purpose, {}), 'purpose is missing. It must be one of A, B.');
+  assert.equal(
+    messageOf(Type.Object({ nested: Purpose }), { nested: {} }, 'body'),
+    'nested.purpose is missing. It must be one of A, B.',
+  );
+});
+
 test('a property that is not known is told those that are', () => {
   const Body = Type.Object(
     { token: Type.String(), level: Type.Optional(Type.String()) },

@@ -4,7 +4,12 @@ import type { FastifySchemaValidationError } from 'fastify';
 /** `parentSchema`: all that stands beside the keyword that failed. */
 type ValidationError = FastifySchemaValidationError & {
   data?: unknown;
-  parentSchema?: { type?: unknown; minimum?: number; maximum?: number; properties?: object };
+  parentSchema?: {
+    type?: unknown;
+    minimum?: number;
+    maximum?: number;
+    properties?: Readonly<Record<string, { enum?: readonly unknown[] }>>;
+  };
 };
 
 /** One sentence for the first fault that the validator found. `part` is `querystring`, `body`, … */
@@ -15,7 +20,7 @@ export function validationMessage(errors: readonly ValidationError[], part: stri
   const limit = Number(error.params.limit);
   switch (error.keyword) {
     case 'required':
-      return `${joined(name, String(error.params.missingProperty))} is missing.`;
+      return missing(error, name);
     case 'enum':
       return `${name} must be one of ${(error.params.allowedValues as unknown[]).join(', ')}.`;
     case 'const':
@@ -42,6 +47,13 @@ export function validationMessage(errors: readonly ValidationError[], part: stri
     default:
       return `${name} ${error.message ?? 'is not valid'}.`;
   }
+}
+
+function missing({ params, parentSchema }: ValidationError, parent: string): string {
+  const property = String(params.missingProperty);
+  const { enum: values } = parentSchema?.properties?.[property] ?? {};
+  const hint = values === undefined ? '' : ` It must be one of ${values.join(', ')}.`;
+  return `${joined(parent, property)} is missing.${hint}`;
 }
 
 /** What a number must be, both ends at once. */

@@ -92,10 +92,10 @@ export function epochSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1_000);
 }
 
-/** The one 401 of every call without a good token. */
+/** The one 401 of every token that is no good. */
 export function refused() {
   return unauthorized(
-    'The access token is missing, expired or revoked. Refresh it and retry once; if that fails, sign in again.',
+    'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and retry once; if that fails, sign in again.',
     'token_refused',
   );
 }

@@ -55,6 +55,10 @@ describe('resolveScope', () => {
         assert.throws(() => resolveScope(CALLER, { [name]: value }), {
           statusCode: 400,
           code: 'malformed_header',
+          message:
+            Array.isArray(value) || value.includes(',')
+              ? `The header ${name} was sent more than once, or with more than one value. Send it once, with one UUID.`
+              : `The header ${name} must be one UUID. Send the id as it was given to you.`,
         });
   });
 

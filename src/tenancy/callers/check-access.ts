@@ -75,7 +75,16 @@ function moduleDisabled(module: Module): HttpError {
 function uuidHeader(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || !isUuid(value))
-    throw badRequest(`${name} must be one UUID.`, 'malformed_header');
+  // Node.js joins the lines of a header that comes twice by commas, as HTTP allows.
+  if (typeof value !== 'string' || value.includes(','))
+    throw badRequest(
+      `The header ${name} was sent more than once, or with more than one value. Send it once, with one UUID.`,
+      'malformed_header',
+    );
+  if (!isUuid(value))
+    throw badRequest(
+      `The header ${name} must be one UUID. Send the id as it was given to you.`,
+      'malformed_header',
+    );
   return value.toLowerCase();
 }
