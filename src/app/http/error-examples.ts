@@ -26,7 +26,7 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
     header_repeated: 'The header Authorization was sent more than once. Send it once.',
     host_missing: 'The header Host is missing.',
     json_too_deep: 'The JSON is nested deeper than 64 levels.',
-    malformed_header: 'x-facility-id must be one UUID.',
+    malformed_header: 'The header x-facility-id must be one UUID. Send the id as it was given to you.',
     no_such_target: 'There is no target of that name. Leave target out for the default one.',
     not_fhir: 'The body is not valid JSON.',
     password_refused: 'The password must not be the email address.',
@@ -34,7 +34,7 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
     several_ids: '_id takes one id. Read or search each Encounter by itself.',
     two_patients: 'patient and subject name different patients. Send one of them.',
     unusable_text: 'The request has a NUL character or a broken Unicode character. Remove it.',
-    validation: 'purposeOfUse is missing.',
+    validation: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
   },
   401: {
     callback_signature:
@@ -43,7 +43,7 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
     session_ended: 'The session has ended. Sign in again.',
     token_missing: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
     token_refused:
-      'The access token is missing, expired or revoked. Refresh it and retry once; if that fails, sign in again.',
+      'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and retry once; if that fails, sign in again.',
   },
   403: {
     invalid_credentials:
