@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { retentionRules } from '../src/app/commands/retention.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
-import { leaseDue, type DeliveryResult, settle } from '../src/exchange/queue/lane.store.ts';
+import { type DeliveryResult, leaseDue, settle } from '../src/exchange/queue/lane.store.ts';
 import { park } from '../src/exchange/queue/parking.store.ts';
 import { decide } from '../src/exchange/review/review.store.ts';
 import { createRetentionSweep, type Removed, runRetention } from '../src/tenancy/organisations/retention.ts';
