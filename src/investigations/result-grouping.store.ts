@@ -119,9 +119,10 @@ export async function resultsOf(
         where e.organisation_id = $1
           and e.facility_id = $2
           and e.report_id = asked.id
-          and e.observation_id is not null
         offset 0
       ) listed
+      -- Out here: inside, it would lead to the index of results, which reads the whole facility.
+      where listed.observation_id is not null
       limit $4`,
     values: [scope.organisationId, scope.facilityId, reportIds, limit],
   });

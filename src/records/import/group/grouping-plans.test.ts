@@ -22,6 +22,7 @@ const category = [
     coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],
   },
 ];
+const laboratory = [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0074', code: 'LAB' }] }];
 const part = (resourceType: string, id: string, more: object) => ({
   resourceType,
   id,
@@ -43,6 +44,13 @@ const imaging = numbers.flatMap((index) => [
   part('ImagingStudy', `i${index}`, { status: 'available', code: undefined }),
   part('DiagnosticReport', `r${index}`, { imagingStudy: [{ reference: `ImagingStudy/i${index}` }] }),
 ]);
+const reported = numbers.flatMap((index) => [
+  part('Observation', `o${index}`, { category, valueString: 'x', effectiveDateTime: '2024-05-01' }),
+  part('DiagnosticReport', `r${index}`, {
+    category: laboratory,
+    result: [{ reference: `Observation/o${index}` }],
+  }),
+]);
 
 /** Rows that were read by index or by scanning, for each row that there is. */
 async function rowsRead(): Promise<number> {
@@ -52,7 +60,8 @@ async function rowsRead(): Promise<number> {
   const [read] = await t.rows<{ rows: number }>(
     `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::float / sum(n_live_tup) as rows
       from pg_stat_user_tables
-      where relname in ('observation', 'investigation_order', 'investigation_report', 'imaging_study', 'vital_set')`,
+      where relname in ('observation', 'investigation_order', 'investigation_report', 'investigation_report_result',
+        'imaging_study', 'vital_set')`,
   );
   return read?.rows ?? Number.NaN;
 }
@@ -61,6 +70,7 @@ for (const [what, resources] of [
   ['results without orders', results],
   ['vital signs', signs],
   ['studies and reports', imaging],
+  ['reports and their results', reported],
 ] as const) {
   test(`lines of ${what}, far more than are taken at once`, async () => {
     const { rejected } = await t.run([lines([PATIENT, ...resources])]);
