@@ -11,7 +11,6 @@ import {
   conditionalCreate,
   encounter,
   NUMBER,
-  organization,
   patient,
   practitioner,
   type Resource,
@@ -22,6 +21,7 @@ import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.
 import { createTarget } from '../../publish/servers/manage-targets.ts';
 import { importRecords } from './import-records.ts';
 import { IMPORTERS } from './map/importers.ts';
+import { inDryRun } from './run/import-transaction.ts';
 import { memorySpool, type Spool } from './source/spool.ts';
 
 const LABORATORY = [
@@ -201,17 +201,15 @@ describe('what a dry run reports', () => {
   });
 
   test('its connection can write to nothing that is kept [IN-24]', async () => {
-    const importers = new Map(IMPORTERS);
-    const organizations = IMPORTERS.get('Organization');
-    assert.ok(organizations !== undefined);
-    importers.set('Organization', {
-      ...organizations,
-      write: async (rows, { client, scope }) => {
-        await client.query('delete from facility where organisation_id = $1', [scope.organisationId]);
-        return { created: rows.map(({ id }) => id), updated: [], unchanged: [] };
-      },
-    });
-    await assert.rejects(t.run([organization()], { dryRun: true, deps: { importers } }), { code: '25006' });
+    const tables = [...IMPORTERS.values()].flatMap((importer) => importer.tables);
+    const deletion = {
+      text: 'delete from facility where organisation_id = $1',
+      values: [t.scope.organisationId],
+    };
+    await assert.rejects(
+      inDryRun(t.database.pool, { scope: t.scope, tables }, (run) => run((client) => client.query(deletion))),
+      { code: '25006' },
+    );
   });
 
   const participant = ({ identifier }: Resource) => ({

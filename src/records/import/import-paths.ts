@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { type ImportDependencies, type ImportRequest, importRecords } from './import-records.ts';
 import type { ImportDocument, Rejection } from './import-report.ts';
-import type { ImportSource } from './run/import-source.ts';
+import type { ImportSource } from './run/import-sources.ts';
 import { type FoundFile, findFiles } from './source/find-sources.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 import { openFile, openStream } from './source/open-source.ts';

@@ -4,17 +4,14 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import { IMPORTERS } from './map/importers.ts';
-import type { Reach, ResourceImporter } from './map/resource-importer.ts';
-import { importInRounds, type RunOfRounds } from './run/import-rounds.ts';
-import type { ImportSource } from './run/import-source.ts';
+import type { Reach } from './map/resource-importer.ts';
+import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
 import type { OnPatients, OnPatientsChanged } from './run/run-unit.ts';
 import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
 
 export interface ImportDependencies {
   db: Pool;
-  /** Types that are taken; default all of `importers.ts`. */
-  importers?: ReadonlyMap<string, ResourceImporter>;
   limits?: SourceLimits;
   /** Called in the transaction of each change of patients, for the exchange's outbox. */
   onPatientsChanged?: OnPatientsChanged;
@@ -44,7 +41,6 @@ export interface ImportResult {
 }
 
 export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
-  const importers = deps.importers ?? IMPORTERS;
   const report = new ImportReport();
   const unmapped = createUnmappedRecorder({
     db: deps.db,
@@ -53,12 +49,11 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
     onError: () => undefined,
   });
   const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
-    const run: RunOfRounds = {
+    const run: RunOfSources = {
       keepGoing: request.keepGoing === true,
       gone: new AbortController(),
       scope: request.scope,
       alone: request.sources.length === 1,
-      importers,
       limits: deps.limits ?? DEFAULT_LIMITS,
       transaction,
       report,
@@ -68,11 +63,11 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       onPatients: request.onPatients,
       unmapped,
     };
-    await importInRounds(run, request, workers);
+    await importSources(run, request, workers);
   };
   try {
     if (request.dryRun === true) {
-      const tables = [...importers.values()].flatMap((importer) => importer.tables);
+      const tables = [...IMPORTERS.values()].flatMap((importer) => importer.tables);
       await inDryRun(deps.db, { scope: request.scope, tables }, (transaction) => importAll(transaction, 1));
     } else await importAll(inTransactions(deps.db), request.workers ?? 1);
   } finally {

@@ -89,6 +89,20 @@ describe('records of different patients', () => {
       assert.equal(later.rejected[0]?.reason, `${element} refers to a record of another patient`);
     });
 
+  test('a target that turns out to be another patient’s in a later file: named, and never linked [IN-20]', async () => {
+    await newTenant();
+    const sent = await send(report('r', 'a', { result: refer('Observation/x') }), result('x', 'b'));
+    assert.deepEqual(
+      sent.rejected.map(({ file, reason }) => [file, reason]),
+      [['0.json', 'DiagnosticReport.result refers to a record of another patient']],
+    );
+    const { rows } = await database.pool.query({
+      text: 'select observation_id as linked from investigation_report_result where organisation_id = $1',
+      values: [tenant.organisationId],
+    });
+    assert.deepEqual(rows, [{ linked: null }]);
+  });
+
   test('only the record that refers is named, whatever else has its id', async () => {
     await newTenant();
     const id = '0b8c3f6e-5a52-4a0e-9c7f-0d6b1f2a3c4d';

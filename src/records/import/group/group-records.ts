@@ -2,31 +2,20 @@
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { foreignLinks } from '../../../investigations/foreign-links.store.ts';
-import type { WriteContext } from '../map/resource-importer.ts';
+import type { TouchedRecords, WriteContext } from '../map/resource-importer.ts';
 import type { RecordsWritten } from '../write/write-records.ts';
 import { groupInvestigations } from './group-investigations.ts';
 import { groupVitalSigns } from './group-vital-signs.ts';
 import { lockGrouping } from './grouping-lock.store.ts';
 
-interface Touched {
-  orders: Set<string>;
-  reports: Set<string>;
-  studies: Set<string>;
-  observations: Set<string>;
-  /** Whom all of these are about, and were about before. */
-  patients: Set<string>;
-  grouped: boolean;
-}
-
-function touchedIn({ unit }: WriteContext): Touched {
-  return unit.state<Touched>('clinical-records', () => ({
+export function nothingTouched(): TouchedRecords {
+  return {
     orders: new Set(),
     reports: new Set(),
     studies: new Set(),
     observations: new Set(),
     patients: new Set(),
-    grouped: false,
-  }));
+  };
 }
 
 /** Note what was created or changed, and whom it is about. */
@@ -37,7 +26,7 @@ export function noteTouched(
   { created, updated, formerPatients }: RecordsWritten,
 ): void {
   const changed = new Set([...created, ...updated]);
-  const touched = touchedIn(context);
+  const { touched } = context;
   for (const id of changed) touched[kind].add(id);
   const written = rows.filter(({ id }) => changed.has(id));
   const patientIds = written.map(({ values }) => String(values.patient_id));
@@ -47,10 +36,8 @@ export function noteTouched(
 
 /** Put what was written under its orders and into its vital sets; once for a Bundle. */
 export async function groupRecords(context: WriteContext): Promise<void> {
-  const touched = touchedIn(context);
-  if (touched.grouped) return;
-  touched.grouped = true;
-  const { client, scope, dryRun } = context;
+  const { client, scope, dryRun, touched } = context;
+  context.touched = nothingTouched();
   const { observations, patients } = touched;
   if (patients.size === 0) return;
   // What another import groups at the same time could not be seen, and would be torn apart.

@@ -10,29 +10,15 @@ import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-re
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import {
-  type ReadReference,
-  readReference,
-  targetNames,
-  unusable,
-  writtenReference,
-} from '../resolve/read-reference.ts';
+import { type ReadReference, readReference, unusable, writtenReference } from '../resolve/read-reference.ts';
 import { facilityRecordId } from '../resolve/record-id.ts';
-import type { RecordNames } from '../resolve/record-names.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createGiveWay } from '../source/give-way.ts';
 import { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
 
-/**
- * What to do about a target that is not there. `wait`: hold the whole unit back, it may still come.
- * `wait-expected`: hold it back for what is among the expected records only. `wait-required`: hold it back only for
- * a target that it cannot do without. `accept`: go on without optional ones, reject for the others.
- */
-export type MissingTargets = 'wait' | 'wait-expected' | 'wait-required' | 'accept';
-
-/** A target is not there, and may come with what is imported later. */
+/** A target that a resource cannot do without is not there, and may come with what is imported later. */
 export class TargetMissing extends Error {
   override name = 'TargetMissing';
   readonly entry: number;
@@ -47,9 +33,8 @@ export interface MapRequest {
   scope: FacilityScope;
   unit: Unit;
   resolver: ReferenceResolver;
-  missingTargets: MissingTargets;
-  /** Records that may still come; undefined for none. */
-  expected: RecordNames | undefined;
+  /** True while targets that are not there may come with what is imported later. */
+  moreToCome: boolean;
   entries: readonly { entry: UnitEntry; resource: JsonObject }[];
 }
 
@@ -63,7 +48,7 @@ export interface MapOutcome {
   unresolved: ElementTally;
   /** Numbers of the entries that have unresolved references. */
   unresolvedIn: number[];
-  /** True when an optional target was given up that may still come. */
+  /** True when an optional target was left out that may still come. */
   gaveUp: boolean;
 }
 
@@ -120,33 +105,28 @@ function reportedPath(path: string): string {
   return /^[A-Za-z0-9_.[\]]{1,200}$/.test(path) ? path : `${path.split('.')[0]}.(unknown element)`;
 }
 
-/** Modes in which an optional target that may still come is waited for. */
-const WAITING: ReadonlySet<MissingTargets> = new Set(['wait', 'wait-expected']);
-
 class EntryMapContext implements MapContext {
   readonly scope: FacilityScope;
   readonly id: string;
   readonly hasOwnId: boolean;
-  readonly entry: number;
-  readonly unit: Unit;
+  readonly #entry: number;
+  readonly #unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
   pending = false;
   gaveUp = false;
   readonly changed: string[] = [];
   readonly unresolved: string[] = [];
   readonly #resolver: ReferenceResolver;
-  readonly #missingTargets: MissingTargets;
-  readonly #expected: RecordNames | undefined;
+  readonly #moreToCome: boolean;
 
   constructor(entry: UnitEntry, request: MapRequest) {
     this.scope = request.scope;
     this.id = entry.target.id;
     this.hasOwnId = entry.target.id === facilityRecordId(request.scope.facilityId, entry.id);
-    this.entry = entry.number;
-    this.unit = request.unit;
+    this.#entry = entry.number;
+    this.#unit = request.unit;
     this.#resolver = request.resolver;
-    this.#missingTargets = request.missingTargets;
-    this.#expected = request.expected;
+    this.#moreToCome = request.moreToCome;
   }
 
   notKept(elementPath: string): void {
@@ -160,7 +140,7 @@ class EntryMapContext implements MapContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
     if (typeof answer === 'object') return answer;
-    if (answer === 'missing' && this.#waitsForRequired(reference, types)) throw new TargetMissing(this.entry);
+    if (answer === 'missing' && this.#moreToCome) throw new TargetMissing(this.#entry);
     return parent.fail(name, unusable(reference, answer, types.join(' or ')));
   }
 
@@ -178,12 +158,9 @@ class EntryMapContext implements MapContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { target: undefined, display: undefined };
     if (typeof answer === 'object') return { target: answer, display: reference.display };
-    if (answer === 'missing' && this.#mayCome(reference, types)) {
-      if (WAITING.has(this.#missingTargets)) throw new TargetMissing(this.entry);
-      this.gaveUp = true;
-    }
     if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
-      this.#failConditional(reader, reference, types, answer === 'several');
+      this.#failConditional(reader, answer === 'several');
+    if (answer === 'missing') this.gaveUp ||= this.#moreToCome;
     if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
     return { target: undefined, display: reference.display ?? writtenReference(reference) };
   }
@@ -195,25 +172,9 @@ class EntryMapContext implements MapContext {
     return reference;
   }
 
-  /** True when the target may be among what is still to be imported. */
-  #mayCome(reference: ReadReference, types: readonly string[]): boolean {
-    if (this.#missingTargets === 'wait') return true;
-    return targetNames(reference, types).some((name) => this.#expected?.has(name) === true);
-  }
-
-  #waitsForRequired(reference: ReadReference, types: readonly string[]): boolean {
-    if (this.#missingTargets === 'accept') return false;
-    return this.#missingTargets === 'wait-required' || this.#mayCome(reference, types);
-  }
-
-  #failConditional(
-    reader: ElementReader,
-    reference: ReadReference,
-    types: readonly string[],
-    several: boolean,
-  ): never {
+  #failConditional(reader: ElementReader, several: boolean): never {
     if (several) reader.fail('', 'is a conditional reference that several records match');
-    if (this.#waitsForRequired(reference, types)) throw new TargetMissing(this.entry);
+    if (this.#moreToCome) throw new TargetMissing(this.#entry);
     return reader.fail(
       '',
       'is a conditional reference that no record matches. Import what it refers to first.',
@@ -235,9 +196,9 @@ class EntryMapContext implements MapContext {
         ? 'wrong-type'
         : this.#first(wanted, (type) => this.#resolver.byIdentifier(type, key));
     }
-    const inUnit = this.unit.find(text);
+    const inUnit = this.#unit.find(text);
     if (inUnit !== undefined) return inUnit;
-    if (this.unit.isOther(text)) return 'wrong-type';
+    if (this.#unit.isOther(text)) return 'wrong-type';
     if (parsed.kind === 'uuid') return this.#first(types, (type) => this.#resolver.byId(type, parsed.id));
     if (parsed.kind === 'literal') {
       if (!types.includes(parsed.type) || !this.#resolver.knows(parsed.type)) return 'wrong-type';

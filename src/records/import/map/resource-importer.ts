@@ -4,21 +4,18 @@
  * A type is added in one place: write a {@link ResourceImporter} and list it in `importers.ts`. The import
  * then does, for one Bundle (or for one run of single resources, which is handled as if it were one):
  *
- * 1. `index` is called for every resource of every listed type, in the order of the entries. Nothing is
- *    resolved yet. Keep small facts only (ids, reference texts), in `unit.state`: a Bundle may be huge.
- * 2. The types are gone through by `order`. Resources of a type come in chunks of some hundreds:
+ * 1. The types are gone through by `order`. Resources of a type come in chunks of some hundreds:
  *    `map` is called for each, then `write` once for the chunk, inside the Bundle's transaction.
- * 3. `finish` is called once for each importer whose `index` or `write` was called, by `order`, still
- *    inside the transaction: the place for what needs all of the Bundle.
+ * 2. `finish` is called once for each importer whose `write` was called, by `order`, still inside the
+ *    transaction: the place for what needs all of the Bundle.
  *
  * `map` may be called twice for the same resource: the first time some references are not looked up yet,
- * and its result is thrown away. It must be pure but for `unit.state`, which it may read and not change.
+ * and its result is thrown away. It must be pure.
  */
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { ReadContext, Target } from '../../../clinical/description/read-context.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
-import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client, Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
@@ -27,33 +24,24 @@ export interface MappedRecord {
   readonly id: string;
 }
 
-/** What was seen of one Bundle, or of one run of single resources. */
-export interface UnitContext {
-  /** State of an importer for this unit: made by `create` at first use, one for each `key`. */
-  state<T>(key: string, create: () => T): T;
-  /** The record that is stored for `fullUrl` or `Type/id` of this unit; undefined when it has none such. */
-  find(reference: string): Target | undefined;
-}
-
-/** The entry at hand. */
-export interface EntryContext {
+export interface MapContext extends ReadContext {
   /** Id that this resource will be stored under. */
   readonly id: string;
-  /** Number of the entry or line, from 1. */
-  readonly entry: number;
-  readonly unit: UnitContext;
-}
-
-export interface IndexContext extends EntryContext {
-  readonly fullUrl: string | undefined;
-}
-
-export interface MapContext extends EntryContext, ReadContext {
   readonly scope: FacilityScope;
 }
 
 /** Whose records an import may find and change: those of its facility, or of the whole organisation. */
 export type Reach = 'facility' | 'organisation';
+
+/** Clinical records that a Bundle, or a run of single resources, created or changed; by id. */
+export interface TouchedRecords {
+  readonly orders: Set<string>;
+  readonly reports: Set<string>;
+  readonly studies: Set<string>;
+  readonly observations: Set<string>;
+  /** Whom all of these are about, and were about before. */
+  readonly patients: Set<string>;
+}
 
 export interface WriteContext {
   /** The client of the Bundle's transaction. */
@@ -63,7 +51,8 @@ export interface WriteContext {
   readonly reach: Reach;
   /** True when nothing is kept: rows go to other tables (`dry-run-tables.store.ts`), and nothing is locked. */
   readonly dryRun: boolean;
-  readonly unit: UnitContext;
+  /** What was written so far and is to be grouped; empty once it is. */
+  touched: TouchedRecords;
   /** Tell which patients the written records are about, for the access log and the exchange. */
   patientsTouched(patientIds: Iterable<string>): void;
   /** Tell which patients were registered at the facility just now. */
@@ -118,7 +107,6 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly lookup?: RecordLookup;
   /** Where its records are written. */
   readonly tables: readonly RecordTable[];
-  index?(resource: JsonObject, context: IndexContext): void;
   /**
    * The rows of one resource. Throws `ResourceRejected` (usually through the reader) with a reason that
    * names the element and never its value. Elements that the reader was not asked for are counted as not kept.

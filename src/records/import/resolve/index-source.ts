@@ -5,7 +5,7 @@
  */
 
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import type { ResourceImporter } from '../map/resource-importer.ts';
+import { IMPORTERS } from '../map/importers.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
 import { createGiveWay } from '../source/give-way.ts';
@@ -27,11 +27,6 @@ const BUNDLE_TYPES = ['transaction', 'batch', 'collection', 'searchset'];
 /** Rejected entries that are listed for one Bundle at most. */
 const REASONS = 20;
 
-export interface IndexOptions {
-  importers: ReadonlyMap<string, ResourceImporter>;
-  limits: SourceLimits;
-}
-
 export interface RejectedEntry {
   entry: number;
   resourceType?: string | undefined;
@@ -46,16 +41,16 @@ export type IndexedDocument =
 export async function indexBundle(
   spool: Spool,
   range: { start: number; end: number },
-  options: IndexOptions,
+  limits: SourceLimits,
 ): Promise<IndexedDocument> {
   const unit = new Unit();
   const rejected: RejectedEntry[] = [];
-  const envelope = await readDocument(spool, range, options.limits, async (place, bytes) => {
+  const envelope = await readDocument(spool, range, limits, async (place, bytes) => {
     if (rejected.length >= REASONS) return;
-    await indexEntry(unit, { place, bytes, spool, options, rejected });
-    if (unit.heldBytes > options.limits.maxIndexBytes)
+    await indexEntry(unit, { place, bytes, spool, rejected });
+    if (unit.heldBytes > limits.maxIndexBytes)
       throw new SourceError(
-        `has more ids, addresses and identifiers than fit into ${sizeText(options.limits.maxIndexBytes)}, the limit. Split it.`,
+        `has more ids, addresses and identifiers than fit into ${sizeText(limits.maxIndexBytes)}, the limit. Split it.`,
       );
   });
   const document = asResource(parseDocument(envelope));
@@ -66,10 +61,10 @@ export async function indexBundle(
 }
 
 /** A unit of one resource. Throws ResourceRejected. */
-export function singleUnit(resource: JsonObject, place: EntryRange, { importers }: IndexOptions): Unit {
+export function singleUnit(resource: JsonObject, place: EntryRange): Unit {
   const unit = new Unit();
   const seen = seenResource(resource);
-  const importer = importers.get(seen.resourceType);
+  const importer = IMPORTERS.get(seen.resourceType);
   if (importer === undefined) unit.addOther(seen);
   else unit.add(place, seen, importer, recordIdOf(resource, seen.resourceType, undefined));
   return unit;
@@ -96,12 +91,7 @@ export type OnBrokenLine = (rejected: RejectedEntry) => 'stop' | undefined;
 export async function indexLines(
   spool: Spool,
   from: LinePosition,
-  {
-    importers,
-    limits,
-    only,
-    onBroken,
-  }: IndexOptions & { only: LineNumbers | undefined; onBroken: OnBrokenLine },
+  { limits, only, onBroken }: { limits: SourceLimits; only: LineNumbers | undefined; onBroken: OnBrokenLine },
 ): Promise<IndexedLines> {
   const found: IndexedLines = { lines: [], bundles: [], notTaken: new Map(), next: undefined };
   found.next = await readLines(spool, from, limits, (place, bytes) => {
@@ -109,7 +99,7 @@ export async function indexLines(
     try {
       if (bytes === undefined) throw new ResourceRejected(`The line ${tooLarge(limits)}`);
       const { resourceType, resource } = seenResource(parseJson(decodeUtf8(bytes)));
-      const importer = importers.get(resourceType);
+      const importer = IMPORTERS.get(resourceType);
       if (resourceType === 'Bundle') found.bundles.push(place);
       else if (importer === undefined) count(found.notTaken, resourceType);
       else {
@@ -132,7 +122,7 @@ export async function indexLines(
 export async function lineUnit(
   spool: Spool,
   lines: readonly Line[],
-  { importers, limits }: IndexOptions,
+  limits: SourceLimits,
 ): Promise<{ unit: Unit; used: number }> {
   const unit = new Unit();
   const giveWay = createGiveWay();
@@ -143,7 +133,7 @@ export async function lineUnit(
     bytes += line.end - line.start;
     if (used > 0 && bytes > limits.maxEntryBytes) break;
     const seen = seenResource(parseJson(decodeUtf8(await spool.read(line.start, line.end))));
-    const importer = importers.get(seen.resourceType);
+    const importer = IMPORTERS.get(seen.resourceType);
     if (importer === undefined) throw new SourceError('changed while it was read');
     const id = recordIdOf(seen.resource, seen.resourceType, undefined);
     if (unit.sameRecord(seen.resourceType, id) !== undefined) break;
@@ -157,19 +147,15 @@ interface EntryAtHand {
   place: EntryRange;
   bytes: Buffer;
   spool: Spool;
-  options: IndexOptions;
   rejected: RejectedEntry[];
 }
 
-async function indexEntry(
-  unit: Unit,
-  { place, bytes, spool, options, rejected }: EntryAtHand,
-): Promise<void> {
+async function indexEntry(unit: Unit, { place, bytes, spool, rejected }: EntryAtHand): Promise<void> {
   let resourceType: string | undefined;
   try {
     const seen = seenEntry(parseJson(decodeUtf8(bytes)));
     resourceType = seen.resourceType;
-    const importer = options.importers.get(resourceType);
+    const importer = IMPORTERS.get(resourceType);
     if (importer === undefined) {
       unit.addOther(seen);
       return;

@@ -3,21 +3,7 @@ import { identifier } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { IdentifierKey } from '../map/resource-importer.ts';
 import { parseReference } from './parse-reference.ts';
-import { recordId } from './record-id.ts';
-import { nameById, nameByIdentifier } from './record-names.ts';
 import type { Answer } from './resolve-references.ts';
-
-/** The names that the record referred to may have. */
-export function targetNames({ parsed, key, type }: ReadReference, types: readonly string[]): string[] {
-  if (parsed?.kind === 'literal') return [nameById(parsed.type, recordId(parsed.type, parsed.id))];
-  if (parsed?.kind === 'uuid') return types.map((name) => nameById(name, parsed.id));
-  if (parsed?.kind === 'conditional')
-    return parsed.key === undefined ? [] : [nameByIdentifier(parsed.type, parsed.key)];
-  if (parsed !== undefined || key === undefined) return [];
-  return types
-    .filter((name) => type === undefined || name === type)
-    .map((name) => nameByIdentifier(name, key));
-}
 
 export interface ReadReference {
   text: string | undefined;

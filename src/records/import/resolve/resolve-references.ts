@@ -8,7 +8,8 @@ import type { Target } from '../../../clinical/description/read-context.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { IdentifierKey, ResourceImporter } from '../map/resource-importer.ts';
+import { IMPORTERS } from '../map/importers.ts';
+import type { IdentifierKey } from '../map/resource-importer.ts';
 import type { Unit } from '../run/unit.ts';
 import { storedIds } from './place-ids.ts';
 import { recordId } from './record-id.ts';
@@ -28,21 +29,19 @@ interface Questions {
 }
 
 export class ReferenceResolver {
-  readonly #importers: ReadonlyMap<string, ResourceImporter>;
   readonly #unit: Unit;
   readonly #scope: FacilityScope;
   readonly #answers = new Map<string, Answer>();
   #questions = new Map<string, Questions>();
 
-  constructor(importers: ReadonlyMap<string, ResourceImporter>, unit: Unit, scope: FacilityScope) {
-    this.#importers = importers;
+  constructor(unit: Unit, scope: FacilityScope) {
     this.#unit = unit;
     this.#scope = scope;
   }
 
   /** True when records of the type can be stored at all. */
   knows(type: string): boolean {
-    return this.#importers.has(type);
+    return IMPORTERS.has(type);
   }
 
   /** The record that the source calls `Type/sourceId`. */
@@ -51,7 +50,7 @@ export class ReferenceResolver {
     const inUnit = this.#unit.sameRecord(type, id);
     if (inUnit !== undefined) return inUnit.target;
     return this.#ask(type, `${type}/${id}`, (questions) => {
-      const importer = this.#importers.get(type);
+      const importer = IMPORTERS.get(type);
       if (importer !== undefined)
         questions.ids.set(id, storedIds(importer, this.#scope, { id, hasUuid: isUuid(sourceId) }));
     });
@@ -69,10 +68,6 @@ export class ReferenceResolver {
     return only === undefined ? 'missing' : others.length === 0 ? only : 'several';
   }
 
-  get hasQuestions(): boolean {
-    return this.#questions.size > 0;
-  }
-
   /** Put every open question to the database. */
   async ask(db: Queryable): Promise<void> {
     const questions = this.#questions;
@@ -87,7 +82,7 @@ export class ReferenceResolver {
   #ask(type: string, text: string, note: (questions: Questions) => void): Answer {
     const known = this.#answers.get(text);
     if (known !== undefined) return known;
-    if (this.#importers.get(type)?.lookup === undefined) return 'missing';
+    if (IMPORTERS.get(type)?.lookup === undefined) return 'missing';
     let questions = this.#questions.get(type);
     if (questions === undefined) {
       questions = { ids: new Map(), keys: new Map() };
@@ -101,7 +96,7 @@ export class ReferenceResolver {
     for (let from = 0; from < ids.length; from += QUESTIONS) {
       const some = ids.slice(from, from + QUESTIONS);
       const wanted = some.flatMap(([, stored]) => stored);
-      const existing = new Set(await this.#importers.get(type)?.lookup?.existing(db, this.#scope, wanted));
+      const existing = new Set(await IMPORTERS.get(type)?.lookup?.existing(db, this.#scope, wanted));
       for (const [id, stored] of some) {
         const found = stored.find((one) => existing.has(one));
         this.#answers.set(`${type}/${id}`, found === undefined ? 'missing' : { type, id: found });
@@ -112,9 +107,7 @@ export class ReferenceResolver {
   async #askKeys(db: Queryable, type: string, keys: IdentifierKey[]): Promise<void> {
     for (let from = 0; from < keys.length; from += QUESTIONS) {
       const some = keys.slice(from, from + QUESTIONS);
-      const matches = await this.#importers
-        .get(type)
-        ?.lookup?.byIdentifier(db, this.#scope, some, 'facility');
+      const matches = await IMPORTERS.get(type)?.lookup?.byIdentifier(db, this.#scope, some, 'facility');
       for (const key of some) this.#answers.set(keyText(type, key), 'missing');
       for (const { id, ...key } of matches ?? []) {
         const text = keyText(type, key);

@@ -27,8 +27,6 @@ function context(notKept: string[] = []): MapContext {
   });
   return {
     id: ID,
-    entry: 1,
-    unit: { state: (_key, create) => create(), find: () => undefined },
     scope: { organisationId: ID, facilityId: ID, timeZone: 'Africa/Lagos' },
     hasOwnId: false,
     requiredReference: (parent, name, types) =>

@@ -16,19 +16,15 @@ export interface DocumentPlace {
   line: number | undefined;
 }
 
-/** What became of a document that was not simply taken or rejected. */
-export interface DocumentLeft {
-  state: 'waiting' | 'gave up';
-  /** The last of its types in the order of writing. */
-  order: number;
-}
+/** What became of a document that was not simply taken or rejected (`import-sources.ts`). */
+export type DocumentLeft = 'waiting' | 'gave up';
 
 /** Undefined when it is done with. */
 export async function importDocument(
   run: ImportRun,
   place: DocumentPlace,
 ): Promise<DocumentLeft | undefined> {
-  const indexed = await indexBundle(place.spool, place.range, run);
+  const indexed = await indexBundle(place.spool, place.range, run.limits);
   if (indexed.kind === 'resource') return importSingle(run, place, indexed.resource);
   for (const { entry, resourceType, reason } of indexed.rejected)
     reject(run, place, { entry, ...(resourceType === undefined ? {} : { resourceType }), reason });
@@ -44,9 +40,7 @@ async function importSingle(
   place: DocumentPlace,
   resource: JsonObject,
 ): Promise<DocumentLeft | undefined> {
-  const unit = rejecting(run, place, () =>
-    singleUnit(resource, { number: place.line ?? 1, ...place.range }, run),
-  );
+  const unit = rejecting(run, place, () => singleUnit(resource, { number: place.line ?? 1, ...place.range }));
   if (unit === undefined) return undefined;
   return (await importWhole(run, place, { unit, resourceOf: wholeDocument })).left;
 }
@@ -58,17 +52,13 @@ async function importWhole(
 ): Promise<{ left: DocumentLeft | undefined; done: boolean }> {
   const { file, spool } = place;
   const result = await runUnit(run, { unit, spool, resourceOf, file, maxReasons: REASONS });
-  const order = unit.entries.reduce((last, { importer }) => Math.max(last, importer.order), 0);
-  if (result.kind === 'waiting') {
-    run.held.add(unit.names());
-    return { left: { state: 'waiting', order }, done: false };
-  }
+  if (result.kind === 'waiting') return { left: 'waiting', done: false };
   if (result.kind === 'rejected') {
     for (const rejection of result.rejected) reject(run, place, rejection);
     return { left: undefined, done: false };
   }
   if (!run.again) run.report.addNotTaken(unit.notTaken);
-  return { left: result.gaveUp.length > 0 ? { state: 'gave up', order } : undefined, done: true };
+  return { left: result.gaveUp.length > 0 ? 'gave up' : undefined, done: true };
 }
 
 /** Add to the report; a line keeps its own number. */

@@ -67,7 +67,7 @@ async function importSomeLines(
   }
   for (const { number, ...range } of bundles) {
     const left = await importLineBundle(run, { file, spool, range, line: number });
-    if (left !== undefined) (left.state === 'waiting' ? progress.waiting : progress.gaveUp).add(number);
+    if (left !== undefined) (left === 'waiting' ? progress.waiting : progress.gaveUp).add(number);
   }
   return next;
 }
@@ -99,11 +99,11 @@ async function importRun(
   left: LinesLeft,
   attempts = 1,
 ): Promise<number> {
-  const { used, unit, result } = await repeatOnConflict(async () => {
-    const { unit, used } = await lineUnit(place.spool, lines, run);
+  const { used, result } = await repeatOnConflict(async () => {
+    const { unit, used } = await lineUnit(place.spool, lines, run.limits);
     const { spool, file } = place;
     const part = { unit, spool, file, resourceOf: wholeDocument, maxReasons: LINES };
-    return { used, unit, result: await tryUnit(run, part) };
+    return { used, result: await tryUnit(run, part) };
   });
   if (result.kind === 'done') {
     for (const number of result.gaveUp) left.gaveUp.add(number);
@@ -118,10 +118,8 @@ async function importRun(
   const stopped = new Set(
     result.kind === 'waiting' ? result.waiting : result.rejected.map(({ entry }) => entry ?? 0),
   );
-  if (result.kind === 'waiting') {
-    run.held.add(unit.names(stopped));
-    for (const number of stopped) left.waiting.add(number);
-  } else for (const rejection of result.rejected) run.report.reject({ file: place.file, ...rejection });
+  if (result.kind === 'waiting') for (const number of stopped) left.waiting.add(number);
+  else for (const rejection of result.rejected) run.report.reject({ file: place.file, ...rejection });
   const others = some.filter(({ number }) => !stopped.has(number));
   if (attempts >= ATTEMPTS) await importEach(run, place, others, left);
   else

@@ -6,13 +6,13 @@ import { parseFhirJson } from '../../../fhir/json.ts';
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
-import { type MapOutcome, type MissingTargets, mapResources } from '../map/map-resources.ts';
+import { type MapOutcome, mapResources } from '../map/map-resources.ts';
 import type { Reach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
-import type { RecordNames } from '../resolve/record-names.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { createGiveWay } from '../source/give-way.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
@@ -28,9 +28,8 @@ export interface UnitRequest {
   spool: Spool;
   /** The resource of an entry's JSON text. */
   resourceOf: (parsed: unknown) => JsonObject;
-  importers: ReadonlyMap<string, ResourceImporter>;
-  missingTargets: MissingTargets;
-  expected: RecordNames | undefined;
+  /** True while targets that are not there may come with what is imported later. */
+  moreToCome: boolean;
   /** Rejected resources after which it stops. */
   maxReasons: number;
 }
@@ -42,7 +41,7 @@ export interface UnitOutcome {
   notKept: ElementTally;
   unresolved: ElementTally;
   unresolvedIn: number[];
-  /** True when an optional target was given up that may still come. */
+  /** True when an optional target was left out that may still come. */
   gaveUp: boolean;
   rejected: { entry: UnitEntry; reason: string }[];
   waiting: number[];
@@ -59,14 +58,14 @@ export interface UnitOutcome {
  * roll back.
  */
 export async function importUnit(client: Client, request: UnitRequest): Promise<UnitOutcome> {
-  const { unit, scope, importers } = request;
+  const { unit, scope } = request;
   const outcome = emptyOutcome();
   const context: WriteContext = {
     client,
     scope,
     reach: request.reach,
     dryRun: request.dryRun,
-    unit,
+    touched: nothingTouched(),
     patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
     patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
     refuse: (type, ids, reason) => {
@@ -79,7 +78,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   await placeIds(client, request);
   outcome.rejected.push(...(await applyConditions(client, request)));
   if (outcome.rejected.length > 0) return outcome;
-  const resolver = new ReferenceResolver(importers, unit, scope);
+  const resolver = new ReferenceResolver(unit, scope);
   const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
   byImporter.sort(([a], [b]) => a.order - b.order);
   for (const [importer, entries] of byImporter) {
@@ -156,8 +155,8 @@ async function mapChunk(
       rejected.push({ entry, reason: 'The resource is nested too deeply, or has a number out of range' });
     }
   }
-  const { scope, unit, missingTargets, expected } = request;
-  const mapped = await mapResources(client, { scope, unit, resolver, missingTargets, expected, entries });
+  const { scope, unit, moreToCome } = request;
+  const mapped = await mapResources(client, { scope, unit, resolver, moreToCome, entries });
   return { ...mapped, rejected: [...rejected, ...mapped.rejected] };
 }
 

@@ -5,9 +5,7 @@ import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { ImportReport } from '../import-report.ts';
-import type { MissingTargets } from '../map/map-resources.ts';
-import type { Reach, ResourceImporter } from '../map/resource-importer.ts';
-import type { RecordNames } from '../resolve/record-names.ts';
+import type { Reach } from '../map/resource-importer.ts';
 import type { SourceLimits } from '../source/limits.ts';
 import { dataFault, type RunTransaction } from './import-transaction.ts';
 import { importUnit, type UnitOutcome, type UnitRequest } from './import-unit.ts';
@@ -29,15 +27,11 @@ export type OnPatients = (patientIds: ReadonlySet<string>) => Promise<void>;
 
 export interface ImportRun {
   scope: FacilityScope;
-  importers: ReadonlyMap<string, ResourceImporter>;
   limits: SourceLimits;
   transaction: RunTransaction;
-  missingTargets: MissingTargets;
-  /** Records that wait, as far as known from the round before; undefined for none. */
-  expected: RecordNames | undefined;
-  /** Records that wait in this round. */
-  held: RecordNames;
-  /** True when units are taken again because a target came after they had given it up: they are counted already. */
+  /** True while targets that are not there may come with what is imported later. */
+  moreToCome: boolean;
+  /** True when units are taken again because they left targets out that may have come: they are counted already. */
   again: boolean;
   /** True when there is no other source. */
   alone: boolean;
@@ -76,19 +70,11 @@ export async function runUnit(
 }
 
 export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
-  const { scope, reach, dryRun, importers, missingTargets, expected } = run;
+  const { scope, reach, dryRun, moreToCome } = run;
   if (part.unit.entries.length === 0) return { kind: 'done', gaveUp: [] };
   try {
     const outcome = await run.transaction(async (client) => {
-      const written = await importUnit(client, {
-        scope,
-        reach,
-        dryRun,
-        importers,
-        missingTargets,
-        expected,
-        ...part,
-      });
+      const written = await importUnit(client, { scope, reach, dryRun, moreToCome, ...part });
       if (written.rejected.length > 0 || written.waiting.length > 0) throw new UnitStopped(written);
       if (dryRun) return written;
       await announce(run, client, written);
@@ -96,7 +82,7 @@ export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResul
       return written;
     });
     const gaveUp = outcome.gaveUp ? outcome.unresolvedIn : [];
-    // What was given up is counted when it was tried again.
+    // What was left out is counted when it was tried again.
     if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
     if (run.again) return { kind: 'done', gaveUp: [] };
     run.report.add(outcome, part.file);

@@ -7,10 +7,9 @@
 
 import type { Target } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import type { IdentifierKey, ResourceImporter, UnitContext } from '../map/resource-importer.ts';
+import type { IdentifierKey, ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
 import { hasUuid, identifiersOf, recordId } from '../resolve/record-id.ts';
-import { nameById, nameByIdentifier } from '../resolve/record-names.ts';
 import type { EntryRange } from '../source/read-entries.ts';
 
 /** A resource that is to be taken. There may be very many: what can be read again is not held here. */
@@ -46,7 +45,7 @@ const COUNTED = 1_000;
 const OTHERS = '(others)';
 const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
 
-export class Unit implements UnitContext {
+export class Unit {
   readonly entries: UnitEntry[] = [];
   /** Resources of types that are not taken, by type. */
   readonly notTaken = new Map<string, number>();
@@ -59,7 +58,6 @@ export class Unit implements UnitContext {
   /** By value, for each resource type and system. */
   readonly #byIdentifier = new Map<string, Map<string, UnitEntry | UnitEntry[]>>();
   readonly #others = new Set<string>();
-  readonly #states = new Map<string, unknown>();
   #heldBytes = 0;
 
   /** Memory, roughly, that all of this takes. */
@@ -67,11 +65,7 @@ export class Unit implements UnitContext {
     return this.#heldBytes;
   }
 
-  state<T>(key: string, create: () => T): T {
-    if (!this.#states.has(key)) this.#states.set(key, create());
-    return this.#states.get(key) as T;
-  }
-
+  /** The record that is stored for `fullUrl` or `Type/id` of this unit; undefined when it has none such. */
   find(reference: string): Target | undefined {
     const text = withoutVersion(reference);
     const byUrl = this.#byUrl.get(text);
@@ -100,22 +94,6 @@ export class Unit implements UnitContext {
   findByIdentifier(type: string, { system, value }: IdentifierKey): Target[] {
     const entries = several(this.#byIdentifier.get(`${type} ${system}`)?.get(value));
     return [...new Map(entries.map(({ target }) => [target.id, target])).values()];
-  }
-
-  /** The names of its records, or of those of the entries with these numbers. */
-  *names(numbers?: ReadonlySet<number>): Generator<string> {
-    const wanted = ({ number }: UnitEntry) => numbers?.has(number) ?? true;
-    for (const entry of this.entries) if (wanted(entry)) yield nameById(entry.target.type, entry.id);
-    for (const [type, system, values] of this.#identifiers())
-      for (const [value, entries] of values)
-        if (several(entries).some(wanted)) yield nameByIdentifier(type, { system, value });
-  }
-
-  *#identifiers(): Generator<[type: string, system: string, values: Map<string, UnitEntry | UnitEntry[]>]> {
-    for (const [key, values] of this.#byIdentifier) {
-      const space = key.indexOf(' ');
-      yield [key.slice(0, space), key.slice(space + 1), values];
-    }
   }
 
   /** The entry of the type and the id in the organisation. */
@@ -151,7 +129,6 @@ export class Unit implements UnitContext {
       const values = getOrCreate(this.#byIdentifier, `${resourceType} ${system}`, () => new Map());
       append(values, value === id ? id : value, entry);
     }
-    importer.index?.(resource, { id, entry: range.number, fullUrl, unit: this });
     return entry;
   }
 

@@ -1,0 +1,146 @@
+/**
+ * The order of sources does not matter (docs/adr/0103):
+ *
+ * 1. Every source, in the order given. A resource is taken without an optional target that is not there yet. A Bundle
+ *    or line that cannot do without its target waits.
+ * 2. What waits is tried again, for as long as fewer of it wait than before. What still waits then is rejected.
+ * 3. What was taken without a target is taken once more, now that everything is there.
+ * Contract: IN-13, IN-16.
+ */
+
+import { detectLayout } from '../source/read-entries.ts';
+import { SourceError } from '../source/source-error.ts';
+import type { Spool } from '../source/spool.ts';
+import { importDocument } from './import-document.ts';
+import { importLines } from './import-lines.ts';
+import { faultText, isDatabaseGone, repeatOnConflict } from './import-transaction.ts';
+import type { LineNumbers } from './line-numbers.ts';
+import type { ImportRun } from './run-unit.ts';
+
+export interface ImportSource {
+  /** How it is named in the report. */
+  name: string;
+  sizeBytes: number;
+  /** May be called again after the last spool was closed. Throws SourceError. */
+  open(): Promise<Spool>;
+}
+
+export interface RunOfSources extends Omit<ImportRun, 'moreToCome' | 'again'> {
+  keepGoing: boolean;
+  /** Aborted once the database is out of reach, or takes no writes. */
+  gone: AbortController;
+}
+
+/** A source that still has to be imported, or the lines of it that do. */
+interface Task {
+  source: ImportSource;
+  only?: LineNumbers;
+}
+
+/** What of a source is left to do. */
+interface Left {
+  /** Cannot do without targets that may still come. */
+  waiting?: Task | undefined;
+  /** Was taken without a target that may still come. */
+  gaveUp?: Task | undefined;
+}
+
+export async function importSources(
+  run: RunOfSources,
+  { sources, onProgress }: { sources: readonly ImportSource[]; onProgress?: (sizeBytes: number) => void },
+  workers: number,
+): Promise<void> {
+  run.report.files += sources.length;
+  const late: Task[] = [];
+  const round = async (tasks: readonly Task[], more: Partial<ImportRun>): Promise<Task[]> => {
+    const left = await importTasks({ ...run, moreToCome: true, again: false, ...more }, tasks, workers);
+    late.push(...left.flatMap(({ gaveUp }) => gaveUp ?? []));
+    return left.flatMap(({ waiting }) => waiting ?? []);
+  };
+  const all = sources.map((source) => ({ source, done: () => onProgress?.(source.sizeBytes) }));
+  let waiting = await round(all, {});
+  for (let before = Infinity; waiting.length > 0 && size(waiting) < before; ) {
+    before = size(waiting);
+    waiting = await round(waiting, {});
+  }
+  await round(waiting, { moreToCome: false });
+  await round(late, { moreToCome: false, again: true });
+}
+
+/** Documents and lines. */
+function size(tasks: readonly Task[]): number {
+  return tasks.reduce((total, { only }) => total + (only?.size ?? 1), 0);
+}
+
+/** Import the tasks by several workers; what is left of them is in the same order. */
+async function importTasks(
+  run: RunOfSources & ImportRun,
+  tasks: readonly (Task & { done?: () => void })[],
+  workers: number,
+): Promise<Left[]> {
+  const left: Left[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next; index < tasks.length; index = next) {
+      next += 1;
+      const { done, ...task } = tasks[index] as (typeof tasks)[number];
+      left[index] = await importTask(run, task).catch((error) => fail(run, task, error));
+      done?.();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, tasks.length) }, work));
+  return left;
+}
+
+/** One source that fails unexpectedly does not lose what is known about the others. */
+function fail(run: RunOfSources, { source }: Task, error: unknown): Left {
+  if (!run.keepGoing) throw error;
+  if (isDatabaseGone(error)) run.gone.abort();
+  run.report.reject({
+    file: source.name,
+    entry: null,
+    reason: `broke off with an unexpected failure (${faultText(error)}); what was taken by then is counted`,
+  });
+  return {};
+}
+
+async function importTask(run: RunOfSources & ImportRun, task: Task): Promise<Left> {
+  const { name } = task.source;
+  if (run.gone.signal.aborted) {
+    const reason = 'was not imported: the database cannot be reached, or takes no writes';
+    run.report.reject({ file: name, entry: null, reason });
+    return {};
+  }
+  try {
+    const spool = await task.source.open();
+    try {
+      return await importSpool(run, spool, task);
+    } finally {
+      await spool.close();
+    }
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    if (error.entry === undefined) run.report.unreadable += 1;
+    run.report.reject({ file: name, entry: error.entry ?? null, reason: error.message });
+    return {};
+  }
+}
+
+async function importSpool(run: ImportRun, spool: Spool, { source, only }: Task): Promise<Left> {
+  const file = source.name;
+  const { kind, start } = await detectLayout(spool);
+  if (kind === 'lines') {
+    const { waiting, gaveUp } = await importLines(run, { file, spool, start, only });
+    const of = (lines: LineNumbers): Task | undefined =>
+      lines.size === 0 ? undefined : { source, only: lines };
+    return { waiting: of(waiting), gaveUp: of(gaveUp) };
+  }
+  // What a single document refers to and does not hold will not come.
+  const whole = run.alone ? { ...run, moreToCome: false } : run;
+  const range = { start, end: spool.sizeBytes };
+  const left = await repeatOnConflict(() => importDocument(whole, { file, spool, range, line: undefined }));
+  return {
+    waiting: left === 'waiting' ? { source } : undefined,
+    gaveUp: left === 'gave up' ? { source } : undefined,
+  };
+}
