@@ -94,7 +94,7 @@ describe('records of different patients', () => {
     const sent = await send(report('r', 'a', { result: refer('Observation/x') }), result('x', 'b'));
     assert.deepEqual(
       sent.rejected.map(({ file, reason }) => [file, reason]),
-      [['0.json', 'DiagnosticReport.result refers to a record of another patient']],
+      [['source 1', 'DiagnosticReport.result refers to a record of another patient']],
     );
     const { rows } = await database.pool.query({
       text: 'select observation_id as linked from investigation_report_result where organisation_id = $1',

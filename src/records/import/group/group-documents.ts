@@ -10,8 +10,8 @@ import { writeMadeUpOrders } from '../../../investigations/place-parts.store.ts'
 import type { PartIds } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { inSteps, stepsOf } from '../run/in-steps.ts';
-import { move } from '../write/move-parts.ts';
+import { inSteps, stepsOf } from './batches.ts';
+import { move } from './move-parts.ts';
 import { assignDocuments, madeUpId } from './assign-orders.ts';
 import { madeUpOrders, type Standing } from './made-up-orders.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { inSteps } from '../run/in-steps.ts';
+import { inSteps } from './batches.ts';
 import { orderEvidence } from '../write/order-disciplines.store.ts';
 import { groupDocuments } from './group-documents.ts';
 import { groupResults } from './group-results.ts';

@@ -8,8 +8,8 @@ import {
 } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { inSteps, stepsOf } from '../run/in-steps.ts';
-import { move } from '../write/move-parts.ts';
+import { inSteps, stepsOf } from './batches.ts';
+import { move } from './move-parts.ts';
 import { assignResults, madeUpId, PANEL_LEVELS } from './assign-orders.ts';
 import { madeUpOrders } from './made-up-orders.ts';
 

@@ -14,7 +14,7 @@ import { type ReadReference, readReference, unusable, writtenReference } from '.
 import { facilityRecordId } from '../resolve/record-id.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
-import { createGiveWay } from '../source/give-way.ts';
+import { createGiveWay } from '../source/pauses.ts';
 import { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
 

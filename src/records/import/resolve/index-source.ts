@@ -8,7 +8,7 @@ import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-re
 import { IMPORTERS } from '../map/importers.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
-import { createGiveWay } from '../source/give-way.ts';
+import { createGiveWay } from '../source/pauses.ts';
 import { type SourceLimits, sizeText } from '../source/limits.ts';
 import {
   decodeUtf8,

@@ -14,7 +14,7 @@ import { type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
-import { createGiveWay } from '../source/give-way.ts';
+import { createGiveWay } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
 import { chunks } from './entry-chunks.ts';

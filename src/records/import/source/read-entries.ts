@@ -1,7 +1,7 @@
 /** Walks the entries of a source in the order they stand in, one at a time. */
 import { isUtf8 } from 'node:buffer';
 import { BundleScanner } from './bundle-scanner.ts';
-import { createGiveWay } from './give-way.ts';
+import { createGiveWay } from './pauses.ts';
 import type { SourceLimits } from './limits.ts';
 import { sizeText } from './limits.ts';
 import { SourceError } from './source-error.ts';

@@ -2,7 +2,7 @@
 import { moveParts, type PartTable } from '../../../investigations/place-parts.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { stepsOf } from '../run/in-steps.ts';
+import { stepsOf } from './batches.ts';
 
 export interface Moving {
   table: PartTable;
