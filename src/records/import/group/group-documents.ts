@@ -10,10 +10,10 @@ import { writeMadeUpOrders } from '../../../investigations/place-parts.store.ts'
 import type { PartIds } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { inSteps, stepsOf } from './batches.ts';
-import { move } from './move-parts.ts';
 import { assignDocuments, madeUpId } from './assign-orders.ts';
+import { batchesOf, inBatches } from './batches.ts';
 import { madeUpOrders, type Standing } from './made-up-orders.ts';
+import { move } from './move-parts.ts';
 
 /**
  * Put these reports and studies under their orders, with the reports that take theirs from these results, and what
@@ -33,7 +33,7 @@ export async function groupDocuments(
     ...reports.flatMap(({ id, resultOrderIds }) => [madeUpId('DiagnosticReport', id), ...resultOrderIds]),
     ...studies.map(({ id }) => madeUpId('ImagingStudy', id)),
   ]);
-  const orders = await inSteps([...orderIds], (ids) => knownOrders(client, scope, ids));
+  const orders = await inBatches([...orderIds], (ids) => knownOrders(client, scope, ids));
   const known = new Map(orders.map((order) => [order.id, order]));
   const assigned = assignDocuments({ reports, studies }, (id) => known.get(id)?.patientId);
   const candidates: Standing[] = [
@@ -41,7 +41,7 @@ export async function groupDocuments(
     ...studies.map((part) => ({ part, orderId: assigned.get(part.id), discipline: 'imaging' as const })),
   ];
   const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
-  for (const some of stepsOf(madeUp)) await writeMadeUpOrders(client, scope, some);
+  for (const some of batchesOf(madeUp)) await writeMadeUpOrders(client, scope, some);
   await move(client, scope, {
     table: 'imaging_study',
     rows: studies,
@@ -76,7 +76,7 @@ async function loadDocuments(
   return {
     // In the order that the database gives them: by time of issue, then by id.
     reports: [...reports.values()].sort(byIssue),
-    studies: await inSteps([...studies], (ids) => studiesToGroup(client, scope, ids)),
+    studies: await inBatches([...studies], (ids) => studiesToGroup(client, scope, ids)),
   };
 }
 
@@ -87,9 +87,11 @@ async function loadReports(
 ): Promise<GroupedReport[]> {
   const none = { reports: [], studies: [], observations: [] };
   return [
-    ...(await inSteps(reports, (ids) => reportsToGroup(client, scope, { ...none, reports: ids }))),
-    ...(await inSteps(studies, (ids) => reportsToGroup(client, scope, { ...none, studies: ids }))),
-    ...(await inSteps(observations, (ids) => reportsToGroup(client, scope, { ...none, observations: ids }))),
+    ...(await inBatches(reports, (ids) => reportsToGroup(client, scope, { ...none, reports: ids }))),
+    ...(await inBatches(studies, (ids) => reportsToGroup(client, scope, { ...none, studies: ids }))),
+    ...(await inBatches(observations, (ids) =>
+      reportsToGroup(client, scope, { ...none, observations: ids }),
+    )),
   ];
 }
 

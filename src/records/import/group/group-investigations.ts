@@ -14,8 +14,8 @@ import {
 } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { inSteps } from './batches.ts';
 import { orderEvidence } from '../write/order-disciplines.store.ts';
+import { inBatches } from './batches.ts';
 import { groupDocuments } from './group-documents.ts';
 import { groupResults } from './group-results.ts';
 
@@ -40,7 +40,7 @@ export async function groupInvestigations(
   const observations = touched.observations.union(sharing.observations);
   const asked = { reports, studies, observations };
   const moved = await groupDocuments(client, scope, { asked, touched, limit, affected });
-  const listed = await inSteps([...touched.reports], (ids) => resultsOf(client, scope, ids, null));
+  const listed = await inBatches([...touched.reports], (ids) => resultsOf(client, scope, ids, null));
   const following = moved.filter((id) => !touched.reports.has(id));
   const more = following.length === 0 ? [] : await resultsOf(client, scope, following, limit);
   const results = new Set([...observations, ...listed, ...more]);

@@ -8,10 +8,10 @@ import {
 } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { inSteps, stepsOf } from './batches.ts';
-import { move } from './move-parts.ts';
 import { assignResults, madeUpId, PANEL_LEVELS } from './assign-orders.ts';
+import { batchesOf, inBatches } from './batches.ts';
 import { madeUpOrders } from './made-up-orders.ts';
+import { move } from './move-parts.ts';
 
 type Loaded = Map<string, GroupedObservation>;
 
@@ -25,14 +25,14 @@ export async function groupResults(
   request: { asked: ReadonlySet<string>; touched: ReadonlySet<string>; limit: number; affected: Set<string> },
 ): Promise<void> {
   const { asked, touched, limit, affected } = request;
-  const load = (ids: readonly string[]) => inSteps(ids, (some) => observationsToGroup(client, scope, some));
+  const load = (ids: readonly string[]) => inBatches(ids, (some) => observationsToGroup(client, scope, some));
   const below = await withMembers([...asked], limit, load);
   const placed = [...below.values()];
   const panels = new Map<string, string>();
   const all: Loaded = new Map(below);
   let level = [...all.keys()];
   for (let up = 0; up <= PANEL_LEVELS && level.length > 0; up += 1) {
-    const found = await inSteps(level, (ids) => panelsOf(client, scope, ids));
+    const found = await inBatches(level, (ids) => panelsOf(client, scope, ids));
     for (const { memberId, panelId } of found) panels.set(memberId, panelId);
     level = [...new Set(found.map(({ panelId }) => panelId))].filter((id) => !all.has(id));
     for (const panel of await load(level)) all.set(panel.id, panel);
@@ -45,7 +45,7 @@ export async function groupResults(
       ...(basedOnId === null ? [] : [basedOnId]),
     ]),
   );
-  const orders = await inSteps([...orderIds], (ids) => knownOrders(client, scope, ids));
+  const orders = await inBatches([...orderIds], (ids) => knownOrders(client, scope, ids));
   const known = new Map(orders.map((order) => [order.id, order]));
   const assigned = assignResults({ observations, panels }, (id) => known.get(id)?.patientId);
   const used = new Set(assigned.values());
@@ -53,7 +53,7 @@ export async function groupResults(
     .map((part) => ({ part, orderId: madeUpId('Observation', part.id), discipline: disciplineOf(part) }))
     .filter(({ orderId }) => used.has(orderId));
   const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
-  for (const some of stepsOf(madeUp)) await writeMadeUpOrders(client, scope, some);
+  for (const some of batchesOf(madeUp)) await writeMadeUpOrders(client, scope, some);
   await move(client, scope, { table: 'observation', rows: placed, changed: touched, assigned, affected });
   // A result that two reports list is shown by both of their orders.
   for (const { id, reportOrderIds } of placed)

@@ -2,7 +2,7 @@
 import { moveParts, type PartTable } from '../../../investigations/place-parts.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { stepsOf } from './batches.ts';
+import { batchesOf } from './batches.ts';
 
 export interface Moving {
   table: PartTable;
@@ -28,6 +28,6 @@ export async function move(
     if (next === orderId && !changed.has(id)) continue;
     for (const order of [orderId, next]) if (order !== null) affected.add(order);
   }
-  for (const some of stepsOf(moves)) await moveParts(client, scope, table, new Map(some));
+  for (const some of batchesOf(moves)) await moveParts(client, scope, table, new Map(some));
   return moves.map(([id]) => id);
 }

@@ -14,7 +14,7 @@ import { type ReadReference, readReference, unusable, writtenReference } from '.
 import { facilityRecordId } from '../resolve/record-id.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
-import { createGiveWay } from '../source/pauses.ts';
+import { createPauses } from '../source/pauses.ts';
 import { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
 
@@ -62,13 +62,13 @@ export async function mapResources(db: Queryable, request: MapRequest): Promise<
     unresolvedIn: [],
     gaveUp: false,
   };
-  const giveWay = createGiveWay();
+  const pause = createPauses();
   let left = [...request.entries];
   while (left.length > 0) {
     const later: typeof left = [];
     for (const item of left) {
       if (!mapOne(item, request, outcome)) later.push(item);
-      await giveWay();
+      await pause();
     }
     left = later;
     if (left.length > 0) await request.resolver.ask(db);

@@ -25,8 +25,6 @@ export interface MappedRecord {
 }
 
 export interface MapContext extends ReadContext {
-  /** Id that this resource will be stored under. */
-  readonly id: string;
   readonly scope: FacilityScope;
 }
 

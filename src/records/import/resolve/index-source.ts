@@ -8,8 +8,8 @@ import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-re
 import { IMPORTERS } from '../map/importers.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
-import { createGiveWay } from '../source/pauses.ts';
 import { type SourceLimits, sizeText } from '../source/limits.ts';
+import { createPauses } from '../source/pauses.ts';
 import {
   decodeUtf8,
   type EntryRange,
@@ -125,11 +125,11 @@ export async function lineUnit(
   limits: SourceLimits,
 ): Promise<{ unit: Unit; used: number }> {
   const unit = new Unit();
-  const giveWay = createGiveWay();
+  const pause = createPauses();
   let used = 0;
   let bytes = 0;
   for (const line of lines) {
-    await giveWay();
+    await pause();
     bytes += line.end - line.start;
     if (used > 0 && bytes > limits.maxEntryBytes) break;
     const seen = seenResource(parseJson(decodeUtf8(await spool.read(line.start, line.end))));

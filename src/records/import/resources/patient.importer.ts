@@ -8,9 +8,8 @@ import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts
 import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
-import { MetAnotherImport } from '../run/met-another-import.ts';
 import { PATIENT } from '../write/record-tables.ts';
-import { type BeforeChange, writeRecords } from '../write/write-records.ts';
+import { AddedByAnotherImport, type BeforeChange, writeRecords } from '../write/write-records.ts';
 import { patientFromFhir } from './patient.from-fhir.ts';
 
 const OTHER_PERSON =
@@ -48,7 +47,7 @@ function refuseOtherPersons(context: WriteContext): BeforeChange {
 async function keepToFacility(ids: readonly string[], { client, scope, reach }: WriteContext): Promise<void> {
   if (reach === 'organisation' || ids.length === 0) return;
   const elsewhere = (await patientLookup.elsewhere?.(client, scope, ids)) ?? [];
-  if (elsewhere.length > 0) throw new MetAnotherImport();
+  if (elsewhere.length > 0) throw new AddedByAnotherImport();
 }
 
 async function register(ids: readonly string[], context: WriteContext): Promise<void> {

@@ -14,7 +14,7 @@ import { type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
-import { createGiveWay } from '../source/pauses.ts';
+import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
 import { chunks } from './entry-chunks.ts';
@@ -143,10 +143,10 @@ async function mapChunk(
 ): Promise<MapOutcome> {
   const entries: { entry: UnitEntry; resource: JsonObject }[] = [];
   const rejected: MapOutcome['rejected'] = [];
-  const giveWay = createGiveWay();
+  const pause = createPauses();
   for (const entry of chunk) {
     if (!entry.writes) continue;
-    await giveWay();
+    await pause();
     const text = decodeUtf8(await request.spool.read(entry.start, entry.end));
     try {
       entries.push({ entry, resource: request.resourceOf(parseFhirJson(text)) });

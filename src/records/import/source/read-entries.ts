@@ -1,9 +1,9 @@
 /** Walks the entries of a source in the order they stand in, one at a time. */
 import { isUtf8 } from 'node:buffer';
 import { BundleScanner } from './bundle-scanner.ts';
-import { createGiveWay } from './pauses.ts';
 import type { SourceLimits } from './limits.ts';
 import { sizeText } from './limits.ts';
+import { createPauses } from './pauses.ts';
 import { SourceError } from './source-error.ts';
 import type { Spool } from './spool.ts';
 
@@ -32,7 +32,7 @@ export interface Layout {
  * Within one JSON document neither can be.
  */
 export async function detectLayout(spool: Spool): Promise<Layout> {
-  const giveWay = createGiveWay();
+  const pause = createPauses();
   const start = await skipByteOrderMark(spool);
   const seen: FirstLine = { last: 0, ended: false, sizeBytes: 0 };
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
@@ -40,7 +40,7 @@ export async function detectLayout(spool: Spool): Promise<Layout> {
       await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes)),
       seen,
     );
-    await giveWay();
+    await pause();
     if (second === undefined) continue;
     const another = second === OPEN_BRACE ? !opensValue(seen.last) : await isDocument(spool, start, seen);
     return { kind: another ? 'lines' : 'document', start };
@@ -92,7 +92,7 @@ export async function readDocument(
   take: (range: EntryRange, bytes: Buffer) => void | Promise<void>,
 ): Promise<string> {
   const scanner = new BundleScanner(limits.maxEntryBytes);
-  const giveWay = createGiveWay();
+  const pause = createPauses();
   let number = 0;
   for (let from = range.start; from < range.end; from += CHUNK_BYTES) {
     const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, range.end));
@@ -103,9 +103,9 @@ export async function readDocument(
       const start = range.start + found.start;
       const end = range.start + found.end;
       await take({ number, start, end }, await spool.read(start, end));
-      await giveWay();
+      await pause();
     }
-    await giveWay();
+    await pause();
   }
   return decodeUtf8(scanner.finish());
 }
@@ -127,7 +127,7 @@ export async function readLines(
   limits: SourceLimits,
   take: (range: EntryRange, bytes: Buffer | undefined) => 'stop' | undefined,
 ): Promise<LinePosition | undefined> {
-  const giveWay = createGiveWay();
+  const pause = createPauses();
   const last = Math.min(from.before + limits.maxEntries, limits.maxLines);
   let number = from.before;
   let { start } = from;
@@ -138,7 +138,7 @@ export async function readLines(
       const stops = bytes !== undefined && isBlank(bytes) ? undefined : take({ number, start, end }, bytes);
       if (stops === 'stop') return undefined;
       start = end + 1;
-      await giveWay();
+      await pause();
     }
   }
   return undefined;
@@ -198,12 +198,12 @@ function opensValue(byte: number): boolean {
 }
 
 async function lineEnd(spool: Spool, start: number): Promise<number> {
-  const giveWay = createGiveWay();
+  const pause = createPauses();
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
     const chunk = await spool.read(from, Math.min(from + CHUNK_BYTES, spool.sizeBytes));
     const index = chunk.indexOf(NEWLINE);
     if (index !== -1) return from + index;
-    await giveWay();
+    await pause();
   }
   return spool.sizeBytes;
 }

@@ -10,7 +10,6 @@ import type { ChildTable, Column } from '../../../clinical/description/element.t
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { WriteContext, WriteResult } from '../map/resource-importer.ts';
-import { MetAnotherImport } from '../run/met-another-import.ts';
 import { writtenTable } from './dry-run-tables.store.ts';
 
 interface DigestedRow {
@@ -26,6 +25,20 @@ export interface RecordsWritten extends WriteResult {
 
 /** Looks at rows that differ from what is stored under their ids; nothing is written when it answers false. */
 export type BeforeChange = (rows: readonly RecordRow[]) => Promise<boolean>;
+
+/**
+ * Another import has just added what this one took for new. The same work finds it there when it is repeated
+ * (`import-transaction.ts`).
+ */
+export class AddedByAnotherImport extends Error {
+  override name = 'AddedByAnotherImport';
+  /** A serialization failure (PostgreSQL, appendix A). */
+  readonly code = '40001';
+
+  constructor() {
+    super('Another import added the same record');
+  }
+}
 
 /** Write what differs. `rows` have distinct ids. */
 export async function writeRecords(
@@ -53,7 +66,7 @@ export async function writeRecords(
   // A dry run writes to tables that are empty at first: what is stored elsewhere is not new.
   const isNew = (row: { id: string; created: boolean }) => row.created && !stored.has(row.id);
   const updated = written.filter((row) => !isNew(row)).map(({ id }) => id);
-  if (beforeChange !== undefined && updated.some((id) => !stored.has(id))) throw new MetAnotherImport();
+  if (beforeChange !== undefined && updated.some((id) => !stored.has(id))) throw new AddedByAnotherImport();
   const created = written.filter(isNew).map(({ id }) => id);
   await replaceChildren(context, table, { changed, updated });
   const formerPatients = changed.flatMap(({ row }) => {
