@@ -530,7 +530,7 @@ describe('importing again', () => {
 });
 
 describe('limits', () => {
-  const limits = { ...DEFAULT_LIMITS, maxEntries: 3 };
+  const limits = { ...DEFAULT_LIMITS, maxEntries: 3, linesAtOnce: 3 };
 
   test('a Bundle of too many entries is refused whole', async () => {
     const { rejected, resources } = await t.run([bundle([patient(), patient(), patient(), patient()])], {

@@ -14,7 +14,7 @@
  */
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
-import type { ReadContext, Target } from '../../../clinical/description/read-context.ts';
+import type { ReadContext } from '../../../clinical/description/read-context.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { Client, Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';

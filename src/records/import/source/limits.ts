@@ -7,8 +7,10 @@ export interface SourceLimits {
   ratioFromBytes: number;
   /** Bytes of one entry, line or single resource at most. */
   maxEntryBytes: number;
-  /** Entries of one Bundle at most; lines of NDJSON that are held in mind at once (about 300 bytes each). */
+  /** Entries of one Bundle at most. */
   maxEntries: number;
+  /** Lines of NDJSON that are held in memory at once, about 150 bytes each; the next come when they are done with. */
+  linesAtOnce: number;
   /** Lines of NDJSON at most, blank ones too. */
   maxLines: number;
   /** Memory, roughly, for what is held in mind about the entries of one Bundle: their ids, addresses, identifiers. */
@@ -32,6 +34,7 @@ export const DEFAULT_LIMITS: SourceLimits = {
   ratioFromBytes: 0,
   maxEntryBytes: 16 * MIB,
   maxEntries: 2_000_000,
+  linesAtOnce: 250_000,
   maxLines: Number.POSITIVE_INFINITY,
   maxIndexBytes: 1_024 * MIB,
   maxFaults: 1_000,

@@ -117,7 +117,7 @@ export interface LinePosition {
 }
 
 /**
- * Call `take` with each line that is not blank, `maxEntries` lines at most and none past `maxLines`, until it says
+ * Call `take` with each line that is not blank, `linesAtOnce` lines at most and none past `maxLines`, until it says
  * `stop`; returns where the next one begins, undefined at the end. A line that is too long is given without its
  * bytes.
  */
@@ -128,7 +128,7 @@ export async function readLines(
   take: (range: EntryRange, bytes: Buffer | undefined) => 'stop' | undefined,
 ): Promise<LinePosition | undefined> {
   const pause = createPauses();
-  const last = Math.min(from.before + limits.maxEntries, limits.maxLines);
+  const last = Math.min(from.before + limits.linesAtOnce, limits.maxLines);
   let number = from.before;
   let { start } = from;
   while (start < spool.sizeBytes) {
