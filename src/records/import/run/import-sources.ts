@@ -5,7 +5,7 @@
  *    or line that cannot do without its target waits.
  * 2. What waits is tried again, for as long as fewer of it wait than before. What still waits then is rejected.
  * 3. What was taken without a target is taken once more, now that everything is there.
- * Contract: IN-13, IN-16.
+ * Contract: IN-2, IN-13, IN-16.
  */
 
 import { detectLayout } from '../source/read-entries.ts';
