@@ -66,7 +66,7 @@ export async function eraseReplacedRuns(
   return { looked, erased, last: at === null || id === null ? undefined : { at, id } };
 }
 
-/** Leases of processes that died: whoever comes next would take them over, if anyone comes. */
+/** Leases that were given back, or whose process died. Whoever asks for one begun before `before` has ended by now. */
 export async function deleteEndedLeases(db: Queryable, before: Date): Promise<void> {
   await db.query({
     name: 'sweep-publish-leases',

@@ -22,57 +22,104 @@ export interface HeldLease {
   token: string;
 }
 
-/** True when the lease is ours: nobody had it, or it had run out. Of one record; `publish_begin` takes two. */
-export async function takeLease(
-  db: Queryable,
-  { key, token, durationMs }: HeldLease & { durationMs: number },
-): Promise<boolean> {
-  const { type, id } = splitKey(key.record);
-  const { rowCount } = await db.query({
+/** A lease as it is asked for. */
+export interface WantedLease extends HeldLease {
+  durationMs: number;
+}
+
+/**
+ * Steps of a `with` that take leases, all that are wanted or none. Parameters: {@link takingValues}.
+ *
+ * A lease is taken only where its row is still what this statement saw when it began. So this statement also sees
+ * everything that was written under the lease by whoever had it before, and one round trip is enough to take it and to
+ * look up what is recorded (docs/adr/0106). Rows of leases that were given back stay, so that they can be compared.
+ */
+export const TAKE_LEASES = `
+  wanted as materialized (
+    select w.resource_type, w.record_id, l.token, l.leased_until, l.leased_until > clock_timestamp() as is_held,
+      clock_timestamp() + $6::integer * interval '1 millisecond' as until
+    from unnest($3::text[], $4::uuid[]) as w (resource_type, record_id)
+    left join publish_lease l
+      on l.organisation_id = $1
+      and l.target_id = $2
+      and l.resource_type = w.resource_type
+      and l.record_id = w.record_id
+  ),
+  taken_over as (
+    update publish_lease l
+    set token = $5,
+        leased_until = w.until
+    from wanted w
+    where l.organisation_id = $1
+      and l.target_id = $2
+      and l.resource_type = w.resource_type
+      and l.record_id = w.record_id
+      and l.token = w.token
+      and l.leased_until = w.leased_until
+      and not exists (select 1 from wanted where is_held)
+    returning 1
+  ),
+  added as (
+    insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
+    select $1, $2, w.resource_type, w.record_id, $5, w.until
+    from wanted w
+    where w.token is null
+      and not exists (select 1 from wanted where is_held)
+    on conflict (organisation_id, target_id, resource_type, record_id) do nothing
+    returning 1
+  ),
+  taken as materialized (
+    select (select count(*) from taken_over) + (select count(*) from added) as leases
+  )`;
+
+export function takingValues({ key, token, durationMs }: WantedLease): unknown[] {
+  return [key.organisationId, key.targetId, ...leaseColumns(key), token, durationMs];
+}
+
+/** True when the lease is ours: nobody had it, or it had run out. */
+export async function takeLease(db: Queryable, lease: WantedLease): Promise<boolean> {
+  const { rows } = await db.query<{ is_taken: boolean }>({
     name: 'publish-lease-take',
-    text: `
-      insert into publish_lease as l (organisation_id, target_id, resource_type, record_id, token, leased_until)
-      values ($1, $2, $3, $4, $5, clock_timestamp() + $6::integer * interval '1 millisecond')
-      on conflict (organisation_id, target_id, resource_type, record_id) do update
-      set token = excluded.token,
-          leased_until = excluded.leased_until
-      where l.leased_until < clock_timestamp()`,
-    values: [key.organisationId, key.targetId, type, id, token, durationMs],
+    text: `with ${TAKE_LEASES} select leases = cardinality($3::text[]) as is_taken from taken`,
+    values: takingValues(lease),
   });
-  return rowCount === 1;
+  return rows[0]?.is_taken === true;
+}
+
+/**
+ * Steps of a `with` that let leases of ours end a number of milliseconds from now. `$1` and `$2` are organisation and
+ * target; from `$first` on come types, ids, token and milliseconds.
+ */
+export function moveLeaseEnds(first: number): string {
+  return `
+  lease_end as materialized (
+    select clock_timestamp() + $${first + 3}::integer * interval '1 millisecond' as at
+  ),
+  moved as (
+    update publish_lease l
+    set leased_until = lease_end.at
+    from lease_end
+    where l.organisation_id = $1
+      and l.target_id = $2
+      and (l.resource_type, l.record_id) in (select type, id from unnest($${first}::text[], $${first + 1}::uuid[]) as k (type, id))
+      and l.token = $${first + 2}
+    returning 1
+  )`;
 }
 
 /** False when the lease was lost: it ran out, and someone else took it. */
-export async function renewLease(
-  db: Queryable,
-  key: LeaseKey,
-  { token, durationMs }: { token: string; durationMs: number },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export async function renewLease(db: Queryable, { key, token, durationMs }: WantedLease): Promise<boolean> {
+  const { rows } = await db.query<{ leases: number }>({
     name: 'publish-lease-renew',
-    text: `
-      update publish_lease
-      set leased_until = clock_timestamp() + $6::integer * interval '1 millisecond'
-      where organisation_id = $1
-        and target_id = $2
-        and (resource_type, record_id) in (select type, id from unnest($3::text[], $4::uuid[]) as k (type, id))
-        and token = $5`,
+    text: `with ${moveLeaseEnds(3)} select count(*)::integer as leases from moved`,
     values: [key.organisationId, key.targetId, ...leaseColumns(key), token, durationMs],
   });
-  return rowCount === leasedRecords(key).length;
+  return rows[0]?.leases === leasedRecords(key).length;
 }
 
-export async function giveLeaseBack(db: Queryable, key: LeaseKey, token: string): Promise<void> {
-  await db.query({
-    name: 'publish-lease-give-back',
-    text: `
-      delete from publish_lease
-      where organisation_id = $1
-        and target_id = $2
-        and (resource_type, record_id) in (select type, id from unnest($3::text[], $4::uuid[]) as k (type, id))
-        and token = $5`,
-    values: [key.organisationId, key.targetId, ...leaseColumns(key), token],
-  });
+/** It ends now: whoever wants it next may take it. */
+export async function giveLeaseBack(db: Queryable, { key, token }: HeldLease): Promise<void> {
+  await renewLease(db, { key, token, durationMs: 0 });
 }
 
 function leasedRecords({ record, subject }: LeaseKey): ResourceKey[] {

@@ -9,7 +9,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { type HttpError, unavailable } from '../../platform/http/errors.ts';
 import { splitKey } from '../plan/content.fhir.ts';
 import type { Clock } from '../send/retry.ts';
-import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease } from './lease.store.ts';
+import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease, type WantedLease } from './lease.store.ts';
 import type { Turn, Waiting } from './waiting.ts';
 
 export interface LeaseSettings {
@@ -42,11 +42,6 @@ export interface LeaseOptions {
 /** Between two looks at a lease that another process has; doubled after each. */
 const FIRST_POLL_MS = 100;
 const MAX_POLL_MS = 1_000;
-
-/** A lease as it is asked for. */
-export interface WantedLease extends HeldLease {
-  durationMs: number;
-}
 
 export interface LeasedWork<Taken, T> {
   /** Take the lease, and what else is done in one go with that. Undefined or false: someone else has it. */
@@ -98,7 +93,7 @@ async function inTurn<Taken, T>(
   async function renew(): Promise<void> {
     const startedMs = performance.now();
     // A database that does not answer is asked again; until then the lease runs on.
-    const held = await renewLease(db, key, { token, durationMs }).catch(() => undefined);
+    const held = await renewLease(db, wanted).catch(() => undefined);
     if (held === true) heldUntilMs = startedMs + durationMs;
     if (held === false) heldUntilMs = Number.NEGATIVE_INFINITY;
   }
@@ -124,7 +119,7 @@ async function inTurn<Taken, T>(
   } finally {
     clearInterval(timer);
     await renewing;
-    if (!givenBack) await giveLeaseBack(db, key, token).catch(() => undefined);
+    if (!givenBack) await giveLeaseBack(db, wanted).catch(() => undefined);
   }
 }
 

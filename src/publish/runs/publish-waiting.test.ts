@@ -79,7 +79,7 @@ describe('publishes that wait', () => {
     const record = `Patient/${clinic.patientId}` as const;
     const [key, token] = [{ organisationId, targetId: target.id, record }, randomUUID()];
     await takeLease(database.pool, { key, token, durationMs: 600_000 });
-    return { target: target.name, giveBack: () => giveLeaseBack(database.pool, key, token) };
+    return { target: target.name, giveBack: () => giveLeaseBack(database.pool, { key, token }) };
   }
 
   test('however many wait in a process, one of them asks the database, about once a second', async () => {

@@ -11,7 +11,8 @@ import { type Sent, sendLevels } from '../plan/send-levels.ts';
 import { findRecorded, type RecordedResource, type StoredResource } from '../send/resource.store.ts';
 import { WriteFailure } from '../send/write-failure.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
-import type { Lease, WantedLease } from './lease.ts';
+import type { WantedLease } from './lease.store.ts';
+import type { Lease } from './lease.ts';
 import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
 import type { Waiting } from './waiting.ts';
 

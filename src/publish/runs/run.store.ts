@@ -5,20 +5,28 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { type ResourceKey, splitKey } from '../plan/content.fhir.ts';
+import type { ResourceKey } from '../plan/content.fhir.ts';
 import {
   keyColumns,
   LAST_STORED_PARAMETER,
   RECORD_STORED,
-  RECORDED_NAMES,
   type RecordedResource,
   type ResourceRow,
+  recordedOf,
   type StoredResource,
   storedValues,
   toRecorded,
 } from '../send/resource.store.ts';
 import { againAfterDeadlock } from './again-after-deadlock.ts';
-import { type HeldLease, leaseColumns } from './lease.store.ts';
+import {
+  giveLeaseBack,
+  type HeldLease,
+  leaseColumns,
+  moveLeaseEnds,
+  TAKE_LEASES,
+  takingValues,
+  type WantedLease,
+} from './lease.store.ts';
 
 export type SubjectKind = 'lab-order' | 'imaging-order' | 'vital-set';
 
@@ -71,8 +79,48 @@ export interface RunToBegin {
   since: Date;
   keys: readonly ResourceKey[];
   /** Of the patient; the subject is leased with it. */
-  lease: HeldLease & { durationMs: number };
+  lease: WantedLease;
 }
+
+const LEASES_ARE_TAKEN = '(select leases from taken) = cardinality($3::text[])';
+
+/** Parameters 7 to 17 of the statement that begins a publish; {@link takingValues} come before them. */
+const BEGIN = `
+  with ${TAKE_LEASES},
+  last as materialized (
+    select r.id, r.chain_id, r.outcome, r.resumable, r.started_at
+    from publish_run r
+    where r.organisation_id = $1
+      and r.facility_id = $7
+      and r.subject_kind = $8
+      and r.subject_id = $9
+      and r.target_id = $2
+    order by r.begun_at desc, r.id desc
+    limit 1
+  ),
+  interrupted as (
+    update publish_run
+    set outcome = 'interrupted',
+        finished_at = $14
+    where organisation_id = $1
+      and facility_id = $7
+      and id = (select id from last where outcome = 'running')
+      and ${LEASES_ARE_TAKEN}
+  ),
+  begun as (
+    insert into publish_run (organisation_id, facility_id, target_id, subject_kind, subject_id, id, account_id,
+      purpose_of_use, correlation_id, started_at, chain_id)
+    select $1, $7, $2, $8, $9, $10::uuid, $11, $12, $13, $14,
+      coalesce((select chain_id from last where outcome <> 'done' and resumable and started_at > $15), $10::uuid)
+    where ${LEASES_ARE_TAKEN}
+    returning chain_id
+  )
+  select taken.leases::integer as leases, begun.chain_id as run_chain_id, recorded.*
+  from taken
+  left join begun on true
+  left join (${recordedOf('$16', '$17')}) recorded on begun.chain_id is not null`;
+
+type BeginRow = { leases: number; run_chain_id: string | null; local_id: string | null };
 
 /**
  * Take the leases, write down that a publish begins, and look up what the target holds: at once. Undefined: someone
@@ -84,20 +132,11 @@ export async function beginRun(
   scope: FacilityScope,
   { subject, run, since, keys, lease }: RunToBegin,
 ): Promise<Begun | undefined> {
-  const { type, id: recordId } = splitKey(lease.key.record);
-  const { rows } = await db.query<ResourceRow & { run_chain_id: string; local_id: string | null }>({
+  const statement = {
     name: 'publish-run-begin',
-    text: `
-      select run_chain_id, ${RECORDED_NAMES}
-      from publish_begin($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+    text: BEGIN,
     values: [
-      scope.organisationId,
-      run.targetId,
-      ...keyColumns(keys),
-      type,
-      recordId,
-      lease.token,
-      lease.durationMs,
+      ...takingValues(lease),
       scope.facilityId,
       subject.kind,
       subject.id,
@@ -107,14 +146,17 @@ export async function beginRun(
       run.correlationId,
       run.startedAt,
       since,
+      ...keyColumns(keys),
     ],
-  });
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  return {
-    chainId: first.run_chain_id,
-    recorded: rows.flatMap((row) => (row.local_id === null ? [] : [toRecorded(row)])),
   };
+  const { rows } = await againAfterDeadlock(() => db.query<ResourceRow & BeginRow>(statement));
+  const { leases = 0, run_chain_id: chainId = null } = rows[0] ?? {};
+  if (chainId === null) {
+    // Another publish took one of them in the same moment: nobody waits for one while holding the other.
+    if (leases > 0) await giveLeaseBack(db, lease);
+    return undefined;
+  }
+  return { chainId, recorded: rows.flatMap((row) => (row.local_id === null ? [] : [toRecorded(row)])) };
 }
 
 /** Write down how a publish ended, what it stored and is not on record yet, and give its lease back: at once. */
@@ -131,23 +173,18 @@ export async function endRun(
   const statement = {
     name: 'publish-run-end',
     text: `
-      with ${RECORD_STORED},
-      given_back as (
-        delete from publish_lease
-        where organisation_id = $1
-          and target_id = $2
-          and (resource_type, record_id) in (select type, id from unnest(${own(1)}::text[], ${own(2)}::uuid[]) as k (type, id))
-          and token = ${own(3)}
-      )
+      with ${RECORD_STORED}, ${moveLeaseEnds(LAST_STORED_PARAMETER + 1)}
       update publish_run
-      set finished_at = ${own(6)}, outcome = ${own(7)}, resumable = ${own(8)}, failure = ${own(9)}, published = ${own(10)}
+      set finished_at = ${own(7)}, outcome = ${own(8)}, resumable = ${own(9)}, failure = ${own(10)}, published = ${own(11)}
       where organisation_id = $1
-        and facility_id = ${own(4)}
-        and id = ${own(5)}`,
+        and facility_id = ${own(5)}
+        and id = ${own(6)}`,
     values: [
       ...storedValues(scope, lease.key.targetId, stored),
       ...leaseColumns(lease.key),
       lease.token,
+      // It ends now.
+      0,
       scope.facilityId,
       id,
       end.finishedAt,

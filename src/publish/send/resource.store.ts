@@ -45,9 +45,23 @@ export interface ResourceRow {
   chain_id: string | null;
 }
 
-/** Columns of a {@link ResourceRow}. */
-export const RECORDED_NAMES =
-  'resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id';
+/** The rows of {@link ResourceRow} for types and ids in two parameters; `$1` and `$2` are organisation and target. */
+export function recordedOf(types: string, ids: string): string {
+  return `
+  select asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
+    r.published_at, r.chain_id
+  from unnest(${types}::text[], ${ids}::uuid[]) as asked (resource_type, local_id)
+  -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
+  cross join lateral (
+    select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
+    from publish_resource p
+    where p.organisation_id = $1
+      and p.target_id = $2
+      and p.resource_type = asked.resource_type
+      and p.local_id = asked.local_id
+    limit 1
+  ) r`;
+}
 
 export async function findRecorded(
   db: Queryable,
@@ -56,20 +70,7 @@ export async function findRecorded(
 ): Promise<RecordedResource[]> {
   const { rows } = await db.query<ResourceRow>({
     name: 'publish-resource-find',
-    text: `
-      select asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
-        r.published_at, r.chain_id
-      from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
-      -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
-      cross join lateral (
-        select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
-        from publish_resource p
-        where p.organisation_id = $1
-          and p.target_id = $2
-          and p.resource_type = asked.resource_type
-          and p.local_id = asked.local_id
-        limit 1
-      ) r`,
+    text: recordedOf('$3', '$4'),
     values: [scope.organisationId, targetId, ...keyColumns(keys)],
   });
   return rows.map(toRecorded);
