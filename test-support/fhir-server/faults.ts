@@ -39,6 +39,7 @@ export interface Fault {
   headers?: Record<string, string>;
   /** Diagnostics of the OperationOutcome. */
   diagnostics?: string;
+  expression?: string[];
 }
 
 export interface WriteSeen {

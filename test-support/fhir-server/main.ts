@@ -139,9 +139,9 @@ async function commit(
     case 'status-after':
     case 'status': {
       if (fault.kind === 'status-after') work();
-      const { status = 500, diagnostics = 'Scripted fault', headers = {} } = fault;
+      const { status = 500, diagnostics = 'Scripted fault', expression, headers = {} } = fault;
       response.writeHead(status, { 'content-type': 'application/fhir+json', ...headers });
-      return void response.end(JSON.stringify(operationOutcome('processing', diagnostics)));
+      return void response.end(JSON.stringify(operationOutcome('processing', diagnostics, expression)));
     }
   }
 }

@@ -64,8 +64,8 @@ export function bodyOf(outcome: Outcome | Resource): Resource {
   return outcome.resource ?? operationOutcome(code, text);
 }
 
-export function operationOutcome(code: string, diagnostics: string): Resource {
-  return { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code, diagnostics }] };
+export function operationOutcome(code: string, diagnostics: string, expression?: string[]): Resource {
+  return { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code, diagnostics, expression }] };
 }
 
 export function parseResource(text: string): Resource | undefined {

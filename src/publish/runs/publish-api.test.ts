@@ -187,15 +187,16 @@ describe('publishing over HTTP', () => {
     assert.equal((await post('?target=lenient')).status, 200);
   });
 
-  test('a refusal of the target: 502 in the error shape, with its words and no clinical value [PUB-28, PUB-29]', async () => {
+  test('a refusal of the target: 502 in the error shape, with its codes and none of its texts [PUB-28, PUB-29]', async () => {
     await addTarget();
-    const diagnostics = `Quokkaitis for Noor Rivers: value 123456.789 of code is not valid, see Observation.value`;
-    await server.script({ kind: 'status', type: 'DiagnosticReport', status: 422, diagnostics });
+    const diagnostics = `Quokkaitis for Noor Rivers: value 123456.789 of code is not valid`;
+    const expression = ['DiagnosticReport.conclusionCode[0]', 'Quokkaitis'];
+    await server.script({ kind: 'status', type: 'DiagnosticReport', status: 422, diagnostics, expression });
     const answer = await post();
     isError(
       answer,
       502,
-      /DiagnosticReport .* PUT answered 422 \(error processing: … for …: value … of code is not valid, see Observation\.value\)/,
+      /DiagnosticReport .* PUT answered 422 \(error processing at DiagnosticReport\.conclusionCode\[0\]\)/,
     );
     assert.match(answer.json.message, /4 of 5 resources are stored there\. Publish again to go on\./);
     for (const mark of CLINICAL_MARKS)

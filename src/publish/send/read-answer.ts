@@ -12,8 +12,6 @@ export interface Issue {
   code?: unknown;
   expression?: unknown;
   location?: unknown;
-  diagnostics?: unknown;
-  details?: unknown;
 }
 
 type Json = Record<string, unknown>;
