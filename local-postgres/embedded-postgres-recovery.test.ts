@@ -16,6 +16,7 @@ import {
   startHolder,
   untilGone,
 } from '../test-support/embedded.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('recovery of the embedded PostgreSQL', () => {
   let folder: Awaited<ReturnType<typeof makeDataDir>>;
@@ -168,13 +169,12 @@ describe('recovery of the embedded PostgreSQL', () => {
 
   /** initdb has begun to write its folder, and has not finished. */
   async function untilHalfMade(dataDir: string, maker: ChildProcess): Promise<void> {
-    for (;;) {
+    await waitUntil(async () => {
       assert.equal(maker.exitCode, null);
       const names = await readdir(dataDir).catch(() => []);
       const draft = names.find((name) => name.startsWith('postgresql.new-'));
       const made = draft === undefined ? [] : await readdir(join(dataDir, draft, 'cluster')).catch(() => []);
-      if (made.includes('base')) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      return made.includes('base');
+    }, 'initdb has begun');
   }
 });

@@ -25,7 +25,7 @@ describe('locks between processes', () => {
       const { tryLock } = await import(${JSON.stringify(MODULE)});
       const lock = tryLock(${JSON.stringify(path)}, ${JSON.stringify(mode)});
       process.stdout.write(lock === undefined ? 'refused' : 'held');
-      setInterval(() => lock, 1000);`;
+      process.stdin.on('data', () => lock);`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
     const [output] = await once(child.stdout, 'data');
     assert.equal(String(output), 'held');

@@ -138,7 +138,7 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
   async function confirmDelivery(): Promise<void> {
     const arrived = exchange.arrivals.length;
     await changePatient();
-    await exchange.waitFor(arrived + 1, 60_000);
+    await exchange.waitFor(arrived + 1);
     const { verdict, envelope } = exchange.arrivals.at(-1) ?? assert.fail('nothing came');
     assert.equal(verdict, 'valid');
     const body = JSON.stringify({ deliveryId: envelope.deliveryId, status: 'accepted', assignedId: 'A-1' });

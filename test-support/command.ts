@@ -17,6 +17,8 @@ export interface CommandOptions {
   env?: Record<string, string>;
   stdin?: string;
   cwd?: string;
+  /** It is killed when it runs longer. */
+  timeoutMs?: number;
 }
 
 /** Run `interchange <args>` to its end. */
@@ -41,12 +43,13 @@ export interface StartedCommand {
 /** Start it; end it with a signal to `child`. */
 export function startCommand(
   args: readonly string[],
-  { env = {}, cwd }: CommandOptions = {},
+  { env = {}, cwd, timeoutMs }: CommandOptions = {},
 ): StartedCommand {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [ENTRY, ...args], {
     env: { PATH, HOME, DRAIN_SECONDS: '0', ...env },
     ...(cwd === undefined ? {} : { cwd }),
+    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' }),
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {

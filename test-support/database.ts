@@ -1,9 +1,9 @@
 /** A real, migrated, empty database of one test file. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { administer, databaseUrl } from './template.ts';
+import { waitUntil } from './wait-until.ts';
 
 export interface TestDatabase {
   /** What DATABASE_URL would hold: the owner of the schema. */
@@ -40,12 +40,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
 /** Two clones at one moment may meet a lock on the template (55006); the second waits its turn. */
 async function clone(serverUrl: string, name: string, template: string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  await waitUntil(async () => {
     try {
-      return await administer(serverUrl, [`create database ${name} template ${template}`]);
+      await administer(serverUrl, [`create database ${name} template ${template}`]);
+      return true;
     } catch (error) {
-      if ((error as { code?: string }).code !== '55006' || attempt === 50) throw error;
-      await sleep(100);
+      if ((error as { code?: string }).code !== '55006') throw error;
+      return false;
     }
-  }
+  }, 'the template is free');
 }

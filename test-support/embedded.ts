@@ -13,6 +13,7 @@ import {
   openEmbeddedPostgres,
   stopAbandoned,
 } from '../local-postgres/embedded-postgres.ts';
+import { waitUntil } from './wait-until.ts';
 
 const HOLD = fileURLToPath(new URL('hold-postgres.ts', import.meta.url));
 const silent = { info: () => undefined, error: () => undefined };
@@ -95,17 +96,9 @@ export async function ask(
   }
 }
 
-/** Ask again until the server answers; fails after 20 s. */
-export async function askUntilAnswered(url: string, text: string): Promise<Record<string, unknown>> {
-  const deadline = performance.now() + 20_000;
-  for (;;) {
-    try {
-      return await ask(url, text);
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
+/** Ask again until the server answers. */
+export function askUntilAnswered(url: string, text: string): Promise<Record<string, unknown>> {
+  return waitUntil(() => ask(url, text).catch(() => undefined), `the server answers ${text}`);
 }
 
 export async function serverPid(dataDir: string): Promise<number> {
@@ -122,11 +115,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Wait until a process is gone; fails after 20 s. */
+/** Wait until a process is gone. */
 export async function untilGone(pid: number): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (isAlive(pid)) {
-    if (performance.now() > deadline) throw new Error(`Process ${pid} is still there.`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await waitUntil(() => !isAlive(pid), `process ${pid} is gone`);
 }

@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Verdict, verifyRequest } from '../src/exchange/signing/verify-request.ts';
+import { waitUntil } from './wait-until.ts';
 
 export interface Arrival {
   headers: Record<string, string | string[] | undefined>;
@@ -37,7 +39,7 @@ export interface TestExchange {
   trust: { clientId: string; secrets: string[]; now?: () => Date } | undefined;
   behave: (arrival: Arrival) => Behaviour;
   /** Resolves once `count` requests have come. */
-  waitFor(count: number, timeoutMs?: number): Promise<void>;
+  waitFor(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,12 +53,8 @@ export async function startExchange(path = '/patients'): Promise<TestExchange> {
     arrivals: [],
     trust: undefined,
     behave: () => ({ status: 200, body: '{}' }),
-    async waitFor(count, timeoutMs = 15_000) {
-      const end = Date.now() + timeoutMs;
-      while (exchange.arrivals.length < count) {
-        if (Date.now() > end) throw new Error(`${exchange.arrivals.length} of ${count} requests came`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+    async waitFor(count) {
+      await waitUntil(() => exchange.arrivals.length >= count, `${count} requests came`);
     },
     async close() {
       server.closeAllConnections();
@@ -94,8 +92,7 @@ export async function startExchange(path = '/patients'): Promise<TestExchange> {
     const behaviour = exchange.behave(arrival);
     exchange.arrivals.push(arrival);
     if (behaviour === 'drop') return void request.socket.destroy();
-    if (behaviour.delayMs !== undefined)
-      await new Promise((resolve) => setTimeout(resolve, behaviour.delayMs));
+    if (behaviour.delayMs !== undefined) await sleep(behaviour.delayMs);
     await behaviour.after;
     response.writeHead(behaviour.status, { 'content-type': 'application/json', ...behaviour.headers });
     response.end(behaviour.body ?? '{}');

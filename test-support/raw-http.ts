@@ -52,16 +52,13 @@ export async function exchangeBytes(port: number, bytes: Uint8Array): Promise<Ra
 
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
-    const hang = setTimeout(() => {
+    socket.setTimeout(HANG_MS, () => {
       socket.destroy();
       reject(new Error('the server neither answered nor closed'));
-    }, HANG_MS);
+    });
     // A server that refuses a body may close while it is being sent: an error here, and then a close.
     socket.on('error', () => undefined);
-    socket.on('close', () => {
-      clearTimeout(hang);
-      resolve();
-    });
+    socket.on('close', () => resolve());
   });
 }
 

@@ -1,15 +1,74 @@
-/** Waits for a condition that real processes bring about. */
+/** Waits for what real processes bring about. Nothing else in the tests waits for a clock. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queryable } from '../src/platform/db/database.ts';
 
-/** Fails, with the name of the condition, when it does not come about within two minutes. */
-export async function waitUntil(
-  condition: () => Promise<boolean>,
-  name = condition.toString(),
-): Promise<void> {
+/**
+ * The first value that `look` gives other than false and undefined. Fails, with the name of what is waited for, when
+ * there is none within two minutes.
+ */
+export async function waitUntil<Value>(
+  look: () => Value | false | undefined | Promise<Value | false | undefined>,
+  name = look.toString(),
+): Promise<Value> {
   const end = performance.now() + 120_000;
-  while (!(await condition())) {
+  for (;;) {
+    const value = await look();
+    if (value !== false && value !== undefined) return value;
     if (performance.now() > end) assert.fail(`did not come about: ${name}`);
-    await sleep(50);
+    await sleep(10);
   }
+}
+
+/** Which waiting is meant; any of this database when nothing is given. */
+export interface LockWait {
+  relation?: string;
+  mode?: string;
+  /** Of the connection that waits; `%` stands for any text. */
+  application?: string;
+  /** The connection that is waited for. */
+  blockedBy?: number;
+}
+
+/**
+ * Until a connection to this database waits for a lock. `db` must not be in a transaction: there, PostgreSQL shows the
+ * same list of connections for ever.
+ */
+export async function waitForLock(db: Queryable, wanted: LockWait = {}): Promise<void> {
+  const { relation, mode, application, blockedBy } = wanted;
+  await waitUntil(
+    async () => {
+      const { rows } = await db.query({
+        text: `
+        select from pg_locks l
+        join pg_stat_activity a using (pid)
+        where not l.granted
+          and a.datname = current_database()
+          and ($1::text is null or l.relation = to_regclass($1))
+          and ($2::text is null or l.mode = $2)
+          and ($3::text is null or a.application_name like $3)
+          and ($4::integer is null or $4 = any(pg_blocking_pids(a.pid)))`,
+        values: [relation, mode, application, blockedBy],
+      });
+      return rows.length > 0;
+    },
+    `a connection waits for a lock: ${JSON.stringify(wanted)}`,
+  );
+}
+
+/**
+ * Until no connection of that name (`%` stands for any text) is left in this database. What it did is over then, and
+ * in the statistics. `db` must not be in a transaction.
+ */
+export async function waitForDisconnect(db: Queryable, application: string): Promise<void> {
+  await waitUntil(async () => {
+    const { rows } = await db.query({
+      text: `
+        select from pg_stat_activity
+        where datname = current_database()
+          and application_name like $1`,
+      values: [application],
+    });
+    return rows.length === 0;
+  }, `no connection is left of ${application}`);
 }

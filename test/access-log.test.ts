@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
@@ -16,6 +15,7 @@ import {
 } from '../test-support/api.ts';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('the access log of every route that shows patient data', () => {
   let api: TestApi;
@@ -102,15 +102,16 @@ describe('the access log of every route that shows patient data', () => {
     for (const entry of shown()) assert.equal((await call(entry, randomUUID())).status, 200);
   });
 
-  it('shares statements between calls that wait together [LOG-11]', async () => {
+  it('shares statements between calls that wait together [LOG-11]', async (context) => {
     const read = shown().find(({ path }) => path.endsWith('/Encounter/:encounterId'));
     assert.ok(read);
     const { accessLogEntries, accessLogGroups } = api.runtime.metrics;
     const total = async (counter: typeof accessLogGroups) => (await counter.get()).values[0]?.value ?? 0;
     const [entriesBefore, groupsBefore] = [await total(accessLogEntries), await total(accessLogGroups)];
+    const record = context.mock.method(api.runtime.accessLog, 'record');
     await owner.query('begin; lock table access_log in share mode');
     const calls = Promise.all(Array.from({ length: 200 }, () => call(read, randomUUID())));
-    await sleep(1_000);
+    await waitUntil(() => record.mock.callCount() === 200, 'every call waits for its entry');
     await owner.query('rollback');
     const answers = await calls;
     assert.ok(answers.every(({ status }) => status === 200));

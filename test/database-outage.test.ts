@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import { createTarget } from '../src/publish/servers/manage-targets.ts';
 import { insertRefreshToken } from '../src/sign-in/sessions/refresh-token.store.ts';
@@ -18,6 +17,7 @@ import {
 import { requestBytes } from '../test-support/raw-http.ts';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -130,7 +130,7 @@ describe('a caller who hangs up', () => {
         await once(socket, 'data');
         socket.write(start);
         socket.resetAndDestroy();
-        await until(() => failuresIn(node) > earlier, `${path} was noticed`);
+        await waitUntil(() => failuresIn(node) > earlier, `${path} was noticed`);
       }
     const logged = node.logs();
     assert.doesNotMatch(logged, /"code":"database|not available|unexpected error|"level":50/);
@@ -141,14 +141,6 @@ describe('a caller who hangs up', () => {
 /** Calls that failed, whatever they were taken for. */
 function failuresIn(node: TestNode): number {
   return node.logs().match(/hung up|not available|unexpected error/g)?.length ?? 0;
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!holds()) {
-    assert.ok(performance.now() < deadline, `in time: ${what}`);
-    await turn();
-  }
 }
 
 function routeOf(operationId: string): RegisteredRoute {

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { after, before, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
@@ -17,6 +16,7 @@ import {
   startExchange,
   type TestExchange,
 } from '../test-support/exchange-server.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 const PATIENTS = 500;
 const ROUNDS = 10;
@@ -34,6 +34,9 @@ let place: { organisationId: string; facilityId: string };
 let connectionId: string;
 let exchangeDown = false;
 let calm = false;
+/** Batches of changes that were taken. */
+let batches = 0;
+const isChanged = () => batches === (PATIENTS * ROUNDS) / BATCH;
 
 before(async () => {
   folder = await makeDataDir();
@@ -114,19 +117,14 @@ async function insist(path: string, body: string, contentType: string): Promise<
     'content-type': contentType,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
-  for (let attempt = 1; ; attempt += 1) {
+  return waitUntil(async () => {
     const signal = AbortSignal.timeout(10_000);
     const answer = await fetch(service.baseUrl + path, { method: 'POST', headers, body, signal }).catch(
       () => undefined,
     );
     const text = await answer?.text().catch(() => undefined);
-    if (answer?.status === 200 && text !== undefined) return JSON.parse(text) as Record<string, unknown>;
-    assert.ok(
-      attempt < 400,
-      `${path} is not answered: ${answer?.status} ${text} ${service.logs().slice(-2_000)}`,
-    );
-    await sleep(150);
-  }
+    return answer?.status === 200 && text !== undefined && (JSON.parse(text) as Record<string, unknown>);
+  }, `${path} is answered`);
 }
 
 function patientLine(number: number, round: number): string {
@@ -147,7 +145,7 @@ async function change(): Promise<void> {
         const report = await insist('/imports/fhir', lines.join('\n'), 'application/fhir+ndjson');
         // A batch that was answered in part is sent again: what is there already changes nothing.
         if (report.rejectedCount !== 0) start -= BATCH;
-        await sleep(200);
+        else batches += 1;
       }
   };
   await Promise.all([feed(0, PATIENTS / 2), feed(PATIENTS / 2, PATIENTS)]);
@@ -177,7 +175,11 @@ function contentOf({ envelope }: Pick<Arrival, 'envelope'>): string {
 
 async function killAll(): Promise<void> {
   for (let kill = 1; kill <= KILLS; kill += 1) {
-    await sleep(500 + randomInt(2_500));
+    // Spread over the changes, at moments of chance: when so many requests more have come.
+    await waitUntil(() => batches >= ((kill - 1) * PATIENTS * ROUNDS) / BATCH / KILLS, 'changes go on');
+    const { length } = exchange.arrivals;
+    const more = exchangeDown ? 0 : randomInt(30);
+    await waitUntil(() => exchange.arrivals.length >= length + more || isChanged(), 'deliveries go on');
     if (kill === 8) exchangeDown = true;
     if (kill === 11) exchangeDown = false;
     const victim = kill % 5 === 0 ? service.count : randomInt(service.count);
@@ -187,32 +189,28 @@ async function killAll(): Promise<void> {
 }
 
 async function rows<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-  for (let attempt = 1; ; attempt += 1) {
+  return waitUntil(async () => {
     const client = new pg.Client({ connectionString: postgres.url });
     client.on('error', () => undefined);
     try {
       await client.connect();
       return (await client.query<Row>(text)).rows;
-    } catch (error) {
-      if (attempt > 100) throw error;
-      await sleep(200);
+    } catch {
+      return undefined;
     } finally {
       await client.end().catch(() => undefined);
     }
-  }
+  }, text);
 }
 
 /** Wait until nothing but held deliveries is left. */
-async function settled(timeoutMs: number): Promise<{ patient_id: string; held_reason: string }[]> {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
+async function settled(): Promise<{ patient_id: string; held_reason: string }[]> {
+  return waitUntil(async () => {
     const heads = await rows<{ patient_id: string; held_reason: string; held_at: Date | null }>(
       'select patient_id, held_reason, held_at from exchange_head',
     );
-    if (heads.every((head) => head.held_at !== null)) return heads;
-    assert.ok(Date.now() < end, `${heads.length} lanes are not done. ${service.logs().slice(-3_000)}`);
-    await sleep(300);
-  }
+    return heads.every((head) => head.held_at !== null) && heads;
+  }, 'every lane is done');
 }
 
 it('loses and reorders nothing, whatever is killed [LOG-17, EXC-8, EXC-13, EXC-20, EXC-50]', {
@@ -220,7 +218,7 @@ it('loses and reorders nothing, whatever is killed [LOG-17, EXC-8, EXC-13, EXC-2
 }, async (t) => {
   await Promise.all([change(), killAll()]);
   calm = true;
-  let held = await settled(60_000);
+  let held = await settled();
   assert.deepEqual(
     [...new Set(held.map((head) => head.held_reason))],
     ['refused_422'],
@@ -236,7 +234,7 @@ it('loses and reorders nothing, whatever is killed [LOG-17, EXC-8, EXC-13, EXC-2
       '--reason',
       'refused by the exchange',
     );
-    held = await settled(30_000);
+    held = await settled();
   }
   await service.stop();
 

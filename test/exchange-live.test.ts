@@ -7,6 +7,7 @@ import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { connect, insertPatients, queue } from '../test-support/exchange-records.ts';
 import { startExchange, type TestExchange } from '../test-support/exchange-server.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -90,13 +91,7 @@ async function outcomes(patientId: string) {
   );
   return rows.map(({ outcome }) => outcome).sort();
 }
-async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < end, `timed out waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 15));
-  }
-}
+const until = (what: string, condition: () => Promise<boolean>) => waitUntil(condition, what);
 const delivered = () => until('the rest is delivered', async () => (await heads()).length === 0);
 
 describe('a delivery that waits behind a slow request', () => {

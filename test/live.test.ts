@@ -1,7 +1,6 @@
 /** Changes on one node hold on every other with the very next call (docs/adr/0004). */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { transaction } from '../src/platform/db/database.ts';
 import { disableAccount } from '../src/sign-in/accounts/manage-accounts.ts';
@@ -17,6 +16,7 @@ import {
   type TestNode,
 } from '../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 const ROUNDS = 60;
 
@@ -269,7 +269,7 @@ describe('a change on one node', () => {
       for (const { status } of answers) assert.equal(status, 200, `round ${round}`);
       released += answers.length;
       // At times the connection is up again before the next loss, at times it is not.
-      await sleep((round % 5) * 40);
+      if (round % 2 === 1) await liveAgain(first);
     }
     assert.ok((await entriesOf(account)) >= before + released);
   });
@@ -294,12 +294,19 @@ describe('a change on one node', () => {
   }
 });
 
+const LIVE = `application_name like 'interchange live%' and datname = current_database()`;
+
+/** Until both nodes have their live connection again. */
+async function liveAgain({ database }: TestApi): Promise<void> {
+  await waitUntil(
+    async () => (await database.pool.query(`select from pg_stat_activity where ${LIVE}`)).rowCount === 2,
+    'the live connections are up again',
+  );
+}
+
 async function killLiveConnections({ database }: TestApi): Promise<void> {
   const client = new pg.Client({ connectionString: database.adminUrl });
   await client.connect();
-  await client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name like 'interchange live%' and datname = current_database()`,
-  );
+  await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${LIVE}`);
   await client.end();
 }

@@ -5,7 +5,6 @@ import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { SEALED_TABLES } from '../src/app/master-key/sealed-tables.ts';
@@ -18,6 +17,13 @@ import { createTestDatabase, type TestDatabase } from '../test-support/database.
 import { idOf, isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
+/** What is killed, and how far the command has come by then (a condition on pg_stat_activity). */
+const KILLS = [
+  { killed: ['command'], stage: 'true' },
+  { killed: ['command', 'service'], stage: 'xact_start is not null' },
+  { killed: ['command'], stage: `state = 'idle in transaction'` },
+  { killed: [], stage: 'true' },
+];
 const newKey = () => randomBytes(32).toString('hex');
 
 describe('rotation of the master key of a database of the operator', { timeout: 1_800_000 }, () => {
@@ -221,13 +227,27 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     assert.deepEqual(rows, [{ keys: before + 2, masters: 1 }]);
   });
 
+  /** Connections of rotations and services by which they read the data keys. */
+  async function keyHolders(where = 'true'): Promise<number[]> {
+    const { rows } = await owner.query<{ pid: number }>(
+      `select pid from pg_stat_activity
+       where datname = current_database() and application_name like 'interchange keys%' and ${where}`,
+    );
+    return rows.map(({ pid }) => pid);
+  }
+
   /** Kills the command, and the service, somewhere in the middle a few times; then lets it be. */
   async function untilDone(command: string[], doneAlready?: RegExp): Promise<void> {
-    for (const killed of [['command'], ['command', 'service'], ['command'], []]) {
+    for (const { killed, stage } of KILLS) {
+      const others = await keyHolders();
       const started = startCommand(command, { env: clinic.env });
       started.child.stdin.end();
       const using = clinic.login().catch(() => undefined);
-      if (killed.length > 0) await sleep(200 + Math.random() * 1_500);
+      if (killed.length > 0)
+        await waitUntil(async () => {
+          const now = await keyHolders(stage);
+          return started.child.exitCode !== null || now.some((pid) => !others.includes(pid));
+        }, `the command has come to where ${stage}`);
       if (killed.includes('command')) started.child.kill('SIGKILL');
       if (killed.includes('service')) await clinic.kill();
       const { code, stderr } = await started.ended;

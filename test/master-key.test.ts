@@ -5,12 +5,10 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { createMasterKey, wrapDataKey } from '../src/platform/crypto/master-key.ts';
 import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
-import { startCommand } from '../test-support/command.ts';
+import { runCommand, startCommand } from '../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
 import { verifyIsWhole } from '../test-support/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
-
-const START_MS = 60_000;
 
 describe('a wrong master key', { timeout: 300_000 }, () => {
   let database: TestDatabase;
@@ -83,11 +81,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
       ['serve', '--port', '0'],
     ];
     for (const command of commands) {
-      const started = startCommand(command, { env: wrong() });
-      started.child.stdin.end();
-      const timer = setTimeout(() => started.child.kill('SIGKILL'), START_MS);
-      const { code, stdout, stderr } = await started.ended;
-      clearTimeout(timer);
+      const { code, stdout, stderr } = await runCommand(command, { env: wrong(), timeoutMs: 60_000 });
       const name = command.slice(0, 2).join(' ');
       assert.equal(code, 1, `${name}: ${stdout}${stderr}`);
       assert.equal(stdout, '', name);

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;
 before(async () => {
@@ -52,9 +53,11 @@ for (const { path, method, contentType, body } of parked)
       },
     });
     const answered = once(held, 'response');
+    const begun = once(api.api.server.server, 'request');
     held.write(body.slice(0, 5));
-    // The first check has passed once the service waits for the rest.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const [incoming] = (await begun) as [IncomingMessage];
+    // The first check has passed once the service reads the body.
+    await waitUntil(() => incoming.readableDidRead, 'the service reads the body');
     const logout = await api.call('/auth/logout', { method: 'POST', token: account.token });
     assert.equal(logout.status, 204);
     held.end(body.slice(5));

@@ -1,7 +1,6 @@
 /** Statements that take too long: cut off where a caller waits, and not where work is long by its nature. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import {
   type Answer,
@@ -12,6 +11,7 @@ import {
 } from '../test-support/api.ts';
 import { sampleBundle } from '../test-support/sample-bundle.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { waitForLock } from '../test-support/wait-until.ts';
 
 for (const [what, env] of [
   ['a statement', { DATABASE_STATEMENT_SECONDS: '1', DATABASE_LOCK_SECONDS: '0' }],
@@ -69,27 +69,12 @@ for (const [what, env] of [
       await other.query('begin');
       await other.query('lock table patient in access exclusive mode');
       const importing = call('POST', '/imports/fhir', sampleBundle());
-      await waitsForLock('interchange background');
+      await waitForLock(watcher, { application: 'interchange background' });
       isTooSlow(await call('PUT', `/patients/base/${seeds.patientId}/privacy`, { refusedPurposes: [] }));
       await other.query('rollback');
       const { status, json } = await importing;
       assert.deepEqual([status, json.rejected], [200, []]);
     });
-
-    /** Asked from outside the transaction that holds the lock: inside, the answer would never change. */
-    async function waitsForLock(application: string): Promise<void> {
-      const deadline = performance.now() + 30_000;
-      for (;;) {
-        const { rows } = await watcher.query(
-          `select from pg_stat_activity
-           where datname = current_database() and application_name = $1 and wait_event_type = 'Lock'`,
-          [application],
-        );
-        if (rows.length > 0) return;
-        assert.ok(performance.now() < deadline, `${application} waits for a lock in time`);
-        await turn();
-      }
-    }
   });
 
 function isTooSlow({ status, json, headers }: Answer): void {

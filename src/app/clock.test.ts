@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../../test-support/api.ts';
 import { type StartedCommand, startCommand } from '../../test-support/command.ts';
 import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../test-support/sign-in.ts';
+import { waitUntil } from '../../test-support/wait-until.ts';
 
 const SHIFT = new URL('../../test-support/shifted-clock.js', import.meta.url).href;
 const FORTY_DAYS = 40 * 86_400;
@@ -79,7 +79,7 @@ describe('a process whose clock is wrong', { timeout: 300_000 }, () => {
     assert.equal(linesOf(service, 'clock.off').length, 1, 'said once');
 
     await writeFile(clockFile, '0');
-    while ((await fetch(`${service.origin}/readyz`)).status !== 200) await sleep(50);
+    await waitUntil(async () => (await fetch(`${service.origin}/readyz`)).status === 200, 'it is ready');
     assert.equal((await login(service.origin)).status, 200);
     assert.equal(linesOf(service, 'clock.right').length, 1);
     service.child.kill('SIGTERM');
@@ -104,7 +104,7 @@ describe('a process whose clock is wrong', { timeout: 300_000 }, () => {
 
     await writeFile(clockFile, '0');
     const second = await serve(['--role', 'worker'], 'working');
-    while ((await counters()) !== 0) await sleep(50);
+    await waitUntil(async () => (await counters()) === 0, 'it has swept');
     assert.equal((await api.database.pool.query('select from refresh_token')).rowCount, kept.length);
     second.child.kill('SIGTERM');
     await second.ended;

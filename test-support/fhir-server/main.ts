@@ -60,6 +60,7 @@ interface Seen {
 }
 let seen: Seen[] = [];
 let held = 0;
+let late = 0;
 let inFlight = 0;
 let maxInFlight = 0;
 const sockets = new Set<unknown>();
@@ -113,6 +114,7 @@ async function commit(
     }
     case 'slow':
       await sleep(fault.delayMs ?? 300);
+      late += 1;
       return answerWith(response, work());
     case 'slow-after': {
       const done = work();
@@ -153,10 +155,11 @@ async function control(url: string, request: IncomingMessage, response: ServerRe
   if (url === '/control/remove') store.remove(String(given?.key), given?.deleted === true);
   if (url === '/control/put') store.update(given?.resource as unknown as Resource, String(given?.id));
   const connections = sockets.size;
-  const state = { resources: store.current(), seen, held, maxInFlight, connections };
+  const state = { resources: store.current(), seen, held, late, maxInFlight, connections };
   if (url !== '/control/state') {
     seen = [];
     held = 0;
+    late = 0;
     maxInFlight = 0;
     sockets.clear();
   }

@@ -22,6 +22,8 @@ export interface FhirServerState {
   seen: SeenRequest[];
   /** Requests that were done and will never be answered. */
   held: number;
+  /** Requests of the fault `slow` that were done by now. */
+  late: number;
   maxInFlight: number;
   /** Connections that requests came on. */
   connections: number;

@@ -143,7 +143,7 @@ describe('a rotation of the outbound secret', () => {
         return true;
       });
     };
-    await refused({ activate: new Date(Date.now() - 1) }, /in the future/);
+    await refused({ activate: new Date(clock().getTime() - 1) }, /in the future/);
     await refused({ activate: new Date(Date.now() + 91 * 24 * HOUR_MS) }, /90 days/);
     await refused({ activate: 'now', direction: 'callback' }, /outbound/);
     assert.deepEqual(await secrets(), ['signs']);

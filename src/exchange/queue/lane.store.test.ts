@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange-records.ts';
+import { waitForDisconnect } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';
@@ -198,7 +199,7 @@ describe('leases', () => {
 
   async function reads(): Promise<{ scans: number; rows: number }> {
     // A connection that has ended has told its numbers.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await waitForDisconnect(pool(), 'interchange delivery%');
     await pool().query('select pg_stat_force_next_flush()');
     const { rows } = await pool().query<{ scans: number; rows: number }>(
       `select coalesce(sum(t.seq_scan), 0)::bigint as scans,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import {
   connect,
@@ -10,6 +9,7 @@ import {
   queue,
   rename,
 } from '../../../test-support/exchange-records.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listDeliveries } from '../queue/delivery.store.ts';
@@ -59,15 +59,6 @@ async function statuses({ organisationId }: Place): Promise<string[]> {
   return found.toSorted((a, b) => a.sequence - b.sequence).map(({ status }) => status);
 }
 
-/** Until something waits for a lock. */
-async function waitingForLock(): Promise<void> {
-  for (let tries = 0; tries < 300; tries += 1) {
-    const { rows } = await database.pool.query('select from pg_locks where not granted');
-    if (rows.length > 0) return;
-    await sleep(10);
-  }
-}
-
 describe('a decision about a held delivery', () => {
   it('made while a change of the patient is under way lets the lane go on with that change', async () => {
     const { place, key, patientId } = await setUp();
@@ -77,7 +68,7 @@ describe('a decision about a held delivery', () => {
     await change.query('update patient_name set given = $2 where patient_id = $1', [patientId, ['Other']]);
     await enqueuePatientChanges(change, place, [{ patientId, event: 'updated' }]);
     const deciding = decide(database.pool, place, { filter: {}, decision: SKIP });
-    await waitingForLock();
+    await waitForLock(database.pool);
     await change.query('commit');
     change.release();
     assert.equal((await deciding).length, 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import dns from 'node:dns';
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { afterEach, describe, it, mock } from 'node:test';
@@ -76,8 +76,7 @@ describe('a sent request', () => {
     const dropping = await listen((request) => request.socket.destroy());
     assert.deepEqual(await post(dropping), { kind: 'unanswered', code: 'ECONNRESET', reached: true });
     const breaking = await listen((_request, response) => {
-      response.writeHead(200, { 'content-length': '100' }).write('{');
-      setTimeout(() => response.destroy(), 50);
+      response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy());
     });
     assert.deepEqual(await post(breaking), { kind: 'unanswered', code: 'TRUNCATED', reached: true });
     const unknown = await post('https://does-not-exist.invalid/');
@@ -148,11 +147,13 @@ describe('a sent request', () => {
   });
 
   it('keeps requests that are under way when the sender is closed', async () => {
-    const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 100));
-    const sender = createSender(address, { maxInFlight: 2, timeoutMs: 1_000, reach: 'operator' });
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
+    const address = await listen((_request, response) => arrive(response));
+    const sender = createSender(address, { maxInFlight: 2, timeoutMs: 60_000, reach: 'operator' });
     const answer = sender.post('{}', {});
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    const response = await arrived;
     sender.close();
+    response.end('{}');
     assert.equal((await answer).kind, 'answered');
   });
 });

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import type { AccessEntry } from './access-log.ts';
@@ -231,7 +232,7 @@ describe('the access log', () => {
         await owner.query(
           "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'killed'",
         );
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await waitUntil(() => written.length + refused >= 30 * kill, 'entries were taken since');
       }
     })();
     await Promise.all([...load, killing]);
@@ -330,16 +331,16 @@ describe('the months of the access log', () => {
     const own = writerAt('2027-09-10T00:00:00Z');
     const one = entry();
     let writing = true;
+    let written = 0;
     const load = (async () => {
-      let written = 0;
       for (; writing; written += 1) await own.record([one]);
-      return written;
     })();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitUntil(() => written >= 10, 'entries come in');
     await makePartitions(owner, new Date('2027-09-01T00:00:00Z'), 1);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const during = written;
+    await waitUntil(() => written >= during + 10, 'entries come in afterwards');
     writing = false;
-    const written = await load;
+    await load;
     const months = await monthsOf(one.correlationId);
     assert.equal(months.length, written);
     assert.deepEqual([...new Set(months)], ['access_log_2027_09']);

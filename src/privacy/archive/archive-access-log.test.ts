@@ -4,10 +4,10 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { runCommand, startCommand } from '../../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { UsageError } from '../../platform/command/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
@@ -444,7 +444,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
         const archiving = startCommand(['access-log', 'archive', '--before', '2026-03', '--out', out], {
           env,
         });
-        while (!(await when())) await sleep(20);
+        await waitUntil(when);
         archiving.child.kill('SIGKILL');
         await archiving.ended;
       } finally {
@@ -460,7 +460,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     const hasFile = async (pattern: RegExp) => (await readdir(out)).some((name) => pattern.test(name));
 
     async function goesOn(): Promise<void> {
-      await assertEventually(
+      await waitUntil(
         async () =>
           (await rowsOf(`select from pg_stat_activity where application_name = 'interchange archive'`))
             .length === 0,
@@ -500,14 +500,6 @@ describe('access-log archive', { timeout: 600_000 }, () => {
 
 function thisMonth(): string {
   return new Date().toISOString().slice(0, 7);
-}
-
-async function assertEventually(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    if (await holds()) return;
-    await sleep(20);
-  }
-  assert.fail('it never came true');
 }
 
 function entry() {

@@ -12,7 +12,8 @@ import {
   withStatement,
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
-import { waitUntil } from '../../../test-support/wait-until.ts';
+import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
+import { watchPool } from '../../../test-support/watched-pool.ts';
 import { recordStored } from '../send/resource.store.ts';
 import { RETRY } from '../send/retry.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
@@ -151,12 +152,14 @@ describe('around a publish', () => {
   });
 
   test('who waits for another publish sends what the record is by then [PUB-35]', async () => {
-    const { addTarget, publish } = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    const { db, statements } = watchPool(database.pool);
+    const { addTarget, publish } = createTestPublisher(db, { clock: PUBLISH.clock });
     const target = await addTarget(clinic, { base: server.base });
     const [key, token] = [leaseKey(target.id), randomUUID()];
-    await takeLease(database.pool, { key, token, durationMs: 20_000 });
+    await takeLease(database.pool, { key, token, durationMs: 60_000 });
     const publishing = publish(clinic, { target: target.name });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const asked = () => statements.filter((name) => name === 'publish-run-begin').length;
+    await waitUntil(() => asked() >= 2, 'it found the lease taken');
     await clinic.change({ report: { status: 'amended' } });
     assert.equal((await server.state()).seen.length, 0);
     await giveLeaseBack(database.pool, { key, token });
@@ -210,11 +213,7 @@ describe('around a publish', () => {
           },
         });
       const beginning = begin();
-      if (durationMs === 0)
-        await waitUntil(async () => {
-          const { rowCount } = await pool.query('select 1 from pg_locks where not granted');
-          return rowCount !== 0;
-        }, 'it waits for the holder');
+      if (durationMs === 0) await waitForLock(pool);
       else await beginning;
       await holder.query('commit');
       holder.release();
@@ -293,11 +292,12 @@ describe('around a publish', () => {
 
   test('a publish that lost its lease sends nothing more [PUB-32]', async () => {
     const key = leaseKey(randomUUID());
+    const { db, statements } = watchPool(database.pool);
     const options = {
-      db: database.pool,
+      db,
       clock: PUBLISH.clock,
-      settings: { marginMs: 100, waitMs: 1_000 },
-      timeoutMs: 100,
+      settings: { marginMs: 400, waitMs: 1_000 },
+      timeoutMs: 60_000,
       waiting: createWaiting(1),
     };
     const held = async (lease: Lease) => {
@@ -306,7 +306,8 @@ describe('around a publish', () => {
         randomUUID(),
         key.targetId,
       ]);
-      await new Promise((resolve) => setTimeout(resolve, 80));
+      const { length } = statements;
+      await waitUntil(() => statements.length >= length + 2, 'the lease was to be renewed, and once more');
       assert.throws(() => lease.requireHeld(), /overtaken/);
     };
     await withLease(options, key, { take, work: held });
@@ -326,7 +327,7 @@ describe('around a publish', () => {
     const publishing = publish(clinic, { target: target.name });
     const observations = async () =>
       (await server.state()).seen.filter(({ path }) => path.startsWith('Observation/')).length;
-    while ((await observations()) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(async () => (await observations()) > 0, 'a result is being sent');
     await database.pool.query('update publish_lease set token = $1 where target_id = $2', [
       randomUUID(),
       target.id,
@@ -345,11 +346,21 @@ describe('around a publish', () => {
 
   test('a lease is renewed for as long as the work goes on', async () => {
     const key = leaseKey(randomUUID());
-    const settings = { marginMs: 120, waitMs: 1_000 };
+    const settings = { marginMs: 600, waitMs: 1_000 };
     const waiting = createWaiting(1);
     const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50, waiting };
+    /** The end of the lease; nothing before the given time. */
+    const until = async (after = '-infinity') => {
+      const { rows } = await database.pool.query<{ until: string }>(
+        `select leased_until::text as until from publish_lease
+         where target_id = $1 and $2::timestamptz < clock_timestamp()`,
+        [key.targetId, after],
+      );
+      return rows.map(({ until }) => until);
+    };
     const held = async (lease: Lease) => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      const [first] = await until();
+      await waitUntil(async () => (await until(first)).length > 0, 'the lease was to end');
       lease.requireHeld();
       const taken = await takeLease(database.pool, { key, token: randomUUID(), durationMs: 1_000 });
       assert.equal(taken, false);

@@ -12,6 +12,7 @@ import {
   type PublishClinic,
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../test-support/publish-program.ts', import.meta.url));
@@ -46,7 +47,7 @@ describe('a publishing process that is killed', () => {
         const target = await node.addTarget(clinic, settings);
         await server.script({ kind: 'hold', nth: step });
         const child = startProgram({ url: database.url, target: target.name });
-        await until(async () => (await server.state()).held === 1);
+        await waitUntil(async () => (await server.state()).held === 1);
         child.kill('SIGKILL');
         await once(child, 'exit');
         await server.script();
@@ -70,11 +71,3 @@ describe('a publishing process that is killed', () => {
     return fork(PROGRAM, [JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   }
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 15_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < endMs, 'it did not come about');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

@@ -9,6 +9,7 @@ import {
   type PublishClinic,
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { NewTarget } from '../servers/manage-targets.ts';
 
 /** With 2 results: ServiceRequest, two Observations, DiagnosticReport. */
@@ -204,7 +205,7 @@ describe('what a target does not have', () => {
     await publish();
     await clinic.change({ report: { status: 'entered-in-error' } });
     await publish();
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await waitUntil(async () => (await server.state()).late === 1, 'the older one is carried out');
     const resources = await whole();
     assert.equal(
       resources.find(({ resourceType }) => resourceType === 'DiagnosticReport')?.status,

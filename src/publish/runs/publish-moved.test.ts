@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher, withStatement } from '../../../test-support/publish-records.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 describe('records that change meanwhile', () => {
@@ -21,11 +22,6 @@ describe('records that change meanwhile', () => {
 
   const seen = async (type: string) =>
     (await server.state()).seen.filter(({ path }) => path.startsWith(type)).length;
-  const until = async (done: () => Promise<boolean>) => {
-    const endMs = performance.now() + 5_000;
-    while (!(await done()) && performance.now() < endMs)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-  };
   const outcomes = async (targetId: string) => {
     const { rows } = await database.pool.query<{ outcome: string }>(
       'select outcome from publish_run where target_id = $1 order by begun_at',
@@ -43,11 +39,11 @@ describe('records that change meanwhile', () => {
       const target = await addTarget(clinic, { base: server.base, idPolicy });
       await server.script({ kind: 'slow', type: 'Observation', delayMs: 600 });
       const first = publish(clinic, { target: target.name });
-      await until(async () => (await seen('Observation')) > 0);
+      await waitUntil(async () => (await seen('Observation')) > 0);
       const patientId = randomUUID();
       await clinic.change({ patientId });
       const second = publish(clinic, { target: target.name });
-      await until(async () => (await outcomes(target.id)).length > 1);
+      await waitUntil(async () => (await outcomes(target.id)).length > 1);
       assert.equal((await outcomes(target.id))[0], 'done', 'the second began when the first had ended');
       await first;
       await second;

@@ -10,6 +10,7 @@ import {
   type PublishClinic,
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { findRecorded, recordStored, type StoredResource } from '../send/resource.store.ts';
 
@@ -42,7 +43,8 @@ describe('the record of what a target holds', () => {
     assert.deepEqual(await order(), [false, '1']);
     await publish(clinic, { target: target.name });
     await publish(clinic, { target: target.name });
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    const { pool } = database;
+    await waitUntil(() => pool.idleCount === pool.totalCount, 'nothing is being written');
     assert.deepEqual(await order(), [false, '2'], 'nothing came after');
     await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
   });

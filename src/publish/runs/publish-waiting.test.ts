@@ -11,7 +11,8 @@ import {
   labOrderSource,
   type PublishClinic,
 } from '../../../test-support/publish-records.ts';
-import type { Pool } from '../../platform/db/database.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
+import { watchPool } from '../../../test-support/watched-pool.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
 
@@ -34,23 +35,6 @@ function createHeldClock() {
   };
 }
 
-/** The pool, and the names of the statements that it is given. */
-function watched(pool: Pool): { db: Pool; statements: string[] } {
-  const statements: string[] = [];
-  const db = new Proxy(pool, {
-    get(target, member) {
-      const value: unknown = Reflect.get(target, member);
-      if (typeof value !== 'function') return value;
-      return (...given: unknown[]) => {
-        const [statement] = given as { name?: string }[];
-        if (member === 'query') statements.push(statement?.name ?? 'unnamed');
-        return value.apply(target, given);
-      };
-    },
-  });
-  return { db, statements };
-}
-
 /** Longer than any wait between two looks. */
 const A_WHILE_MS = 2_000;
 
@@ -69,9 +53,6 @@ describe('publishes that wait', () => {
   });
   beforeEach(() => server.reset());
 
-  async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
   /** A target whose lease somebody else has, another process say, until it is given back. */
   async function targetInUse(addTarget: ReturnType<typeof createTestPublisher>['addTarget']) {
     const target = await addTarget(clinic, { base: server.base });
@@ -85,15 +66,15 @@ describe('publishes that wait', () => {
   test('however many wait in a process, one of them asks the database, about once a second', async () => {
     const waiting = 30;
     const clock = createHeldClock();
-    const { db, statements } = watched(database.pool);
+    const { db, statements } = watchPool(database.pool);
     const node = createTestPublisher(db, { clock, waitingPerAccount: waiting });
     const { target, giveBack } = await targetInUse(node.addTarget);
     const publishes = Array.from({ length: waiting }, () => node.publish(clinic, { target }));
-    await until(() => clock.sleepers() === waiting);
+    await waitUntil(() => clock.sleepers() === waiting);
     for (let round = 0; round < 10; round += 1) {
       const before = statements.length;
       clock.pass(A_WHILE_MS);
-      await until(() => clock.sleepers() === waiting);
+      await waitUntil(() => clock.sleepers() === waiting);
       assert.deepEqual(statements.slice(before), ['publish-run-begin']);
     }
     const before = statements.length;
@@ -109,7 +90,7 @@ describe('publishes that wait', () => {
     const { name: target } = await node.addTarget(clinic, { base: server.base });
     await server.script({ kind: 'slow', type: 'ServiceRequest', delayMs: 200 });
     const first = node.publish(clinic, { target });
-    await until(async () => (await server.state()).seen.length > 0);
+    await waitUntil(async () => (await server.state()).seen.length > 0);
     const others = [node.publish(clinic, { target }), node.publish(clinic, { target })];
     for (const published of await Promise.all([first, ...others])) assert.equal(published.length, 3);
     const versions = (await server.state()).resources.map(({ meta }) => meta?.versionId);
@@ -124,7 +105,7 @@ describe('publishes that wait', () => {
       { kind: 'status', type: 'Observation', status: 422 },
     );
     const first = node.publish(clinic, { target });
-    await until(async () => (await server.state()).seen.length > 0);
+    await waitUntil(async () => (await server.state()).seen.length > 0);
     const second = node.publish(clinic, { target });
     await assert.rejects(first, /422/);
     assert.equal((await second).length, 3);
@@ -136,7 +117,7 @@ describe('publishes that wait', () => {
     const { target } = await targetInUse(node.addTarget);
     const waiting = [node.publish(clinic, { target }), node.publish(clinic, { target })];
     const ended = Promise.allSettled(waiting);
-    await until(() => clock.sleepers() === 2);
+    await waitUntil(() => clock.sleepers() === 2);
     clock.pass(60_000);
     for (const one of await ended) {
       assert.equal(one.status, 'rejected');
@@ -156,7 +137,7 @@ describe('publishes that wait', () => {
     };
     const [busy, quiet] = [randomUUID(), randomUUID()];
     const waiting = [publish(busy), publish(busy)];
-    await until(() => clock.sleepers() === 2);
+    await waitUntil(() => clock.sleepers() === 2);
     await assert.rejects(publish(busy), (error: { statusCode: number; message: string; headers: object }) => {
       assert.equal(error.statusCode, 503);
       assert.match(error.message, /^2 publishes of this account wait .* Wait for their answers/);
@@ -164,7 +145,7 @@ describe('publishes that wait', () => {
       return true;
     });
     waiting.push(publish(quiet));
-    await until(() => clock.sleepers() === 3);
+    await waitUntil(() => clock.sleepers() === 3);
     await giveBack();
     clock.pass(A_WHILE_MS);
     await Promise.all(waiting);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createCircuit } from './circuit.ts';
 import { createLimit } from './limit.ts';
 import { createRecordQueue } from './record-queue.ts';
@@ -144,7 +145,7 @@ test('a limit holds, in order, also when work fails [PUB-56]', async () => {
     limit(async () => {
       running += 1;
       most = Math.max(most, running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await turn();
       running -= 1;
       done.push(n);
       if (n % 3 === 0) throw new Error('no');

@@ -16,6 +16,7 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { CreatedConnection } from '../../exchange/connections/create-connection.ts';
 import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
 import { createTarget } from '../../publish/servers/manage-targets.ts';
@@ -142,17 +143,17 @@ describe('while a dry run is held open in the middle', () => {
   }
 
   async function lastingWait(watch: { ended: boolean }): Promise<string> {
-    for (let seen = 0; seen < 50 && !watch.ended; ) {
+    let seen = 0;
+    return waitUntil(async () => {
+      if (watch.ended) return 'ended';
       const { rows } = await api.database.pool.query({
         text: `select l.locktype, l.relation::regclass::text as relation
           from pg_locks l
           where not l.granted`,
       });
       seen = rows.length > 0 ? seen + 1 : 0;
-      if (seen === 50) return `waits for the dry run: ${JSON.stringify(rows)}`;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    return 'ended';
+      return seen === 100 && `waits for the dry run: ${JSON.stringify(rows)}`;
+    }, 'the answer, or something that waits for the dry run');
   }
 });
 

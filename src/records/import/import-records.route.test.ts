@@ -7,6 +7,7 @@ import pg from 'pg';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
 import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
+import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 const LIMIT = 200_000;
 
@@ -113,8 +114,7 @@ test('the access log is written before the change commits [IN-26]', async () => 
   await owner.query('begin');
   await owner.query('lock table access_log_writer in share mode');
   const sent = send(file);
-  const waits = `select from pg_locks where relation = 'access_log_writer'::regclass and not granted`;
-  while ((await owner.query(waits)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await waitForLock(t.database.pool, { relation: 'access_log_writer' });
   assert.equal(await stored(), 0);
   await owner.query('rollback');
   await owner.end();
@@ -254,8 +254,11 @@ test('a caller that goes away in the middle of its body leaves nothing behind', 
     },
   });
   call.on('error', () => undefined);
-  call.write(JSON.stringify(file).slice(0, -20));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const part = JSON.stringify(file).slice(0, -20);
+  const begun = once(t.api.server.server, 'request');
+  call.write(part);
+  const [{ socket }] = await begun;
+  await waitUntil(() => socket.bytesRead > part.length, 'the part has arrived');
   call.destroy();
   assert.equal((await send(patient())).status, 200);
   const { rows } = await t.database.pool.query('select id from patient where id = $1', [someone.id]);

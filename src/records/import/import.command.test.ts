@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
@@ -19,6 +18,7 @@ import {
   practitioner,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { waitForDisconnect, waitForLock } from '../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
@@ -224,14 +224,15 @@ test('killed in the middle of a Bundle: it is not there at all, and the next run
   const child = start([...where, files, '--json']);
   const gone = once(child, 'exit');
   const blocking = (await blocker.query('select pg_backend_pid() as pid')).rows[0].pid;
-  while (!(await isWaitedFor(watcher, blocking))) {
-    assert.equal(child.exitCode, null, 'it ended before it was killed');
-    await sleep(10);
-  }
+  await Promise.race([
+    waitForLock(watcher, { blockedBy: blocking }),
+    gone.then(() => assert.fail('it ended before it was killed')),
+  ]);
   child.kill('SIGKILL');
   await gone;
   await blocker.query('rollback');
-  await untilDisconnected(watcher);
+  // The server notices that a client is gone a moment later; until then its transaction may still commit.
+  await waitForDisconnect(watcher, 'interchange%');
   await Promise.all([blocker.end(), watcher.end()]);
   assert.deepEqual(await stored(), [40, 40, 40, 40, 40]);
   const { stdout, code } = await run([...where, files, '--json']);
@@ -256,21 +257,4 @@ async function connect(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: t.database.url });
   await client.connect();
   return client;
-}
-
-async function isWaitedFor(client: pg.Client, pid: number): Promise<boolean> {
-  const { rows } = await client.query(
-    `select pid from pg_stat_activity
-      where datname = current_database() and $1 = any(pg_blocking_pids(pid))`,
-    [pid],
-  );
-  return rows.length > 0;
-}
-
-/** The server notices that a client is gone a moment later; until then its transaction may still commit. */
-async function untilDisconnected(client: pg.Client): Promise<void> {
-  const others = () =>
-    client.query(`select pid from pg_stat_activity
-      where datname = current_database() and application_name like 'interchange%'`);
-  while ((await others()).rows.length > 0) await sleep(10);
 }

@@ -5,12 +5,14 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
 import { patient } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
-import { paced } from './source/paced-body.ts';
+import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
+import { isSlowBody } from '../../platform/http/slow-bodies.ts';
+import { type Pace, paced } from './source/paced-body.ts';
 
 let t: TestApi;
 let account: TestAccount;
@@ -52,13 +54,10 @@ function open(path = '/imports/fhir', method = 'POST'): { call: ClientRequest; a
 /** The server's end of the connection of a call that has begun. */
 async function socketOf({ call }: { call: ClientRequest }): Promise<Socket> {
   const [client] = call.socket === null ? await once(call, 'socket') : [call.socket];
-  for (;;) {
-    const socket = sockets.find(
-      ({ remotePort }) => remotePort !== undefined && remotePort === client.localPort,
-    );
-    if (socket !== undefined) return socket;
-    await sleep(5);
-  }
+  return waitUntil(
+    () => sockets.find(({ remotePort }) => remotePort !== undefined && remotePort === client.localPort),
+    'the server has the connection',
+  );
 }
 
 /** What Node.js does once the whole of a request is not there after `server.requestTimeout`. */
@@ -82,9 +81,8 @@ describe('a slow upload', () => {
     const text = JSON.stringify(patient());
     upload.call.write(text.slice(0, 10));
     const socket = await socketOf(upload);
-    // Once the server reads the body, the route has it.
-    while (socket.bytesRead < 200) await sleep(5);
-    await sleep(50);
+    const late = { code: 'ERR_HTTP_REQUEST_TIMEOUT' };
+    await waitUntil(() => isSlowBody(late, socket), 'the route has the body');
     timeOut(socket);
     upload.call.end(text.slice(10));
     const { status, json } = await upload.answer;
@@ -95,7 +93,7 @@ describe('a slow upload', () => {
     const put = open('/terminology/maps', 'PUT');
     put.call.write('{');
     const socket = await socketOf(put);
-    while (socket.bytesRead < 200) await sleep(5);
+    await waitUntil(() => socket.bytesRead >= 200, 'the request has arrived');
     timeOut(socket);
     assert.equal((await put.answer).status, 408);
   });
@@ -118,14 +116,19 @@ describe('a slow upload', () => {
 });
 
 describe('the pace of a body', () => {
+  /** Passes when the test says so. */
+  let nowMs = 0;
+  const pacedBy = (body: Readable, pace: Pace) => paced(body, pace, () => nowMs);
   const trickle = (everyMs: number) =>
     Readable.from(
       (async function* () {
         for (;;) {
-          await sleep(everyMs);
+          await turn();
+          nowMs += everyMs;
           yield Buffer.from(' ');
         }
       })(),
+      { highWaterMark: 1 },
     );
   const all = async (chunks: AsyncIterable<Buffer>) => {
     let bytes = 0;
@@ -135,7 +138,7 @@ describe('the pace of a body', () => {
 
   test('a trickle without end is ended, though something always arrives [IN-28]', async () => {
     const pace = { idleMs: 60_000, windowMs: 100, minWindowBytes: 1_000 };
-    await assert.rejects(all(paced(trickle(5), pace)), {
+    await assert.rejects(all(pacedBy(trickle(5), pace)), {
       statusCode: 408,
       message: /^The import was given up: less than 1000 bytes of its body arrived in/,
     });
@@ -150,11 +153,11 @@ describe('the pace of a body', () => {
   });
 
   test('time that the reader takes for itself does not count', async () => {
-    const pace = { idleMs: 20, windowMs: 50, minWindowBytes: 1_000 };
+    const pace = { idleMs: 60_000, windowMs: 50, minWindowBytes: 1_000 };
     const chunks = Readable.from(Array.from({ length: 8 }, () => Buffer.alloc(10)));
-    for await (const chunk of paced(chunks, pace)) {
+    for await (const chunk of pacedBy(chunks, pace)) {
       assert.equal(chunk.length, 10);
-      await sleep(30);
+      nowMs += 30;
     }
   });
 });
@@ -170,8 +173,7 @@ test('one import of an organisation works at a time; which is decided once a bod
     upload.call.write('{"resourceType":');
     await socketOf(upload);
     const working = send(lines([{ resourceType: 'Organization', name: 'Hill Clinic' }]));
-    const waits = `select from pg_locks where relation = 'provider_organisation'::regclass and not granted`;
-    while ((await owner.query(waits)).rowCount === 0) await sleep(5);
+    await waitForLock(t.database.pool, { relation: 'provider_organisation' });
     const message = 'Another import of this organisation is running. Send this one again when it has ended.';
     upload.call.end('"Patient"}');
     for (const { status, json } of [await send(lines([patient()])), await upload.answer])

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createSignInFixture,
   PASSWORD,
@@ -9,7 +8,7 @@ import {
   type SignInFixture,
   statusOf,
 } from '../../../test-support/sign-in.ts';
-import type { Client } from '../../platform/db/database.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
 import { login } from '../sessions/login.ts';
 import { refresh } from '../sessions/refresh.ts';
@@ -109,8 +108,9 @@ test('a setup link waits for its account before it is touched, so that a reset b
   try {
     await holder.query('begin');
     await holder.query('select from account where id = $1 for update', [userId]);
+    const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
     setting = statusOf(setUp(tokenOf(setupLink)));
-    await untilOneWaitsFor(holder);
+    await waitForLock(pool, { blockedBy: rows[0]?.pid ?? 0 });
     // As a reset does next: with the link taken first, each would wait for the other here.
     await holder.query(`set local lock_timeout = '1s'`);
     await holder.query('select from password_setup_link where account_id = $1 for update', [userId]);
@@ -120,17 +120,6 @@ test('a setup link waits for its account before it is touched, so that a reset b
   }
   assert.equal(await setting, undefined, email);
 });
-
-async function untilOneWaitsFor(holder: Client): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    const { rowCount } = await holder.query(
-      'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))',
-    );
-    if (rowCount !== 0) return;
-    await sleep(5);
-  }
-  assert.fail('nobody waits');
-}
 
 test('a link lasts 72 hours [SIGN-IN-45]', async () => {
   const { setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });

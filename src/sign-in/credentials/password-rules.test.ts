@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuMs } from '../../../test-support/cpu-time.ts';
 import { passwordFault } from './password-rules.ts';
 
 const EMAIL = 'amara.okafor@clinic.example.org';
@@ -66,9 +67,10 @@ test('no password costs the event loop more than a moment [SEC-7]', async () => 
     `${'abcdef'.repeat(170)}x`,
     '\u0300\u0316'.repeat(512),
   ]) {
-    const started = performance.now();
-    for (let round = 0; round < 20; round += 1) await passwordFault(password, EMAIL);
-    const each = (performance.now() - started) / 20;
+    const all = await cpuMs(async () => {
+      for (let round = 0; round < 20; round += 1) await passwordFault(password, EMAIL);
+    });
+    const each = all / 20;
     assert.ok(each < 5, `${each} ms for ${password.slice(0, 4)}`);
   }
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 
 const LOINC = 'http://loinc.org';
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
@@ -128,7 +129,7 @@ test('a right that is lost while the change waits for another one is not used', 
       tenant.organisationId,
     ]);
     const answer = put(manager);
-    await waitForLock();
+    await waitForLock(api.database.pool);
     await api.database.pool.query({
       text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id = $3',
       values: [tenant.organisationId, manager.userId, sisterFacilityId],
@@ -139,13 +140,3 @@ test('a right that is lost while the change waits for another one is not used', 
     blocker.release();
   }
 });
-
-async function waitForLock(): Promise<void> {
-  for (;;) {
-    const { rows } = await api.database.pool.query({
-      text: `select from pg_locks where locktype = 'advisory' and not granted`,
-    });
-    if (rows.length > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

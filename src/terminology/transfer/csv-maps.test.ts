@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { cpuMs } from '../../../test-support/cpu-time.ts';
 import type { MapEntry } from '../maps/map-entry.ts';
 import { type CsvReadOptions, parseColumns } from './csv-header.ts';
 import { csvText, readCsvRows } from './csv-maps.ts';
@@ -138,10 +139,11 @@ describe('a file that is refused, with what to do', () => {
   });
   test('a header that is long beyond all use, at once and in a short message', async () => {
     for (const filling of [' ', '(', ' (', '() ', 'x']) {
-      const began = performance.now();
-      const message = await refusalOf(`"x${filling.repeat(30_000)}y"`);
-      assert.ok(message.length < 2_000);
-      assert.ok(performance.now() - began < 1_000, JSON.stringify(filling));
+      const spentMs = await cpuMs(async () => {
+        const message = await refusalOf(`"x${filling.repeat(30_000)}y"`);
+        assert.ok(message.length < 2_000);
+      });
+      assert.ok(spentMs < 1_000, JSON.stringify(filling));
     }
     assert.ok(
       (await refusalOf(Array.from({ length: 2_000 }, (_, n) => `column${n}`).join(','))).length < 2_000,

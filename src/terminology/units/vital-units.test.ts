@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cpuMs } from '../../../test-support/cpu-time.ts';
 import { allowedVitalUnits, vitalQuantity } from './vital-units.ts';
 
 const UCUM = 'http://unitsofmeasure.org';
@@ -120,12 +121,13 @@ describe('what does not fit', () => {
       allowed: ['/min'],
     });
   });
-  test('a unit without end is none, and is found to be none at once [TERM-22]', () => {
+  test('a unit without end is none, and is found to be none at once [TERM-22]', async () => {
     const fault = { fault: 'unit-does-not-fit', allowed: ['/min'] };
-    const start = performance.now();
-    for (const space of [' ', '/', '. '])
-      assert.deepEqual(vitalQuantity('8867-4', { value: '70', unit: `a${space.repeat(100_000)}b` }), fault);
-    assert.ok(performance.now() - start < 1_000);
+    for (const space of [' ', '/', '. ']) {
+      const unit = `a${space.repeat(100_000)}b`;
+      const look = () => assert.deepEqual(vitalQuantity('8867-4', { value: '70', unit }), fault);
+      assert.ok((await cpuMs(look)) < 1_000);
+    }
     assert.deepEqual(vitalQuantity('8867-4', { value: '70', unit: `bpm${' '.repeat(98)}` }), fault);
     const spaced = `beats${' '.repeat(40)}/${' '.repeat(40)}min`;
     assert.ok('code' in (vitalQuantity('8867-4', { value: '70', unit: spaced }) ?? {}));

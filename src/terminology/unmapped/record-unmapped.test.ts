@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -104,7 +104,7 @@ describe('counting', () => {
     const unmapped = recorder(db);
     for (let read = 0; read < 500; read += 1)
       unmapped.met(scope, 'lab.result', [{ system: LAB, code: `C${read % 7}` }]);
-    for (let waits = 0; statements === 0 && waits < 400; waits += 1) await sleep(5);
+    await waitUntil(() => statements > 0, 'it is written by itself');
     await unmapped.close();
     assert.equal(statements, 1);
     assert.equal((await listed()).codes.length, 7);

@@ -1,7 +1,9 @@
 /** What an import reads from a database that was filled a moment ago, and has no statistics yet. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import pg from 'pg';
 import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 
 let t: ImportTest;
 before(async () => {
@@ -54,16 +56,18 @@ const reported = numbers.flatMap((index) => [
 
 /** Rows that were read by index or by scanning, for each row that there is. */
 async function rowsRead(): Promise<number> {
-  // Connections that end tell their numbers.
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  await t.rows('select pg_stat_force_next_flush()');
-  const [read] = await t.rows<{ rows: number }>(
+  await t.database.pool.end();
+  const owner = new pg.Client({ connectionString: t.database.url });
+  await owner.connect();
+  await waitForDisconnect(owner, 'test');
+  const { rows } = await owner.query<{ rows: number }>(
     `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::float / sum(n_live_tup) as rows
       from pg_stat_user_tables
       where relname in ('observation', 'investigation_order', 'investigation_report', 'investigation_report_result',
         'imaging_study', 'vital_set')`,
   );
-  return read?.rows ?? Number.NaN;
+  await owner.end();
+  return rows[0]?.rows ?? Number.NaN;
 }
 
 for (const [what, resources] of [

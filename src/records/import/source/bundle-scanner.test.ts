@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { cpuMs } from '../../../../test-support/cpu-time.ts';
 import { BundleScanner } from './bundle-scanner.ts';
 import { SourceError } from './source-error.ts';
 
@@ -115,9 +116,8 @@ test('elements before a fault in the same chunk are given first', () => {
   assert.throws(() => scanner.finish(), SourceError);
 });
 
-test('a document of very many keys is read in linear time [IN-4]', () => {
+test('a document of very many keys is read in linear time [IN-4]', async () => {
   const keys = Array.from({ length: 200_000 }, (_, index) => `"k${index}":0`).join(',');
-  const started = performance.now();
-  scan(Buffer.from(`{${keys},"entry":[{"a":1}]}`), [], 16 * MIB);
-  assert.ok(performance.now() - started < 5_000);
+  const document = Buffer.from(`{${keys},"entry":[{"a":1}]}`);
+  assert.ok((await cpuMs(() => scan(document, [], 16 * MIB))) < 5_000);
 });

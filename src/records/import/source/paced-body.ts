@@ -14,19 +14,23 @@ export interface Pace {
 }
 
 /** Throws 408 with the reason when the body is too slow. Time that the reader takes for itself does not count. */
-export async function* paced(body: Readable, pace: Pace): AsyncGenerator<Buffer> {
+export async function* paced(
+  body: Readable,
+  pace: Pace,
+  nowMs: () => number = () => performance.now(),
+): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   let waitedMs = 0;
   let windowBytes = 0;
   let waiting = false;
   try {
     for (;;) {
-      const since = performance.now();
+      const since = nowMs();
       waiting = true;
       const next = await withinIdle(chunks.next(), pace.idleMs);
       waiting = false;
       if (next.done === true) return;
-      waitedMs += performance.now() - since;
+      waitedMs += nowMs() - since;
       windowBytes += next.value.length;
       if (waitedMs >= pace.windowMs) {
         if (windowBytes < pace.minWindowBytes) throw tooSlow(pace, waitedMs);
