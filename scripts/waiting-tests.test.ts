@@ -10,6 +10,7 @@ const EXCEPTIONS: Record<string, string> = {
   'test-support/fhir-server/main.ts': 'a FHIR server that is slow to answer',
   'src/exchange/worker/send.test.ts': 'an answer that takes longer than a connection may be idle',
   'src/exchange/queue/settle-queue.test.ts': 'leases end at a time of this clock',
+  'src/bin/launch.test.ts': 'a program that stays until it is told to end',
   'local-postgres/embedded-postgres-recovery.test.ts':
     'a statement that is under way when its server is killed',
   'src/platform/db/database.test.ts': 'a statement that its time limit ends',

@@ -30,7 +30,7 @@ describe('launch.js', () => {
        const seen = JSON.stringify({ version: process.versions.node, args: process.argv.slice(2), pid: process.pid });
        if (what === 'echo') process.stdin.pipe(process.stdout);
        if (what === 'wait') {
-         process.stdin.resume();
+         setInterval(() => undefined, 1000);
          for (const signal of ['SIGTERM', 'SIGINT'])
            process.on(signal, () => { process.stdout.write(signal, () => process.exit(0)); });
        }
