@@ -9,12 +9,15 @@ import { globSync, statSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
 import { createTemplate } from '../test-support/template.ts';
 import { parseContract, unprovenFaults } from './contract-coverage.ts';
 
 const PREFIX = 'interchange-test-';
 const PASSED_TITLES = new URL('passed-titles.ts', import.meta.url).href;
+/** Hundreds of processes load the same modules: each is compiled once. */
+const COMPILED = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
 const quiet = { info: () => undefined, error: () => undefined };
 
 interface TestServer {
@@ -27,7 +30,11 @@ async function main(): Promise<number> {
   try {
     const template = await createTemplate(server.url);
     try {
-      return await runTests({ TEST_ADMIN_URL: server.url, TEST_TEMPLATE: template.name });
+      return await runTests({
+        TEST_ADMIN_URL: server.url,
+        TEST_TEMPLATE: template.name,
+        NODE_COMPILE_CACHE: COMPILED,
+      });
     } finally {
       await template.drop();
     }

@@ -13,7 +13,7 @@ export interface CommandResult {
 }
 
 export interface CommandOptions {
-  /** The whole environment, but for PATH, HOME, and DRAIN_SECONDS=0. */
+  /** The whole environment, but for PATH, HOME, NODE_COMPILE_CACHE, and DRAIN_SECONDS=0. */
   env?: Record<string, string>;
   stdin?: string;
   cwd?: string;
@@ -45,9 +45,9 @@ export function startCommand(
   args: readonly string[],
   { env = {}, cwd, timeoutMs }: CommandOptions = {},
 ): StartedCommand {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [ENTRY, ...args], {
-    env: { PATH, HOME, DRAIN_SECONDS: '0', ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, DRAIN_SECONDS: '0', ...env },
     ...(cwd === undefined ? {} : { cwd }),
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' }),
   });
