@@ -569,7 +569,7 @@ describe('delivery', () => {
     await queue(database.pool, place, ids);
     await updateConnection(database.pool, key(), { address: exchange.url, operatorAddress: false });
     work();
-    await waitUntil(() => statements.includes('exchange-delivery-target'), 'its address is read');
+    await waitUntil(() => statements.includes('exchange-connection-settings'), 'its address is read');
     await workersLook();
     assert.equal(exchange.arrivals.length, 0);
     await updateConnection(database.pool, key(), { address: exchange.url, operatorAddress: true });
