@@ -8,7 +8,7 @@ import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { displayName } from '../fhir/person.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
-import type { PatientRecord } from './patient.ts';
+import { isDeceased, type PatientRecord } from './patient.ts';
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -196,7 +196,7 @@ export function patientSummary(patient: PatientRecord): Static<typeof PatientSum
     name: displayName(patient.names),
     gender: patient.gender,
     birthDate: patient.birthDate,
-    deceased: patient.deceasedDateTime !== null || patient.deceasedBoolean === true,
+    deceased: isDeceased(patient),
     identifiers: [...patient.identifiers, ...(patient.assignedIdentifiers ?? [])],
   };
 }

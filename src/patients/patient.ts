@@ -46,3 +46,8 @@ export interface PatientRecord {
   /** FHIR instant of the last change. */
   lastUpdated: string;
 }
+
+/** A date of death without the boolean says it too. */
+export function isDeceased({ deceasedBoolean, deceasedDateTime }: PatientRecord): boolean {
+  return deceasedDateTime !== null || deceasedBoolean === true;
+}

@@ -19,4 +19,4 @@ export const noTokens = {
   ),
 };
 
-export const sessionEnded = { 401: failure('The token is unknown, expired, used or revoked') };
+export const tokenRefused = { 401: failure('The token is unknown, expired, used or revoked') };

@@ -4,9 +4,9 @@ import { CommandError, type CommandSession, UsageError } from '../../platform/co
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { requireConnection } from '../connections/named-connection.ts';
-import { listDeliveries } from '../queue/delivery.store.ts';
 import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from '../queue/delivery.ts';
 import { parsedTime } from './command-time.ts';
+import { listDeliveries } from './delivery.store.ts';
 
 export interface Selection {
   id?: string[];
@@ -17,7 +17,7 @@ export interface Selection {
   until?: string;
 }
 
-/** Add the options of a selection to a command. */
+/** Add the options of a selection to a command. `list`, `replay` and `skip` have them all, and must obey them all. */
 export function withSelection(
   command: Command,
   statuses = `one of ${DELIVERY_STATUSES.join(', ')}`,

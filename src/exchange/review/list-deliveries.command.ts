@@ -1,10 +1,10 @@
 /** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14. */
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
-import { listDeliveries } from '../queue/delivery.store.ts';
 import type { Delivery } from '../queue/delivery.ts';
 import { queueStates } from '../queue/queue-state.store.ts';
 import { type DeliveryView, deliveryView } from './delivery.schema.ts';
+import { listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 

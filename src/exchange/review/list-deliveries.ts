@@ -4,8 +4,8 @@ import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import type { Reader } from '../../privacy/authorise-access.ts';
-import { listDeliveries } from '../queue/delivery.store.ts';
 import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
+import { listDeliveries } from './delivery.store.ts';
 import { requireShown, traceShown } from './trace-shown.ts';
 
 export interface DeliveryQuery extends PageRequest {
@@ -24,6 +24,7 @@ export async function listDeliveryPage(
 ): Promise<Page<Delivery> & { mayShow: (item: Delivery) => boolean }> {
   const { organisationId, facilityId } = reader.scope;
   const { connectionId, patientId, since, until } = filter;
+  // A filter that is missing here would let a cursor go on under another value of it.
   const binding = [
     'deliveries',
     organisationId,

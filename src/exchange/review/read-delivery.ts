@@ -4,8 +4,8 @@ import { HttpError, notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess, type Reader } from '../../privacy/authorise-access.ts';
-import { readDelivery, readPayload } from '../queue/delivery.store.ts';
 import type { DeliveryDetail } from '../queue/delivery.ts';
+import { readDelivery, readPayload } from './delivery.store.ts';
 
 export const PAYLOAD_REMOVED =
   'The payload of this delivery was removed: it is kept for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).';

@@ -4,8 +4,8 @@ import { conflict, notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { listDeliveries } from '../queue/delivery.store.ts';
 import type { Delivery, DeliveryFilter } from '../queue/delivery.ts';
+import { listDeliveries } from './delivery.store.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
 import { requireShown } from './trace-shown.ts';
 

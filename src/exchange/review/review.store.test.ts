@@ -12,9 +12,9 @@ import {
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { listDeliveries } from '../queue/delivery.store.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
 import { type ConnectionKey, type DeliveryResult, leaseDue, settle } from '../queue/lane.store.ts';
+import { listDeliveries } from './delivery.store.ts';
 import { type Decision, decide } from './review.store.ts';
 
 let database: TestDatabase;

@@ -4,8 +4,8 @@
  */
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { FILTER, filterValues } from '../queue/delivery.store.ts';
 import type { DeliveryFilter } from '../queue/delivery.ts';
+import { FILTER, filterValues } from './delivery.store.ts';
 
 export interface Decision {
   action: 'replay' | 'skip';

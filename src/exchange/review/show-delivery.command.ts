@@ -8,9 +8,9 @@ import {
 } from '../../platform/command/command.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
-import { readDelivery, readPayload } from '../queue/delivery.store.ts';
 import type { DeliveryDetail } from '../queue/delivery.ts';
 import { deliveryDetailView } from './delivery.schema.ts';
+import { readDelivery, readPayload } from './delivery.store.ts';
 import { deliveryLine } from './list-deliveries.command.ts';
 import { PAYLOAD_REMOVED } from './read-delivery.ts';
 import { traceForOperator } from './trace-for-operator.ts';

@@ -3,7 +3,7 @@ import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, sessionRoute } from '../../tenancy/callers/access.ts';
 import type { Audit } from '../audit.ts';
-import { sessionEnded } from '../sign-in-responses.ts';
+import { tokenRefused } from '../sign-in-responses.ts';
 import { logout } from './logout.ts';
 
 export function logoutRoute(deps: { db: Pool; audit: Audit }): Route<Access> {

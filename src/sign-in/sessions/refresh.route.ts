@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
-import { badBody, sessionEnded } from '../sign-in-responses.ts';
+import { badBody, tokenRefused } from '../sign-in-responses.ts';
 import { LoginResponse } from './login-reply.ts';
 import { type RefreshDeps, refresh } from './refresh.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { identifierRows } from '../write/record-rows.ts';
+import { identifierRows } from '../write/directory-identifiers.ts';
 
 const STATUSES = ['active', 'suspended', 'inactive'] as const;
 

@@ -4,7 +4,7 @@ import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { address, codeableConcept, contactPoint, identifier, list } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { identifierRows } from '../write/record-rows.ts';
+import { identifierRows } from '../write/directory-identifiers.ts';
 
 export function organizationFromFhir(organization: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
   return {

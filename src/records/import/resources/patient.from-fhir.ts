@@ -17,7 +17,7 @@ import {
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { patientSearchKeys, sortName } from '../../../patients/search-key.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { identifierRows } from '../write/record-rows.ts';
+import { identifierRows } from '../write/directory-identifiers.ts';
 
 export function patientFromFhir(patient: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
   const names = list(patient.children('name').map(humanName)) ?? [];

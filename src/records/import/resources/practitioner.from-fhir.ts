@@ -16,7 +16,7 @@ import {
 } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { identifierRows } from '../write/record-rows.ts';
+import { identifierRows } from '../write/directory-identifiers.ts';
 
 export function practitionerFromFhir(practitioner: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
   const names = list(practitioner.children('name').map(humanName));

@@ -2,7 +2,7 @@
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { ChildTable, Column } from '../../../clinical/description/element.ts';
-import { directoryIdentifiers } from './record-rows.ts';
+import { directoryIdentifiers } from './directory-identifiers.ts';
 
 const PERIOD: readonly Column[] = [
   ['period_start', 'text'],

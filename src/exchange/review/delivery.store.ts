@@ -2,9 +2,9 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from './delivery.ts';
-import type { DeliveryEvent } from './envelope.ts';
-import type { DeliveryAttempt } from './lane.store.ts';
+import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
+import type { DeliveryEvent } from '../queue/envelope.ts';
+import type { DeliveryAttempt } from '../queue/lane.store.ts';
 
 // Behind the head: skipped when that was the last word on it, unless some try was taken by the exchange all the same.
 const STATUS = `
@@ -31,7 +31,10 @@ const STATUS = `
     else 'queued'
   end`;
 
-/** `$1` organisation, `$2`–`$8` the filter; joins deliveries `d` and heads `h`. */
+/**
+ * `$1` organisation, `$2`–`$8` the filter; joins deliveries `d` and heads `h`. Lists, replays and skips share it, so a
+ * condition here holds for all of them; each numbers its own parameters from `$9` on.
+ */
 export const FILTER = `
   d.organisation_id = $1
   and ($2::uuid[] is null or d.id = any($2))

@@ -1,4 +1,4 @@
-/** Pieces of rows that several record types share. */
+/** The table of identifiers that Practitioner, Organization and Location records share. */
 
 import type { ChildTable } from '../../../clinical/description/element.ts';
 import type { Identifier } from '../../../fhir/coded.ts';
