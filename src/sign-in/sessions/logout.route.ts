@@ -14,7 +14,7 @@ export function logoutRoute(deps: { db: Pool; audit: Audit }): Route<Access> {
       description: 'Its access and refresh tokens answer 401 from now on, on every node.',
       tag: 'Sign-in',
     },
-    responses: { 204: { description: 'The session has ended' }, ...sessionEnded },
+    responses: { 204: { description: 'The session has ended' }, ...tokenRefused },
     handle: async (_request, { caller, ...context }) => {
       await logout(deps, caller, context);
       return { status: 204 };

@@ -22,7 +22,7 @@ export function refreshRoute(deps: RefreshDeps): Route<Access> {
     responses: {
       200: { description: 'The new pair', schema: LoginResponse },
       ...badBody,
-      ...sessionEnded,
+      ...tokenRefused,
       503: { description: 'The clock of the node is off; `retry-after` says how many seconds to wait' },
     },
     handle: async ({ body }, context) => ({ body: await refresh(deps, body.refreshToken, context) }),
