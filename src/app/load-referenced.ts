@@ -1,10 +1,8 @@
 /** Records that published resources refer to, from the features that hold them. */
 
-import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
 import { loadNamedResults } from '../clinical/observations/named-results.store.ts';
-import { encounterJson } from '../encounters/encounter.fhir.ts';
+import { encounterResource } from '../encounters/encounter.fhir.ts';
 import { createEncounterReader, type LoadedEncounter } from '../encounters/encounter.store.ts';
-import { parseFhirJson } from '../fhir/json.ts';
 import { patientResource } from '../patients/patient.fhir.ts';
 import { loadPatients } from '../patients/patient.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -31,7 +29,9 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
       ...[...(patients?.values() ?? [])].map(
         (patient): ReferencedRecord => ({ resource: { ...patientResource(patient) }, patient }),
       ),
-      ...encounters.flatMap((loaded) => loaded ?? []).map(encounterRecord),
+      ...encounters.flatMap((loaded) =>
+        loaded === undefined ? [] : [encounterRecord(loaded, scope.organisationId)],
+      ),
       ...results.map(
         ({ id, patient }): ReferencedRecord => ({ resource: { resourceType: 'Observation', id }, patient }),
       ),
@@ -40,9 +40,12 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
   };
 }
 
-function encounterRecord({ encounter, refusedPurposes }: LoadedEncounter): ReferencedRecord {
+function encounterRecord(
+  { encounter, refusedPurposes }: LoadedEncounter,
+  organisationId: string,
+): ReferencedRecord {
   return {
-    resource: parseFhirJson(encounterJson(encounter)) as FhirResource,
+    resource: encounterResource(encounter, organisationId),
     patient: { id: encounter.patientId, refusedPurposes },
   };
 }

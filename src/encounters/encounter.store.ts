@@ -1,9 +1,10 @@
 /** SQL of encounters: the columns of one, and reading by id. Contract: ACC-3, ENC-9. */
+import { ENCOUNTER } from '../clinical/resources/encounter.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { EncounterLocation, EncounterRecord, EncounterStatus, Participant } from './encounter.fhir.ts';
+import type { EncounterRecord } from './encounter.fhir.ts';
 
 export interface EncounterKey {
   readonly scope: FacilityScope;
@@ -16,69 +17,16 @@ export interface LoadedEncounter {
   refusedPurposes: readonly string[];
 }
 
-/** An encounter as it is selected. Coded values and lists arrive as JSON text, timestamps as text. */
-export interface EncounterRow {
-  id: string;
-  patient_id: string;
-  status: EncounterStatus;
-  class_code: string;
-  start_source: string | null;
-  start_text: string | null;
-  end_source: string | null;
-  end_text: string | null;
-  identifier: string | null;
-  type: string | null;
-  priority: string | null;
-  reason_code: string | null;
-  discharge_disposition: string | null;
-  service_provider_id: string | null;
-  service_provider_display: string | null;
-  version: number;
-  updated_text: string;
-  participants: string | null;
-  locations: string | null;
-}
-
-/** What {@link EncounterRow} selects, of an encounter named `e` in the organisation `$1`. */
-const SELECTED: Readonly<Record<keyof EncounterRow, string>> = {
-  id: 'e.id',
-  patient_id: 'e.patient_id',
-  status: 'e.status',
-  class_code: 'e.class_code',
-  start_source: 'e.period_start_source',
-  start_text: 'e.period_start::text',
-  end_source: 'e.period_end_source',
-  end_text: 'e.period_end::text',
-  identifier: 'e.identifier::text',
-  type: 'e.type::text',
-  priority: 'e.priority::text',
-  reason_code: 'e.reason_code::text',
-  discharge_disposition: 'e.discharge_disposition::text',
-  service_provider_id: 'e.service_provider_id',
-  service_provider_display: 'e.service_provider_display',
-  version: 'e.version',
-  updated_text: 'e.updated_at::text',
-  participants: `(
-    select json_agg(json_build_array(t.practitioner_id, t.display, t.type::text, t.period_start, t.period_end)
-      order by t.position)::text
-    from encounter_participant t
-    where t.organisation_id = $1
-      and t.facility_id = e.facility_id
-      and t.encounter_id = e.id
-  )`,
-  locations: `(
-    select json_agg(json_build_array(l.location_id, l.display, l.status, l.period_start, l.period_end)
-      order by l.position)::text
-    from encounter_location l
-    where l.organisation_id = $1
-      and l.facility_id = e.facility_id
-      and l.encounter_id = e.id
-  )`,
-};
-export const ENCOUNTER_COLUMN_NAMES = Object.keys(SELECTED);
-export const ENCOUNTER_COLUMNS = Object.entries(SELECTED)
-  .map(([name, expression]) => `${expression} as ${name}`)
-  .join(', ');
+const FIELDS = ENCOUNTER.fields('e');
+const SELECTED = [
+  ...FIELDS,
+  { name: 'version', sql: 'e.version' },
+  { name: 'lastUpdated', sql: 'e.updated_at::text' },
+];
+/** What {@link toEncounter} reads, of an encounter named `e` in the organisation `$1`. */
+export const ENCOUNTER_COLUMNS = SELECTED.map(({ name, sql }) => `${sql} as "${name}"`).join(', ');
+/** The same of a select list that has been selected, named `page`. */
+export const PAGE_COLUMNS = SELECTED.map(({ name }) => `page."${name}"`).join(', ');
 
 const READ = `
   select r.place, p.refused_purposes, ${ENCOUNTER_COLUMNS}
@@ -111,7 +59,7 @@ async function loadEncounters(
   organisationId: string,
   keys: readonly EncounterKey[],
 ): Promise<(LoadedEncounter | undefined)[]> {
-  const { rows } = await db.query<EncounterRow & { place: number; refused_purposes: string[] }>({
+  const { rows } = await db.query<EncounterRecord & { place: number; refused_purposes: string[] }>({
     name: 'encounter-read',
     text: READ,
     values: [organisationId, keys.map((key) => key.scope.facilityId), keys.map((key) => key.id)],
@@ -119,35 +67,33 @@ async function loadEncounters(
   const loaded = new Array<LoadedEncounter | undefined>(keys.length).fill(undefined);
   for (const row of rows)
     loaded[row.place - 1] = {
-      encounter: toEncounter(organisationId, row),
+      encounter: toEncounter(row),
       refusedPurposes: row.refused_purposes,
     };
   return loaded;
 }
 
-export function toEncounter(organisationId: string, row: EncounterRow): EncounterRecord {
-  return {
-    organisationId,
-    id: row.id,
-    patientId: row.patient_id,
-    status: row.status,
-    classCode: row.class_code,
-    start: row.start_source ?? instantOrNull(row.start_text),
-    end: row.end_source ?? instantOrNull(row.end_text),
-    identifier: row.identifier,
-    type: row.type,
-    priority: row.priority,
-    reasonCode: row.reason_code,
-    dischargeDisposition: row.discharge_disposition,
-    serviceProviderId: row.service_provider_id,
-    serviceProviderDisplay: row.service_provider_display,
-    participants: row.participants === null ? [] : (JSON.parse(row.participants) as Participant[]),
-    locations: row.locations === null ? [] : (JSON.parse(row.locations) as EncounterLocation[]),
-    version: row.version,
-    lastUpdated: instantFromTimestamp(row.updated_text),
-  };
+const participantsOf = partsReader('participants');
+const locationsOf = partsReader('locations');
+
+/** Reads the arrays of columns that parts are selected as. */
+function partsReader(name: 'participants' | 'locations') {
+  const read = FIELDS.find((field) => field.name === name)?.read;
+  return <Parts>(selected: Parts): Parts =>
+    selected === null || read === undefined ? selected : (read(selected as never) as Parts);
 }
 
-function instantOrNull(text: string | null): string | null {
-  return text === null ? null : instantFromTimestamp(text);
+/** The row itself, read: timestamps and parts arrive as PostgreSQL writes them. */
+export function toEncounter(row: EncounterRecord): EncounterRecord {
+  row.start = fhirInstant(row.start);
+  row.end = fhirInstant(row.end);
+  row.lastUpdated = instantFromTimestamp(row.lastUpdated);
+  row.participants = participantsOf(row.participants ?? null);
+  row.locations = locationsOf(row.locations ?? null);
+  return row;
+}
+
+/** FHIR text as it is; what PostgreSQL wrote, which has a space, as FHIR text. */
+function fhirInstant(text: string | null | undefined): string | null {
+  return text?.includes(' ') === true ? instantFromTimestamp(text) : (text ?? null);
 }

@@ -45,7 +45,11 @@ export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Acces
         const etag = weakEtag(encounter.version);
         const headers = { etag, 'last-modified': new Date(encounter.lastUpdated).toUTCString() };
         if (matchesEtag(context.headers['if-none-match'], etag)) return { status: 304, headers };
-        return { headers, contentType: FHIR_JSON, body: encounterJson(encounter) };
+        return {
+          headers,
+          contentType: FHIR_JSON,
+          body: encounterJson(encounter, context.scope.organisationId),
+        };
       },
     },
   );

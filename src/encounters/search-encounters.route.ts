@@ -66,7 +66,7 @@ function searchRoute(
       next: next && link(next),
       entries: encounters.map((encounter) => ({
         fullUrl: `${collection}/${encounter.id}`,
-        resource: encounterJson(encounter),
+        resource: encounterJson(encounter, context.scope.organisationId),
       })),
     });
     return { contentType: FHIR_JSON, body };

@@ -4,11 +4,11 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { createCursorCodec } from '../platform/http/cursor.ts';
 import { openPage } from '../platform/http/paging.ts';
 import { createFacility, createOrganisation } from '../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import { ENCOUNTER_STATUSES } from './encounter.schema.ts';
 import {
   createEncounterSearcher,
   type EncounterPageKey,

@@ -2,18 +2,15 @@
  * SQL of the encounter search: one page of one patient, many searches in one round trip (docs/adr/0007).
  * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
  */
+
+import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
 import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { EncounterRecord, EncounterStatus } from './encounter.fhir.ts';
-import {
-  ENCOUNTER_COLUMN_NAMES,
-  ENCOUNTER_COLUMNS,
-  type EncounterRow,
-  toEncounter,
-} from './encounter.store.ts';
+import type { EncounterRecord } from './encounter.fhir.ts';
+import { ENCOUNTER_COLUMNS, PAGE_COLUMNS, toEncounter } from './encounter.store.ts';
 
 /** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
 export type EncounterPosition = readonly [start: string, id: string];
@@ -40,7 +37,7 @@ export interface EncounterPage {
   encounters: { record: EncounterRecord; position: EncounterPosition }[];
 }
 
-interface PageRow extends EncounterRow {
+interface PageRow extends EncounterRecord {
   place: number;
   refused_purposes: string[];
   sort_text: string;
@@ -48,8 +45,6 @@ interface PageRow extends EncounterRow {
 
 /** Above every position, so that the first page needs no statement of its own. */
 const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-
-const PAGE_COLUMNS = ENCOUNTER_COLUMN_NAMES.map((name) => `page.${name}`).join(', ');
 
 // The inner select walks encounter_by_patient from the position on and stops after one row more than the
 // page; nothing is sorted but the pages themselves. An end that came as an instant (with a T) still touches what
@@ -131,10 +126,10 @@ async function loadPages(
     ],
   });
   const byPlace = Map.groupBy(rows, (row) => row.place - 1);
-  return keys.map((_key, place) => toPage(organisationId, byPlace.get(place)));
+  return keys.map((_key, place) => toPage(byPlace.get(place)));
 }
 
-function toPage(organisationId: string, rows: PageRow[] | undefined): EncounterPage | undefined {
+function toPage(rows: PageRow[] | undefined): EncounterPage | undefined {
   const first = rows?.[0];
   if (rows === undefined || first === undefined) return undefined;
   // A patient without a matching encounter comes as one row of nulls.
@@ -142,7 +137,7 @@ function toPage(organisationId: string, rows: PageRow[] | undefined): EncounterP
   return {
     refusedPurposes: first.refused_purposes,
     encounters: found.map((row) => ({
-      record: toEncounter(organisationId, row),
+      record: toEncounter(row),
       position: [row.sort_text, row.id],
     })),
   };

@@ -3,12 +3,12 @@
  * Contract: ENC-10, ENC-11, ENC-13, ENC-14, ENC-15, ENC-16, ENC-20, ENC-21.
  */
 import Type, { type Static } from 'typebox';
+import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
+import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { referencedId } from '../fhir/reference.ts';
 import { badRequest } from '../platform/http/errors.ts';
-import type { EncounterStatus } from './encounter.fhir.ts';
-import { ENCOUNTER_STATUSES } from './encounter.schema.ts';
 import type { DateFilter } from './search-encounters.store.ts';
 
 /** Of Encounter.status (R4, "EncounterStatus"). */

@@ -52,7 +52,8 @@ export function rowSql(fields: readonly Field[]): string {
 export function readRow(fields: readonly Field[], row: readonly unknown[]): object {
   const record: Record<string, unknown> = {};
   for (let index = 0; index < fields.length; index += 1) {
-    const [field, value] = [fields[index], row[index]];
+    const field = fields[index];
+    const value = row[index];
     if (field === undefined || value === null || value === undefined) continue;
     record[field.name] = field.read === undefined ? value : field.read(value as never);
   }

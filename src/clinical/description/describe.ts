@@ -177,10 +177,18 @@ function plainName(name: string): string {
   return name.endsWith('[x]') ? name.slice(0, -'[x]'.length) : name;
 }
 
-/** The resource as JSON text. `head`: members that are no elements of the description, after the type and id. */
+/** A record whose `meta` is written, or is not. */
+export interface Identified {
+  id: string;
+  version?: number;
+  /** FHIR instant of the last change. */
+  lastUpdated?: string;
+}
+
+/** The resource as JSON text. */
 export function resourceText<Row extends object>(
   description: Description<DescribedType, Row>,
-  record: Row & { id: string },
+  record: Row & Identified,
   context: EmitContext,
 ): string {
   return jsonText((output) => writeWhole(output, description, record, context));
@@ -189,7 +197,7 @@ export function resourceText<Row extends object>(
 /** The resource as an object. */
 export function resourceObject<Row extends object>(
   description: Description<DescribedType, Row>,
-  record: Row & { id: string },
+  record: Row & Identified,
   context: EmitContext,
 ): { resourceType: string; id: string; [element: string]: unknown } {
   const members = jsonObject((output) => writeWhole(output, description, record, context));
@@ -199,10 +207,13 @@ export function resourceObject<Row extends object>(
 function writeWhole<Row extends object>(
   output: Output,
   description: Description<DescribedType, Row>,
-  record: Row & { id: string },
+  record: Row & Identified,
   context: EmitContext,
 ): void {
-  output.value('resourceType', description.resourceType);
-  output.value('id', record.id);
+  output.plain('resourceType', description.resourceType);
+  output.plain('id', record.id);
+  const { version, lastUpdated } = record;
+  if (lastUpdated !== undefined)
+    output.json('meta', `{"versionId":"${version}","lastUpdated":"${lastUpdated}"}`);
   description.write(output, record, context);
 }

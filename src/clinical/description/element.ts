@@ -105,7 +105,7 @@ export function single<const ColumnName extends string, Value>(
     read: (reader, name, context) => ({ values: { [column]: read(reader, name, context) } }),
     write(output, name, record, context) {
       const value = (record as Readonly<Record<string, Value | undefined>>)[member];
-      if (value !== undefined) write(output, name, value, context);
+      if (value !== undefined && value !== null) write(output, name, value, context);
     },
   };
 }

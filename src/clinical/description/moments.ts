@@ -32,6 +32,26 @@ export function moment<const Member extends string>(
   };
 }
 
+/** A Period of a part, as it was written. */
+export function periodTexts(): Element<{ periodStart?: string; periodEnd?: string }> {
+  return {
+    columns: [
+      ['period_start', 'text'],
+      ['period_end', 'text'],
+    ],
+    fields: ({ alias }) => [
+      { name: 'periodStart', sql: `${alias}.period_start` },
+      { name: 'periodEnd', sql: `${alias}.period_end` },
+    ],
+    read(reader, name) {
+      const period = reader.child(name);
+      const { start, end } = period === undefined ? {} : periodBounds(period);
+      return { values: { period_start: start?.text, period_end: end?.text } };
+    },
+    write: (output, name, { periodStart, periodEnd }) => output.period(name, periodStart, periodEnd),
+  };
+}
+
 export type TimeType = 'dateTime' | 'Period' | 'Timing' | 'Instant';
 
 /** `effective[x]` as a record has it. */
@@ -97,11 +117,7 @@ function timeChoice(
       const members = record as Readonly<Record<string, string | undefined>>;
       const written = members[type];
       if (written === 'Timing') output.json(`${name}Timing`, members[`${prefix}Timing`]);
-      else if (written === 'Period')
-        output.object(`${name}Period`, (period) => {
-          period.value('start', members[start]);
-          period.value('end', members[end]);
-        });
+      else if (written === 'Period') output.period(`${name}Period`, members[start], members[end]);
       else if (written !== undefined) output.value(`${name}${suffix(written)}`, members[start]);
     },
   };

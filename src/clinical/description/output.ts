@@ -4,11 +4,19 @@ import { type Decimal, parseFhirJson } from '../../fhir/json.ts';
 /** A value in FHIR's shape, as the JSON text that the database holds. Not empty. */
 export type JsonText = string;
 
+export type Text = string | null | undefined;
+
 export interface Output {
   /** A primitive. */
   value(name: string, value: string | number | boolean | Decimal | null | undefined): void;
+  /** Text that needs no escape in JSON: an id, a code of ours. */
+  plain(name: string, value: string): void;
   /** What has FHIR's shape already. JSON text is copied, not read. */
   json(name: string, value: object | JsonText | null | undefined): void;
+  /** A Reference to `<type>/<id>`, or one that says only what the record was called. */
+  reference(name: string, type: string, id: Text, display: Text): void;
+  /** A Period of FHIR dateTimes, which have nothing to escape. */
+  period(name: string, start: Text, end: Text): void;
   object(name: string, write: (output: Output) => void): void;
   list<Item>(
     name: string,
@@ -21,7 +29,7 @@ export interface Output {
 export function jsonText(write: (output: Output) => void): string {
   const output = new TextOutput();
   write(output);
-  return `{${output.members.slice(1)}}`;
+  return `{${output.members}}`;
 }
 
 /** An object, to be looked into or changed before it is sent. */
@@ -32,17 +40,33 @@ export function jsonObject(write: (output: Output) => void): Record<string, unkn
 }
 
 class TextOutput implements Output {
-  /** `,"name":value` for each member. */
+  /** `"name":value` for each member, with commas between. */
   members = '';
 
   value(name: string, value: string | number | boolean | Decimal | null | undefined): void {
     if (value === undefined || value === null || value === '') return;
-    this.members += `,"${name}":${JSON.stringify(value)}`;
+    this.add(name, typeof value === 'string' ? quoted(value) : JSON.stringify(value));
+  }
+
+  plain(name: string, value: string): void {
+    this.add(name, `"${value}"`);
   }
 
   json(name: string, value: object | JsonText | null | undefined): void {
     if (value === undefined || value === null) return;
-    this.members += `,"${name}":${typeof value === 'string' ? value : JSON.stringify(value)}`;
+    this.add(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+
+  reference(name: string, type: string, id: Text, display: Text): void {
+    const called = display ? `"display":${quoted(display)}}` : '';
+    if (id) this.add(name, `{"reference":"${type}/${id}"${called === '' ? '}' : `,${called}`}`);
+    else if (called !== '') this.add(name, `{${called}`);
+  }
+
+  period(name: string, start: Text, end: Text): void {
+    if (start && end) this.add(name, `{"start":"${start}","end":"${end}"}`);
+    else if (start) this.add(name, `{"start":"${start}"}`);
+    else if (end) this.add(name, `{"end":"${end}"}`);
   }
 
   object(name: string, write: (output: Output) => void): void {
@@ -50,7 +74,8 @@ class TextOutput implements Output {
     this.members = '';
     write(this);
     const inner = this.members;
-    this.members = inner === '' ? before : `${before},"${name}":{${inner.slice(1)}}`;
+    this.members = before;
+    if (inner !== '') this.add(name, `{${inner}}`);
   }
 
   list<Item>(
@@ -58,16 +83,46 @@ class TextOutput implements Output {
     items: readonly Item[] | null | undefined,
     write: (output: Output, item: Item) => void,
   ): void {
-    if (items === undefined || items === null || items.length === 0) return;
+    if (items === undefined || items === null) return;
     const before = this.members;
     let list = '';
     for (const item of items) {
       this.members = '';
       write(this, item);
-      if (this.members !== '') list += `,{${this.members.slice(1)}}`;
+      if (this.members !== '') list += list === '' ? `{${this.members}}` : `,{${this.members}}`;
     }
-    this.members = list === '' ? before : `${before},"${name}":[${list.slice(1)}]`;
+    this.members = before;
+    if (list !== '') this.add(name, `[${list}]`);
   }
+
+  private add(name: string, json: string): void {
+    this.members += this.members === '' ? `"${name}":${json}` : keyOf(name) + json;
+  }
+}
+
+const KEYS = new Map<string, string>();
+
+/** `,"name":`, made once for each element: joining it anew for each record is most of the cost. */
+function keyOf(name: string): string {
+  const known = KEYS.get(name);
+  if (known !== undefined) return known;
+  const key = `,"${name}":`;
+  KEYS.set(name, key);
+  return key;
+}
+
+/** Characters that are looked through here; longer text is `JSON.stringify`'s. */
+const SHORT = 80;
+
+/** As `JSON.stringify`, which costs more to call than a short string is long. */
+function quoted(text: string): string {
+  if (text.length > SHORT) return JSON.stringify(text);
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    // Controls, quotation marks, backslashes, and halves of surrogate pairs.
+    if (unit < 32 || unit === 34 || unit === 92 || unit >= 0xd800) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
 
 class ObjectOutput implements Output {
@@ -77,9 +132,27 @@ class ObjectOutput implements Output {
     if (value !== undefined && value !== null && value !== '') this.members[name] = value;
   }
 
+  plain(name: string, value: string): void {
+    this.members[name] = value;
+  }
+
   json(name: string, value: object | JsonText | null | undefined): void {
     if (value !== undefined && value !== null)
       this.members[name] = typeof value === 'string' ? parseFhirJson(value) : value;
+  }
+
+  reference(name: string, type: string, id: Text, display: Text): void {
+    this.object(name, (reference) => {
+      if (id) reference.plain('reference', `${type}/${id}`);
+      reference.value('display', display);
+    });
+  }
+
+  period(name: string, start: Text, end: Text): void {
+    this.object(name, (period) => {
+      period.value('start', start);
+      period.value('end', end);
+    });
   }
 
   object(name: string, write: (output: Output) => void): void {

@@ -3,7 +3,6 @@ import { compact, list } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { memberName } from '../content/document.ts';
 import { type Element, type Member, single } from './element.ts';
-import type { Output } from './output.ts';
 import type { ReadContext, ReferenceValue } from './read-context.ts';
 
 /** A pointer at another record: its id here, or only what it was called. */
@@ -92,7 +91,7 @@ export function referenceColumns<const IdColumn extends string, const DisplayCol
     },
     write(output, name, record) {
       const members = record as Readonly<Record<string, string | undefined>>;
-      writeReference(output, name, type, members[id], members[display]);
+      output.reference(name, type, members[id], members[display]);
     },
   };
 }
@@ -105,7 +104,7 @@ export function subject(): Element<{ patientId: string }> {
     read: (reader, name, context) => ({
       values: { patient_id: context.requiredReference(reader, name, ['Patient']).id },
     }),
-    write: (output, name, { patientId }) => writeReference(output, name, 'Patient', patientId, undefined),
+    write: (output, name, { patientId }) => output.reference(name, 'Patient', patientId, undefined),
   };
 }
 
@@ -152,19 +151,6 @@ export function referenceTo({ type, id, display }: RecordPointer): object | unde
 export function referencesTo(pointers: readonly RecordPointer[]): object[] | undefined {
   const written = pointers.map(referenceTo).filter((item) => item !== undefined);
   return written.length === 0 ? undefined : written;
-}
-
-export function writeReference(
-  output: Output,
-  name: string,
-  type: string,
-  id: string | null | undefined,
-  display: string | null | undefined,
-): void {
-  output.object(name, (inner) => {
-    if (id !== undefined && id !== null) inner.value('reference', `${type}/${id}`);
-    inner.value('display', display);
-  });
 }
 
 function annotation(reader: ElementReader, context: ReadContext): Annotation | undefined {

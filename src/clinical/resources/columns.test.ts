@@ -4,11 +4,12 @@ import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import type { Column } from '../description/element.ts';
 import { DIAGNOSTIC_REPORT } from './diagnostic-report.fhir.ts';
+import { ENCOUNTER } from './encounter.fhir.ts';
 import { IMAGING_STUDY } from './imaging-study.fhir.ts';
 import { OBSERVATION } from './observation.fhir.ts';
 import { SERVICE_REQUEST } from './service-request.fhir.ts';
 
-const DESCRIPTIONS = [SERVICE_REQUEST, OBSERVATION, DIAGNOSTIC_REPORT, IMAGING_STUDY];
+const DESCRIPTIONS = [ENCOUNTER, SERVICE_REQUEST, OBSERVATION, DIAGNOSTIC_REPORT, IMAGING_STUDY];
 
 /** Columns that every record has, and those that are filled by something else than an import. */
 const OF_EVERY_RECORD = ['id', 'version', 'content_digest', 'created_at', 'updated_at'];

@@ -6,18 +6,18 @@
 import type { Description, RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
 import type { DescribedType } from '../../../clinical/description/r4-elements.ts';
 import { DIAGNOSTIC_REPORT } from '../../../clinical/resources/diagnostic-report.fhir.ts';
+import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 import { IMAGING_STUDY } from '../../../clinical/resources/imaging-study.fhir.ts';
 import { OBSERVATION } from '../../../clinical/resources/observation.fhir.ts';
 import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
-import { encounterFromFhir } from '../resources/encounter.from-fhir.ts';
 import { locationFromFhir } from '../resources/location.from-fhir.ts';
 import { organizationFromFhir } from '../resources/organization.from-fhir.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
 import { practitionerFromFhir } from '../resources/practitioner.from-fhir.ts';
-import { ENCOUNTER, LOCATION, ORGANIZATION, PRACTITIONER } from '../write/record-tables.ts';
+import { LOCATION, ORGANIZATION, PRACTITIONER } from '../write/record-tables.ts';
 import { writeRecords } from '../write/write-records.ts';
 import type { ResourceImporter } from './resource-importer.ts';
 
@@ -57,11 +57,11 @@ const encounter: RowImporter = {
   type: 'Encounter',
   order: 50,
   lookup: encounterLookup,
-  tables: [ENCOUNTER],
-  map: encounterFromFhir,
+  tables: [ENCOUNTER.table],
+  map: ENCOUNTER.read,
   async write(rows, context) {
     context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
-    return writeRecords(context, { table: ENCOUNTER, rows });
+    return writeRecords(context, { table: ENCOUNTER.table, rows });
   },
 };
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { Target } from '../../../clinical/description/read-context.ts';
+import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { encounterFromFhir } from './encounter.from-fhir.ts';
 import { locationFromFhir } from './location.from-fhir.ts';
 import { organizationFromFhir } from './organization.from-fhir.ts';
 import { patientFromFhir } from './patient.from-fhir.ts';
@@ -61,7 +61,7 @@ const VISIT = {
 };
 
 test('Encounter, every element that the model has [IN-5]', () => {
-  const { row, unread } = map(encounterFromFhir, {
+  const { row, unread } = map(ENCOUNTER.read, {
     ...VISIT,
     identifier: [
       { use: 'official', system: 'urn:v', value: '7' },
@@ -137,7 +137,7 @@ test('Encounter, every element that the model has [IN-5]', () => {
 });
 
 test('Encounter, the least that it may have', () => {
-  const { row } = map(encounterFromFhir, VISIT);
+  const { row } = map(ENCOUNTER.read, VISIT);
   assert.deepEqual(row.values, {
     patient_id: TARGET,
     status: 'finished',
@@ -149,7 +149,7 @@ test('Encounter, the least that it may have', () => {
 
 test('Encounter periods are instants in the time zone of the facility', () => {
   const instants = (period: object) => {
-    const { values } = map(encounterFromFhir, { ...VISIT, period }).row;
+    const { values } = map(ENCOUNTER.read, { ...VISIT, period }).row;
     return [values.period_start, values.period_end];
   };
   assert.deepEqual(instants({ start: '2024-01-01' }), ['2023-12-31T23:00:00.000Z', undefined]);
@@ -168,23 +168,20 @@ test('Encounter periods are instants in the time zone of the facility', () => {
 test('Encounter statuses: the five as they are, those of a visit under way as in-progress, no other [ENC-3, ENC-36]', () => {
   for (const status of ['planned', 'in-progress', 'finished', 'cancelled', 'entered-in-error']) {
     const notKept: string[] = [];
-    assert.equal(map(encounterFromFhir, { ...VISIT, status }, notKept).row.values.status, status);
+    assert.equal(map(ENCOUNTER.read, { ...VISIT, status }, notKept).row.values.status, status);
     assert.deepEqual(notKept, []);
   }
   for (const status of ['arrived', 'triaged', 'onleave']) {
     const notKept: string[] = [];
-    assert.equal(map(encounterFromFhir, { ...VISIT, status }, notKept).row.values.status, 'in-progress');
+    assert.equal(map(ENCOUNTER.read, { ...VISIT, status }, notKept).row.values.status, 'in-progress');
     assert.deepEqual(notKept, ['Encounter.status']);
   }
   for (const status of ['unknown', 'completed', 'Finished', undefined])
-    assert.throws(
-      () => map(encounterFromFhir, { ...VISIT, status }),
-      /^ResourceRejected: Encounter\.status is/,
-    );
+    assert.throws(() => map(ENCOUNTER.read, { ...VISIT, status }), /^ResourceRejected: Encounter\.status is/);
 });
 
 test('Encounter class is v3 ActCode, whose system may be left out of a known code [ENC-4]', () => {
-  const classOf = (value: object) => map(encounterFromFhir, { ...VISIT, class: value }).row.values.class_code;
+  const classOf = (value: object) => map(ENCOUNTER.read, { ...VISIT, class: value }).row.values.class_code;
   assert.equal(classOf({ code: 'EMER' }), 'EMER');
   assert.equal(classOf({ ...VISIT.class, code: 'OBSENC' }), 'OBSENC');
   const refusals: [object, RegExp][] = [
@@ -193,7 +190,7 @@ test('Encounter class is v3 ActCode, whose system may be left out of a known cod
     [{ system: VISIT.class.system }, /class\.code is missing/],
   ];
   for (const [value, reason] of refusals) assert.throws(() => classOf(value), reason);
-  assert.throws(() => map(encounterFromFhir, { ...VISIT, class: undefined }), /Encounter\.class is missing/);
+  assert.throws(() => map(ENCOUNTER.read, { ...VISIT, class: undefined }), /Encounter\.class is missing/);
 });
 
 test('Patient, every element that the model has [IN-5]', () => {

@@ -1,4 +1,4 @@
-/** Columns that the import writes (migrations 0004 and 0005). */
+/** Columns that the import writes (migration 0004). */
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { ChildTable, Column } from '../../../clinical/description/element.ts';
@@ -113,62 +113,6 @@ export const PATIENT: RecordTable = {
       columns: [
         ['kind', 'text'],
         ['key', 'text'],
-      ],
-    },
-  ],
-};
-
-export const ENCOUNTER: RecordTable = {
-  name: 'encounter',
-  reach: 'facility',
-  columns: [
-    ['patient_id', 'uuid'],
-    ['status', 'text'],
-    ['class_code', 'text'],
-    ['class_display', 'text'],
-    ['period_start', 'timestamptz'],
-    ['period_end', 'timestamptz'],
-    ['period_start_source', 'text'],
-    ['period_end_source', 'text'],
-    ['sort_start', 'timestamptz'],
-    ['identifier', 'jsonb'],
-    ['type', 'jsonb'],
-    ['priority', 'jsonb'],
-    ['reason_code', 'jsonb'],
-    ['discharge_disposition', 'jsonb'],
-    ['service_provider_id', 'uuid'],
-    ['service_provider_display', 'text'],
-  ],
-  children: [
-    {
-      name: 'encounter_participant',
-      parent: 'encounter_id',
-      columns: [
-        ['position', 'smallint'],
-        ['practitioner_id', 'uuid'],
-        ['display', 'text'],
-        ['type', 'jsonb'],
-        ...PERIOD,
-      ],
-    },
-    {
-      name: 'encounter_location',
-      parent: 'encounter_id',
-      columns: [
-        ['position', 'smallint'],
-        ['location_id', 'uuid'],
-        ['display', 'text'],
-        ['status', 'text'],
-        ...PERIOD,
-      ],
-    },
-    {
-      name: 'encounter_identifier',
-      parent: 'encounter_id',
-      columns: [
-        ['position', 'smallint'],
-        ['system', 'text'],
-        ['value', 'text'],
       ],
     },
   ],

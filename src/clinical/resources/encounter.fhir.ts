@@ -1,0 +1,272 @@
+/**
+ * Encounter (https://hl7.org/fhir/R4/encounter.html). It is read most of all: coded values are selected as the JSON that
+ * the database holds and are copied, never parsed (docs/adr/0007).
+ * Contract: HTTP-30, ENC-3, ENC-5, ENC-6, ENC-7, ENC-8, ENC-9, ENC-36.
+ */
+import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../fhir/act-code.ts';
+import { type Identifier, ownIdentifier } from '../../fhir/coded.ts';
+import { codeableConcept, lastInstant, optional, periodBounds } from '../../fhir/reading/datatypes.ts';
+import { describeResource, type RecordOf } from '../description/describe.ts';
+import { type Derived, type Element, onlyStored, required, single } from '../description/element.ts';
+import { code, concept, concepts, copied, identifiers } from '../description/kinds.ts';
+import { list } from '../description/list.ts';
+import { periodTexts } from '../description/moments.ts';
+import type { JsonText } from '../description/output.ts';
+import { referenceColumns, subject } from '../description/pointer.ts';
+
+export const ENCOUNTER_STATUSES = [
+  'planned',
+  'in-progress',
+  'finished',
+  'cancelled',
+  'entered-in-error',
+] as const;
+export type EncounterStatus = (typeof ENCOUNTER_STATUSES)[number];
+/** R4 statuses of a visit that is under way, which the model does not tell apart. */
+const UNDER_WAY = ['arrived', 'triaged', 'onleave'] as const;
+const LOCATION_STATUSES = ['planned', 'active', 'reserved', 'completed'] as const;
+
+const NO_HISTORY = 'the present state is held, not how it came to be';
+
+/** The Coding of each encounter class, as JSON text. */
+const CLASSES: ReadonlyMap<string, JsonText> = new Map(
+  Object.entries(ENCOUNTER_CLASS_DISPLAY).map(([code, display]) => [
+    code,
+    JSON.stringify({ system: ACT_CODE_SYSTEM, code, display }),
+  ]),
+);
+
+/** What stands for an element whose value is not known. */
+const UNKNOWN: JsonText =
+  '{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"unknown"}]}';
+
+export const ENCOUNTER = describeResource('Encounter', {
+  table: 'encounter',
+  reach: 'facility',
+  elements: {
+    subject: subject(),
+    status: required(status()),
+    class: encounterClass(),
+    period: visitPeriod(),
+    /** What searches are ordered by. */
+    sortStart: onlyStored('sort_start', 'timestamptz', ({ values }) => values.period_start ?? '-infinity'),
+    identifier: copiedIdentifiers(),
+    type: copied('type', concepts),
+    priority: copied('priority', concept),
+    reasonCode: copied('reason_code', concepts),
+    hospitalization: hospitalization(),
+    serviceProvider: serviceProvider(),
+    participant: list('Encounter.participant', {
+      table: 'encounter_participant',
+      parent: 'encounter_id',
+      alias: 't',
+      member: 'participants',
+      position: 'smallint',
+      elements: {
+        individual: referenceColumns('Practitioner', 'practitioner_id', 'display'),
+        type: copied('type', concepts),
+        period: periodTexts(),
+      },
+      notKept: {},
+    }),
+    location: list('Encounter.location', {
+      table: 'encounter_location',
+      parent: 'encounter_id',
+      alias: 'l',
+      member: 'locations',
+      position: 'smallint',
+      elements: {
+        // It is 1..1, so a place without a reference or a name is left out.
+        location: place(),
+        status: code('status', LOCATION_STATUSES),
+        period: periodTexts(),
+      },
+      notKept: { physicalType: 'it is of the Location' },
+      isShown: ({ locationId, display }) => Boolean(locationId) || Boolean(display),
+    }),
+    identifierKeys: identifierKeys(),
+  },
+  notKept: {
+    statusHistory: NO_HISTORY,
+    classHistory: NO_HISTORY,
+    serviceType: 'no column holds it yet',
+    episodeOfCare: 'episodes of care are not held',
+    basedOn: 'orders for visits are not held',
+    appointment: 'appointments are not held',
+    length: 'it follows from the period',
+    reasonReference: 'conditions are not held',
+    diagnosis: 'conditions are not held',
+    account: 'accounts are not held',
+    partOf: 'visits inside of visits are not held',
+  },
+});
+
+type Held = RecordOf<typeof ENCOUNTER>;
+
+/** As it is selected: what the source did not give is null. */
+export type EncounterRow = {
+  [Name in keyof Held]: undefined extends Held[Name] ? Held[Name] | null : Held[Name];
+};
+
+function place() {
+  const kept = referenceColumns('Location', 'location_id', 'display');
+  return {
+    ...kept,
+    read: (reader, name, context) =>
+      kept.read(reader, reader.has(name) ? name : reader.fail(name, 'is missing'), context),
+  } satisfies typeof kept;
+}
+
+function status(): Element<{ status?: EncounterStatus }> {
+  return single<'status', EncounterStatus>('status', {
+    type: 'text',
+    read(reader, name, context) {
+      const given = reader.code(name, [...ENCOUNTER_STATUSES, ...UNDER_WAY]);
+      if (given === undefined || !isUnderWay(given)) return given;
+      context.notKept('Encounter.status');
+      return 'in-progress';
+    },
+    write: (output, name, value) => output.plain(name, value),
+  });
+}
+
+function isUnderWay(given: string): given is (typeof UNDER_WAY)[number] {
+  return (UNDER_WAY as readonly string[]).includes(given);
+}
+
+/**
+ * `class` is a Coding of v3 ActCode; its system may be left out where the code is a known encounter class. It is
+ * written with the official display or none.
+ */
+function encounterClass(): Element<{ classCode: string }> {
+  return {
+    columns: [
+      ['class_code', 'text'],
+      ['class_display', 'text'],
+    ],
+    fields: ({ alias }) => [{ name: 'classCode', sql: `${alias}.class_code` }],
+    read(encounter, name) {
+      const reader = encounter.required(name, encounter.child(name));
+      const classCode = reader.required('code', reader.code('code'));
+      const system = reader.uri('system');
+      if (system === undefined && !Object.hasOwn(ENCOUNTER_CLASS_DISPLAY, classCode))
+        reader.fail(
+          'system',
+          `is missing, and the code is none of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}`,
+        );
+      if (system !== undefined && system !== ACT_CODE_SYSTEM)
+        reader.fail('system', `is not ${ACT_CODE_SYSTEM}`);
+      return { values: { class_code: classCode, class_display: reader.string('display') } };
+    },
+    write(output, name, { classCode }) {
+      output.json(name, CLASSES.get(classCode) ?? { system: ACT_CODE_SYSTEM, code: classCode });
+    },
+  };
+}
+
+/**
+ * A Period without an end goes on (R4, "Period"). A visit that is finished does not: its end is not known, which
+ * the extension says (https://hl7.org/fhir/R4/extension-data-absent-reason.html).
+ */
+function visitPeriod(): Element<{ start?: string; end?: string; status: EncounterStatus }> {
+  return {
+    columns: [
+      ['period_start', 'timestamptz'],
+      ['period_end', 'timestamptz'],
+      ['period_start_source', 'text'],
+      ['period_end_source', 'text'],
+    ],
+    // As it was written; without that, the instant as PostgreSQL writes it.
+    fields: ({ alias }) => [
+      { name: 'start', sql: `coalesce(${alias}.period_start_source, ${alias}.period_start::text)` },
+      { name: 'end', sql: `coalesce(${alias}.period_end_source, ${alias}.period_end::text)` },
+    ],
+    read(encounter, name, { scope }) {
+      const period = encounter.child(name);
+      const { start, end } = period === undefined ? {} : periodBounds(period);
+      return {
+        values: {
+          period_start: start?.span(scope.timeZone).start.toISOString(),
+          period_end: end === undefined ? undefined : lastInstant(end, scope.timeZone).toISOString(),
+          period_start_source: start?.text,
+          period_end_source: end?.text,
+        },
+      };
+    },
+    write(output, name, { status, start, end }) {
+      if (status !== 'finished' || !start || end) return output.period(name, start, end);
+      output.object(name, (period) => {
+        period.value('start', start);
+        period.json('_end', UNKNOWN);
+      });
+    },
+  };
+}
+
+function copiedIdentifiers(): Element<{ identifier?: JsonText }> {
+  return {
+    ...identifiers(),
+    fields: ({ alias }) => [{ name: 'identifier', sql: `${alias}.identifier::text` }],
+    write: (output, name, record, { organisationId }) =>
+      output.json(name, record.identifier ?? [ownIdentifier(organisationId, (record as { id: string }).id)]),
+  };
+}
+
+function hospitalization(): Element<{ dischargeDisposition?: JsonText }> {
+  const disposition = copied('discharge_disposition', concept);
+  return {
+    ...disposition,
+    read(encounter, name) {
+      const reader = encounter.child(name);
+      return {
+        values: { discharge_disposition: optional(reader?.child('dischargeDisposition'), codeableConcept) },
+      };
+    },
+    write: (output, name, record, context) =>
+      output.object(name, (stay) => disposition.write(stay, 'dischargeDisposition', record, context)),
+  };
+}
+
+/** The organisation that the source named; without one, the tenant itself is responsible. */
+function serviceProvider(): Element<{ serviceProviderId?: string; serviceProviderDisplay?: string }> {
+  return {
+    ...referenceColumns('Organization', 'service_provider_id', 'service_provider_display'),
+    write(output, name, { serviceProviderId: id, serviceProviderDisplay: display }, { organisationId }) {
+      if (id) output.reference(name, 'Organization', id, display);
+      else output.reference(name, 'Organization', organisationId, undefined);
+    },
+  };
+}
+
+/** What conditional references look for: identifiers with a system and a value, once each. */
+function identifierKeys(): Derived {
+  const name = 'encounter_identifier';
+  return {
+    columns: [],
+    tables: [
+      {
+        name,
+        parent: 'encounter_id',
+        columns: [
+          ['position', 'smallint'],
+          ['system', 'text'],
+          ['value', 'text'],
+        ],
+      },
+    ],
+    fields: () => [],
+    read: () => ({ values: {} }),
+    write: () => undefined,
+    derive({ values }) {
+      const given = (values.identifier ?? []) as Identifier[];
+      const complete = given.filter(({ system, value }) => system !== undefined && value !== undefined);
+      const distinct = new Map(
+        complete.map(({ system, value }) => [`${system}|${value}`, { system, value }]),
+      );
+      return {
+        values: {},
+        children: { [name]: [...distinct.values()].map((key, position) => ({ position, ...key })) },
+      };
+    },
+  };
+}
