@@ -15,11 +15,11 @@ import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { createAccessLogWriter } from '../src/privacy/access-log/access-log.writer.ts';
-import { createFhirServer, type FhirRequest } from '../src/publish/send/fhir-server.ts';
+import { createFhirServer, type FhirRequest } from '../src/publish/send/fhir-client.ts';
 import { createLimit } from '../src/publish/send/limit.ts';
-import { createTarget } from '../src/publish/servers/manage-targets.ts';
+import { DEFAULT_SETTINGS } from '../src/publish/servers/fhir-server.ts';
+import { createTarget } from '../src/publish/servers/manage-fhir-servers.ts';
 import { PUBLISH } from '../src/publish/servers/publish-settings.ts';
-import { DEFAULT_SETTINGS } from '../src/publish/servers/target.ts';
 import { type SeenRequest, startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher, type PublishClinic } from '../test-support/publish-records.ts';
 

@@ -19,7 +19,7 @@ describe('import rules', () => {
     ['src/encounters/read-encounter.ts', 'src/privacy/decide.ts'],
     ['src/encounters/read-encounter.ts', 'src/patients/patient.store.ts'],
     ['src/app/serve.ts', 'local-postgres/embedded-postgres.ts'],
-    ['tools/demo/demo-page.ts', 'src/publish/servers/target.ts'],
+    ['tools/demo/demo-page.ts', 'src/publish/servers/fhir-server.ts'],
     ['src/publish/runs/publish.ts', 'src/terminology/lookup/translate.ts'],
     ['src/tenancy/callers/access.ts', 'src/platform/http/route.ts'],
     ['src/exchange/queue/envelope.ts', 'src/patients/patient.fhir.ts'],

@@ -1,7 +1,7 @@
 /** Every fault at every step of a publish of an order with 20 results (docs/publish.md); one kind of target at a time. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { IdPolicy, ReferencePolicy } from '../src/publish/servers/target.ts';
+import type { IdPolicy, ReferencePolicy } from '../src/publish/servers/fhir-server.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import type { Fault } from './fhir-server/faults.ts';
 import { startFhirServer, type TestFhirServer } from './fhir-server/start.ts';

@@ -12,7 +12,7 @@ import type { PublishSource } from '../src/publish/plan/prepare-publish.ts';
 import { createPublisher, type Publisher } from '../src/publish/runs/publish.ts';
 import type { PublishedResource } from '../src/publish/runs/run.store.ts';
 import { RETRY } from '../src/publish/send/retry.ts';
-import { createTarget, type NewTarget } from '../src/publish/servers/manage-targets.ts';
+import { createTarget, type NewTarget } from '../src/publish/servers/manage-fhir-servers.ts';
 import type { PublishSettings } from '../src/publish/servers/publish-settings.ts';
 import type { FacilityContext } from '../src/tenancy/callers/access.ts';
 import type { FacilityScope } from '../src/tenancy/scope.ts';

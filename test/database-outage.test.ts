@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { createTarget } from '../src/publish/servers/manage-targets.ts';
+import { createTarget } from '../src/publish/servers/manage-fhir-servers.ts';
 import { insertRefreshToken } from '../src/sign-in/sessions/refresh-token.store.ts';
 import { newRefreshToken } from '../src/sign-in/sessions/refresh-token.ts';
 import {

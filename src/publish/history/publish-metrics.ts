@@ -1,8 +1,8 @@
 /** What Prometheus sees of publishing, by target. May be made again for one registry. Contract: PUB-57. */
 import { Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import { HttpError } from '../../platform/http/errors.ts';
-import type { FhirAnswer } from '../send/fhir-server.ts';
-import type { Target } from '../servers/target.ts';
+import type { FhirAnswer } from '../send/fhir-client.ts';
+import type { Target } from '../servers/fhir-server.ts';
 
 type TargetLabel = 'organisation' | 'target';
 type Named = Pick<Target, 'organisationId' | 'name'>;

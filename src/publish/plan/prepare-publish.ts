@@ -17,9 +17,9 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import type { Subject, SubjectKind } from '../runs/run.store.ts';
-import type { LiveTarget, LiveTargets } from '../servers/live-targets.ts';
+import { findTarget } from '../servers/fhir-server.store.ts';
+import type { LiveTarget, LiveTargets } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
-import { findTarget } from '../servers/target.store.ts';
 import type { ResourceKey } from './content.fhir.ts';
 import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
 

@@ -14,7 +14,7 @@ import {
   vitalSetSource,
 } from '../../../test-support/publish-records.ts';
 import type { Resource } from '../../../tools/fhir-simulator/fhir-store.ts';
-import type { IdPolicy, ReferencePolicy } from '../servers/target.ts';
+import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';
 
 const NAME = 'Aurelia Quillfeather';
 const NUMBER = 'national-778812';

@@ -8,7 +8,7 @@ import type { Reference } from '../../fhir/coded.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { ReferencePolicy } from '../servers/target.ts';
+import type { ReferencePolicy } from '../servers/fhir-server.ts';
 import { keyOf, type ResourceKey, referencedKeys, splitKey } from './content.fhir.ts';
 import { isShared, SENT_AHEAD } from './resource-types.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { IdPolicy, ReferencePolicy } from '../servers/target.ts';
+import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';
 import { NOTHING_REFERENCED } from './referenced-records.ts';
 import { createRendering } from './rendering.ts';
 

@@ -6,7 +6,7 @@
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier, type Reference } from '../../fhir/coded.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { IdPolicy, ReferencePolicy } from '../servers/target.ts';
+import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';
 import {
   businessIdentifier,
   keyOf,

@@ -15,7 +15,12 @@ import { CLINICAL_MARKS, createClinic, type PublishClinic } from '../../../test-
 import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
 import { setModules } from '../../tenancy/organisations/facilities.ts';
 import { MODULES } from '../../tenancy/organisations/modules.ts';
-import { createTarget, type NewTarget, rotateTargetSecret, switchTarget } from '../servers/manage-targets.ts';
+import {
+  createTarget,
+  type NewTarget,
+  rotateTargetSecret,
+  switchTarget,
+} from '../servers/manage-fhir-servers.ts';
 
 const SECRET = 'tok-9f3b1c77-never-logged';
 

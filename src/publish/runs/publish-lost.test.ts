@@ -10,7 +10,7 @@ import {
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import type { NewTarget } from '../servers/manage-targets.ts';
+import type { NewTarget } from '../servers/manage-fhir-servers.ts';
 
 /** With 2 results: ServiceRequest, two Observations, DiagnosticReport. */
 const STEPS = 4;

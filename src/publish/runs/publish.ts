@@ -27,7 +27,7 @@ import {
   withReferenced,
 } from '../plan/prepare-publish.ts';
 import { readableContents } from '../plan/readable-contents.ts';
-import { createLiveTargets } from '../servers/live-targets.ts';
+import { createLiveTargets } from '../servers/live-fhir-servers.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 import type { LeaseKey } from './lease.store.ts';
 import { type Lease, withLease } from './lease.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FhirAnswer } from './fhir-server.ts';
+import type { FhirAnswer } from './fhir-client.ts';
 import { foundIds, issuesOf, storedAs } from './read-answer.ts';
 
 type Answered = Extract<FhirAnswer, { kind: 'answered' }>;

@@ -1,5 +1,5 @@
 /** What the answer to a write or a search says (FHIR R4, "RESTful API"). Pure. Contract: PUB-20. */
-import type { FhirAnswer } from './fhir-server.ts';
+import type { FhirAnswer } from './fhir-client.ts';
 
 /** The id and version under which a target stores a resource. */
 export interface StoredAs {

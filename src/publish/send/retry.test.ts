@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createCircuit } from './circuit.ts';
+import { createCircuit } from './breaker.ts';
 import { createLimit } from './limit.ts';
 import { createRecordQueue } from './record-queue.ts';
 import type { StoredResource } from './resource.store.ts';

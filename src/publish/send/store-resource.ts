@@ -8,7 +8,7 @@ import { isShared } from '../plan/resource-types.ts';
 import { takeLease, type WantedLease } from '../runs/lease.store.ts';
 import { type Lease, withLease } from '../runs/lease.ts';
 import type { Waiting } from '../runs/waiting.ts';
-import type { LiveTarget } from '../servers/live-targets.ts';
+import type { LiveTarget } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import type { RecordQueue } from './record-queue.ts';
 import { findRecorded, noteCreates, type RecordedResource, type StoredResource } from './resource.store.ts';

@@ -8,7 +8,7 @@
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { bodyOf, keyOf, withOwnIdentifier } from '../plan/content.fhir.ts';
-import type { FhirAnswer } from './fhir-server.ts';
+import type { FhirAnswer } from './fhir-client.ts';
 import { type Found, foundAt, type StoredAs, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';

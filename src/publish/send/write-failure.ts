@@ -2,7 +2,7 @@
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { keyOf, type ResourceKey } from '../plan/content.fhir.ts';
 import { describeIssues } from './describe-outcome.ts';
-import type { FhirAnswer } from './fhir-server.ts';
+import type { FhirAnswer } from './fhir-client.ts';
 import { issuesOf } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 

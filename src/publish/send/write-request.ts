@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import type { ResourceKey } from '../plan/content.fhir.ts';
-import type { FhirAnswer, FhirRequest } from './fhir-server.ts';
+import type { FhirAnswer, FhirRequest } from './fhir-client.ts';
 import type { StoredAs } from './read-answer.ts';
 import type { Clock, Tries } from './retry.ts';
 

@@ -10,7 +10,7 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { isUntrusted } from '../../outbound/outbound-client.ts';
 import { keyOf } from '../plan/content.fhir.ts';
 import { createResource } from './create-resource.ts';
-import type { FhirAnswer } from './fhir-server.ts';
+import type { FhirAnswer } from './fhir-client.ts';
 import { updateResource } from './update-resource.ts';
 import { failure, WriteFailure } from './write-failure.ts';
 import type { ResourceToWrite, Step, WriteContext, Written } from './write-request.ts';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
-import { createTarget } from './manage-targets.ts';
+import { createTarget } from './manage-fhir-servers.ts';
 import {
   asUsage,
   type NameOptions,

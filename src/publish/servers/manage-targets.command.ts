@@ -2,14 +2,14 @@
 import { Command, Option } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
+import { listTargets, type StoredTarget } from './fhir-server.store.ts';
 import {
   changeTarget,
   removeTarget,
   requireTarget,
   rotateTargetSecret,
   switchTarget,
-} from './manage-targets.ts';
-import { listTargets, type StoredTarget } from './target.store.ts';
+} from './manage-fhir-servers.ts';
 import {
   asUsage,
   type NameOptions,

@@ -1,7 +1,7 @@
 /** The numbers of publishing, together. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LEASE, type LeaseSettings } from '../runs/lease.ts';
-import { CIRCUIT, type CircuitSettings } from '../send/circuit.ts';
+import { CIRCUIT, type CircuitSettings } from '../send/breaker.ts';
 import { type Clock, RETRY, type RetrySettings } from '../send/retry.ts';
 
 export interface PublishSettings {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { IdPolicy, ReferencePolicy, TargetSettings } from './fhir-server.ts';
 import { checkCapabilities } from './read-capabilities.ts';
-import type { IdPolicy, ReferencePolicy, TargetSettings } from './target.ts';
 
 const ALL = [
   'Organization',

@@ -4,10 +4,10 @@
  */
 
 import { SENT_AHEAD } from '../plan/resource-types.ts';
-import type { FhirAnswer } from '../send/fhir-server.ts';
+import type { FhirAnswer } from '../send/fhir-client.ts';
 import { parseObject } from '../send/read-answer.ts';
-import type { Probe } from './probe-target.ts';
-import type { TargetSettings } from './target.ts';
+import type { TargetSettings } from './fhir-server.ts';
+import type { Probe } from './probe-fhir-server.ts';
 
 export interface TypeCapabilities {
   type: string;

@@ -4,7 +4,7 @@
  * Contract: PUB-55.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import type { Target } from './target.ts';
+import type { Target } from './fhir-server.ts';
 
 /** Organisation by organisation, because that is how the ids are kept. */
 const OF_TARGET = `

@@ -10,8 +10,8 @@ import { runTargetCommand } from '../../../test-support/target-command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { recordStored } from '../send/resource.store.ts';
-import { secretOf } from './live-targets.ts';
-import { changeTarget, requireTarget, rotateTargetSecret } from './manage-targets.ts';
+import { secretOf } from './live-fhir-servers.ts';
+import { changeTarget, requireTarget, rotateTargetSecret } from './manage-fhir-servers.ts';
 
 const SECRET = 'tok-33e1-of-the-target';
 

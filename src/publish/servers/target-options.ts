@@ -1,7 +1,6 @@
 /** Options that the target commands share, and how a target is shown. */
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../../platform/command/command.ts';
-import type { TargetName } from './manage-targets.ts';
 import {
   AUTHENTICATIONS,
   DEFAULT_SETTINGS,
@@ -10,7 +9,8 @@ import {
   type Target,
   TargetSettingError,
   type TargetSettings,
-} from './target.ts';
+} from './fhir-server.ts';
+import type { TargetName } from './manage-fhir-servers.ts';
 
 export interface NameOptions {
   name: string;

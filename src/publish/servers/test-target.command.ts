@@ -1,12 +1,12 @@
 /** `interchange target test`. Contract: PUB-53. */
 import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { createFhirServer, type FhirServer } from '../send/fhir-server.ts';
-import { secretOf } from './live-targets.ts';
-import { requireTarget } from './manage-targets.ts';
-import { type Probe, probeResource, probeTarget } from './probe-target.ts';
+import { createFhirServer, type FhirServer } from '../send/fhir-client.ts';
+import type { StoredTarget } from './fhir-server.store.ts';
+import { secretOf } from './live-fhir-servers.ts';
+import { requireTarget } from './manage-fhir-servers.ts';
+import { type Probe, probeResource, probeTarget } from './probe-fhir-server.ts';
 import { checkCapabilities, type TargetCheck } from './read-capabilities.ts';
-import type { StoredTarget } from './target.store.ts';
 import { type NameOptions, namedCommand, nameOf } from './target-options.ts';
 
 const HELP = `

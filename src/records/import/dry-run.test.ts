@@ -19,7 +19,7 @@ import { createImportTest, type ImportTest, lines } from '../../../test-support/
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { CreatedConnection } from '../../exchange/connections/create-connection.ts';
 import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
-import { createTarget } from '../../publish/servers/manage-targets.ts';
+import { createTarget } from '../../publish/servers/manage-fhir-servers.ts';
 import { importRecords } from './import-records.ts';
 import { IMPORTERS } from './map/importers.ts';
 import { inDryRun } from './run/import-transaction.ts';

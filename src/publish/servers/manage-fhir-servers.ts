@@ -5,7 +5,6 @@ import { shareDataKeys } from '../../platform/crypto/data-key.store.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { forgetRecordedIds, hasRecordedIds } from './recorded-ids.store.ts';
 import {
   hasDefault,
   insertTarget,
@@ -15,15 +14,16 @@ import {
   setEnabled,
   targetNamed,
   updateTarget,
-} from './target.store.ts';
+} from './fhir-server.store.ts';
 import {
   checkedSettings,
   checkSecret,
   DEFAULT_SETTINGS,
   type Target,
   type TargetSettings,
-} from './target.ts';
-import { sealSecret } from './target-secret.ts';
+} from './fhir-server.ts';
+import { sealSecret } from './fhir-server-secret.ts';
+import { forgetRecordedIds, hasRecordedIds } from './recorded-ids.store.ts';
 
 export interface TargetDependencies {
   db: Pool;

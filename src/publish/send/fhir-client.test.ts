@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { DEFAULT_SETTINGS } from '../servers/target.ts';
-import { createFhirServer } from './fhir-server.ts';
+import { DEFAULT_SETTINGS } from '../servers/fhir-server.ts';
+import { createFhirServer } from './fhir-client.ts';
 
 const MIB = 1024 * 1024;
 

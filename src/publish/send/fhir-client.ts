@@ -4,7 +4,7 @@ import {
   type OutboundAnswer,
   type Unanswered,
 } from '../../outbound/outbound-client.ts';
-import type { TargetSettings } from '../servers/target.ts';
+import type { TargetSettings } from '../servers/fhir-server.ts';
 
 export interface FhirRequest {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE';

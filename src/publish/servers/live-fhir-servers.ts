@@ -7,11 +7,11 @@ import { AddressRefusedError } from '../../outbound/outbound-address.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { unavailable } from '../../platform/http/errors.ts';
 import type { PublishMetrics } from '../history/publish-metrics.ts';
-import { type Circuit, type CircuitSettings, createCircuit } from '../send/circuit.ts';
-import { createFhirServer, type FhirAnswer, type FhirRequest, type FhirServer } from '../send/fhir-server.ts';
+import { type Circuit, type CircuitSettings, createCircuit } from '../send/breaker.ts';
+import { createFhirServer, type FhirAnswer, type FhirRequest, type FhirServer } from '../send/fhir-client.ts';
 import { createLimit } from '../send/limit.ts';
-import type { StoredTarget } from './target.store.ts';
-import { openSecret } from './target-secret.ts';
+import type { StoredTarget } from './fhir-server.store.ts';
+import { openSecret } from './fhir-server-secret.ts';
 
 export interface LiveTarget extends StoredTarget {
   /**

@@ -5,8 +5,8 @@
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import type { Authentication, IdPolicy, ReferencePolicy, Target, TargetSettings } from './target.ts';
-import type { SealedSecret } from './target-secret.ts';
+import type { Authentication, IdPolicy, ReferencePolicy, Target, TargetSettings } from './fhir-server.ts';
+import type { SealedSecret } from './fhir-server-secret.ts';
 
 /** A target with its secret as it is stored. */
 export interface StoredTarget extends Target {

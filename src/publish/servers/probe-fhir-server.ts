@@ -6,14 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import type { FhirAnswer, FhirRequest, FhirServer } from '../send/fhir-server.ts';
+import type { FhirAnswer, FhirRequest, FhirServer } from '../send/fhir-client.ts';
 import { foundAt, foundIds, type StoredAs } from '../send/read-answer.ts';
 import { createRetryBudget } from '../send/retry.ts';
 import { isSuccess, WriteFailure } from '../send/write-failure.ts';
 import type { WriteContext } from '../send/write-request.ts';
 import { writeResource } from '../send/write-resource.ts';
+import type { Target } from './fhir-server.ts';
 import { PUBLISH } from './publish-settings.ts';
-import type { Target } from './target.ts';
 
 export interface ProbeStep {
   step: 'write' | 'write again' | 'read' | 'remove';
