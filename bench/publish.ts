@@ -15,10 +15,10 @@ import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { createAccessLogWriter } from '../src/privacy/access-log/access-log.writer.ts';
-import { createFhirServer, type FhirRequest } from '../src/publish/send/fhir-client.ts';
+import { createFhirClient, type FhirRequest } from '../src/publish/send/fhir-client.ts';
 import { createLimit } from '../src/publish/send/limit.ts';
 import { DEFAULT_SETTINGS } from '../src/publish/servers/fhir-server.ts';
-import { createTarget } from '../src/publish/servers/manage-fhir-servers.ts';
+import { createFhirServer } from '../src/publish/servers/manage-fhir-servers.ts';
 import { PUBLISH } from '../src/publish/servers/publish-settings.ts';
 import { type SeenRequest, startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher, type PublishClinic } from '../test-support/publish-records.ts';
@@ -65,7 +65,7 @@ export async function measurePublishes(
     const measureServer = async (name: string, ...options: string[]) => {
       const server = await startFhirServer('--no-integrity', ...options);
       const settings = { name, base: server.base, auth: 'none' } as const;
-      await createTarget(
+      await createFhirServer(
         { db, keys },
         { organisationId: null, settings, secret: undefined, makeDefault: true },
       );
@@ -159,7 +159,7 @@ function groupByOrder({ seen }: { seen: SeenRequest[] }): FhirRequest[][] {
 /** Sends, waits for the answers, and knows nothing of orders. */
 function createBareLoop({ base }: TestFhirServer) {
   const settings = { ...DEFAULT_SETTINGS, name: 'bare', base, auth: 'none' } as const;
-  const server = createFhirServer(settings, undefined);
+  const server = createFhirClient(settings, undefined);
   const limit = createLimit(settings.maxInFlight);
   return {
     async send(requests: readonly FhirRequest[]) {

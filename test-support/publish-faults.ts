@@ -80,7 +80,9 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
     });
 
     /** A target that holds nothing yet. */
-    async function fresh({ kind }: Scripted): Promise<TestPublisher & { targetId: string; target: string }> {
+    async function fresh({
+      kind,
+    }: Scripted): Promise<TestPublisher & { fhirServerId: string; target: string }> {
       await server.reset();
       const publisher = createTestPublisher(database.pool);
       const { id, name } = await publisher.addTarget(clinic, {
@@ -89,13 +91,13 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
         referencePolicy,
         timeoutMs: kind.startsWith('slow') ? SHORT_MS : LONG_MS,
       });
-      return { ...publisher, targetId: id, target: name };
+      return { ...publisher, fhirServerId: id, target: name };
     }
 
     for (const [name, fault] of Object.entries(transient))
       test(`${name}, once: got over, complete, no doubles [PUB-30]`, async () => {
         for (let step = 1; step <= steps; step += 1) {
-          const { publish, target, targetId } = await fresh(fault);
+          const { publish, target, fhirServerId } = await fresh(fault);
           await server.script({ ...fault, nth: step });
           const published = await publish(clinic, { target });
           assert.equal(published.length, steps, `step ${step}`);
@@ -107,14 +109,14 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
           );
           // What is done after the time-out makes one version more than the one that was answered.
           const late = fault.kind === 'slow';
-          await requireWhole({ db: database.pool, server, clinic, targetId, late });
+          await requireWhole({ db: database.pool, server, clinic, fhirServerId, late });
         }
       });
 
     for (const [name, fault] of Object.entries(final))
       test(`${name}: 502, and the next publish goes on without doubles [PUB-28, PUB-30]`, async () => {
         for (let step = 1; step <= steps; step += 1) {
-          const { publish, target, targetId } = await fresh(fault);
+          const { publish, target, fhirServerId } = await fresh(fault);
           await server.script({ ...fault, nth: step });
           await assert.rejects(
             publish(clinic, { target }),
@@ -138,7 +140,7 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
               steps - stored.length,
               'it went on',
             );
-          await requireWhole({ db: database.pool, server, clinic, targetId });
+          await requireWhole({ db: database.pool, server, clinic, fhirServerId });
         }
       });
   });

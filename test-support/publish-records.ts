@@ -11,8 +11,8 @@ import type { AccessEntry, AccessLog } from '../src/privacy/access-log/access-lo
 import type { PublishSource } from '../src/publish/plan/prepare-publish.ts';
 import { createPublisher, type Publisher } from '../src/publish/runs/publish.ts';
 import type { PublishedResource } from '../src/publish/runs/run.store.ts';
-import { RETRY } from '../src/publish/send/retry.ts';
-import { createTarget, type NewTarget } from '../src/publish/servers/manage-fhir-servers.ts';
+import { WRITE_RETRY } from '../src/publish/send/retry.ts';
+import { createFhirServer, type NewFhirServer } from '../src/publish/servers/manage-fhir-servers.ts';
 import type { PublishSettings } from '../src/publish/servers/publish-settings.ts';
 import type { FacilityContext } from '../src/tenancy/callers/access.ts';
 import type { FacilityScope } from '../src/tenancy/scope.ts';
@@ -194,7 +194,7 @@ export interface TestPublisher {
   /** What the access log was given. */
   entries: AccessEntry[];
   /** A target of the clinic's organisation; the default one unless it has one already. */
-  addTarget(clinic: PublishClinic, settings: Partial<NewTarget>): Promise<{ id: string; name: string }>;
+  addTarget(clinic: PublishClinic, settings: Partial<NewFhirServer>): Promise<{ id: string; name: string }>;
   publish(
     clinic: PublishClinic,
     options?: { target?: string; purposeOfUse?: FacilityContext['purposeOfUse']; correlationId?: string },
@@ -231,13 +231,13 @@ export function createTestPublisher(
     now: () => new Date(),
     loadReferenced: createLoadReferenced(db),
     metrics: deps.metrics ?? { registry: new Registry() },
-    settings: { retry: { ...RETRY, random: () => 0.5 }, clock: createTestClock(), ...settings },
+    settings: { retry: { ...WRITE_RETRY, random: () => 0.5 }, clock: createTestClock(), ...settings },
   });
   return {
     publisher,
     entries,
     addTarget: (clinic, given) =>
-      createTarget(
+      createFhirServer(
         { db, keys },
         {
           organisationId: clinic.scope.organisationId,

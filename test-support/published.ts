@@ -15,13 +15,13 @@ export async function requireWhole({
   db,
   server,
   clinic,
-  targetId,
+  fhirServerId,
   late = false,
 }: {
   db: Pool;
   server: TestFhirServer;
   clinic: PublishClinic;
-  targetId: string;
+  fhirServerId: string;
   /** The target may have done a write once more after it was given up: versions may be ahead of the record. */
   late?: boolean;
 }): Promise<Resource[]> {
@@ -32,7 +32,7 @@ export async function requireWhole({
     server_id: string | null;
     version_id: string | null;
   }>('select resource_type, local_id, server_id, version_id from publish_resource where target_id = $1', [
-    targetId,
+    fhirServerId,
   ]);
   const expected = [
     `ServiceRequest/${clinic.orderId}`,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { createTarget } from '../src/publish/servers/manage-fhir-servers.ts';
+import { createFhirServer } from '../src/publish/servers/manage-fhir-servers.ts';
 import { insertRefreshToken } from '../src/sign-in/sessions/refresh-token.store.ts';
 import { newRefreshToken } from '../src/sign-in/sessions/refresh-token.ts';
 import {
@@ -30,7 +30,7 @@ before(async () => {
   account = await api.createAccount(tenant);
   const { pool } = api.database;
   seeds = await seedRecords(pool, tenant);
-  await createTarget(
+  await createFhirServer(
     { db: pool, keys: api.keys },
     {
       organisationId: tenant.organisationId,

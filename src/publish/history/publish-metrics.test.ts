@@ -41,7 +41,7 @@ describe('metrics of publishing', () => {
   }
   const PUBLISHES = 'interchange_publish_duration_seconds_count';
   const REQUESTS = 'interchange_publish_request_duration_seconds_count';
-  const CIRCUIT = 'interchange_publish_circuit_open';
+  const PUBLISH_BREAKER = 'interchange_publish_circuit_open';
 
   test('requests and publishes by target and outcome, with their durations [PUB-57]', async () => {
     const { publish, value } = await start();
@@ -56,7 +56,7 @@ describe('metrics of publishing', () => {
     assert.equal(await value(REQUESTS, '503'), 1);
     assert.equal(await value(REQUESTS, '422'), 1);
     assert.ok(((await value('interchange_publish_duration_seconds_sum', 'done')) ?? 0) > 0);
-    assert.equal(await value(CIRCUIT), 0);
+    assert.equal(await value(PUBLISH_BREAKER), 0);
   });
 
   test('statuses that nobody knows are one line', async () => {
@@ -73,17 +73,17 @@ describe('metrics of publishing', () => {
     const { publish, value, clock, registry } = await start();
     await server.script({ kind: 'drop', times: 10_000 });
     for (let n = 0; n < 3; n += 1) await assert.rejects(publish());
-    assert.equal(await value(CIRCUIT), 1);
+    assert.equal(await value(PUBLISH_BREAKER), 1);
     await assert.rejects(publish());
     assert.equal(await value(PUBLISHES, 'unavailable'), 3);
     assert.equal(await value(PUBLISHES, 'circuit_open'), 1);
     assert.ok(((await value(REQUESTS, 'unanswered')) ?? 0) > 3);
     await server.script();
     await clock.sleep(15_000);
-    assert.equal(await value(CIRCUIT), 0, 'the next publish may try');
+    assert.equal(await value(PUBLISH_BREAKER), 0, 'the next publish may try');
     await publish();
-    assert.equal(await value(CIRCUIT), 0);
+    assert.equal(await value(PUBLISH_BREAKER), 0);
     const all = await registry.getMetricsAsJSON();
-    assert.equal(all.find(({ name }) => name === CIRCUIT)?.aggregator, 'max');
+    assert.equal(all.find(({ name }) => name === PUBLISH_BREAKER)?.aggregator, 'max');
   });
 });

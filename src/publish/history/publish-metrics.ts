@@ -1,19 +1,19 @@
-/** What Prometheus sees of publishing, by target. May be made again for one registry. Contract: PUB-57. */
+/** What Prometheus sees of publishing, by server. May be made again for one registry. Contract: PUB-57. */
 import { Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import { HttpError } from '../../platform/http/errors.ts';
 import type { FhirAnswer } from '../send/fhir-client.ts';
-import type { Target } from '../servers/fhir-server.ts';
+import type { FhirServer } from '../servers/fhir-server.ts';
 
-type TargetLabel = 'organisation' | 'target';
-type Named = Pick<Target, 'organisationId' | 'name'>;
+type ServerLabel = 'organisation' | 'target';
+type Named = Pick<FhirServer, 'organisationId' | 'name'>;
 
 export interface PublishMetrics {
-  /** One request to a target, retries and searches among them. */
-  request(target: Named, answer: FhirAnswer, durationMs: number): void;
-  /** One publish, from the time that its target was known; `failure` undefined: everything is stored. */
-  publish(target: Named, failure: unknown, durationMs: number): void;
-  /** Whether the circuit of each target in use is open; asked at each scrape. */
-  circuits(read: () => { target: Named; open: boolean }[]): void;
+  /** One request to a FHIR server, retries and searches among them. */
+  request(server: Named, answer: FhirAnswer, durationMs: number): void;
+  /** One publish, from the time that its server was known; `failure` undefined: everything is stored. */
+  publish(server: Named, failure: unknown, durationMs: number): void;
+  /** Whether the breaker of each server in use is open; asked at each scrape. */
+  breakers(read: () => { server: Named; open: boolean }[]): void;
 }
 
 export function createPublishMetrics(registry: Registry): PublishMetrics {
@@ -28,15 +28,15 @@ export function createPublishMetrics(registry: Registry): PublishMetrics {
     'Publishes and how long they took, by target and outcome.',
   );
   return {
-    request: (target, answer, durationMs) =>
-      requests.observe({ ...labelsOf(target), outcome: outcomeOf(answer) }, durationMs / 1_000),
-    publish: (target, failure, durationMs) =>
-      publishes.observe({ ...labelsOf(target), outcome: publishOutcome(failure) }, durationMs / 1_000),
-    circuits(read) {
+    request: (server, answer, durationMs) =>
+      requests.observe({ ...labelsOf(server), outcome: outcomeOf(answer) }, durationMs / 1_000),
+    publish: (server, failure, durationMs) =>
+      publishes.observe({ ...labelsOf(server), outcome: publishOutcome(failure) }, durationMs / 1_000),
+    breakers(read) {
       const name = 'interchange_publish_circuit_open';
-      // The targets of the publisher that was made last.
+      // The FHIR servers of the publisher that was made last.
       registry.removeSingleMetric(name);
-      new Gauge<TargetLabel>({
+      new Gauge<ServerLabel>({
         name,
         help: '1 while this process leaves the target alone.',
         labelNames: ['organisation', 'target'],
@@ -45,14 +45,14 @@ export function createPublishMetrics(registry: Registry): PublishMetrics {
         aggregator: 'max',
         collect() {
           this.reset();
-          for (const { target, open } of read()) this.set(labelsOf(target), Number(open));
+          for (const { server, open } of read()) this.set(labelsOf(server), Number(open));
         },
       });
     },
   };
 }
 
-function labelsOf({ organisationId, name }: Named): Record<TargetLabel, string> {
+function labelsOf({ organisationId, name }: Named): Record<ServerLabel, string> {
   return { organisation: organisationId ?? 'all', target: name };
 }
 
@@ -82,7 +82,7 @@ function publishOutcome(failure: unknown): string {
   return (failure instanceof HttpError ? OUTCOMES[failure.code] : undefined) ?? 'failed';
 }
 
-function seconds(registry: Registry, name: string, help: string): Histogram<TargetLabel | 'outcome'> {
+function seconds(registry: Registry, name: string, help: string): Histogram<ServerLabel | 'outcome'> {
   return once(
     registry,
     name,

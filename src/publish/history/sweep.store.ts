@@ -16,7 +16,7 @@ export interface SweepBatch {
 
 /**
  * Look at the next publishes that began before `before`, oldest first, and erase those that a later complete
- * publish of the same record to the same target has replaced.
+ * publish of the same record to the same server has replaced.
  */
 export async function eraseReplacedRuns(
   db: Queryable,

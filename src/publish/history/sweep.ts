@@ -6,7 +6,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { deleteEndedLeases, eraseReplacedRuns, type SweepPosition } from './sweep.store.ts';
 
 export interface SweepSettings {
-  /** Days that every publish stays in the history; what is at a target now stays for ever. */
+  /** Days that every publish stays in the history; what is at a FHIR server now stays for ever. */
   historyDays: number;
   /** Publishes looked at by one statement. */
   batchRows: number;

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { parseFhirJson } from '../../fhir/json.ts';
 import {
-  bodyOf,
   businessIdentifier,
   linked,
   publishLevels,
   referencedKeys,
   rewriteReferences,
+  sentBody,
   withOwnIdentifier,
   withoutOwnVersion,
 } from './content.fhir.ts';
@@ -150,9 +150,9 @@ test('a body carries the id of the target, or none; never our version', () => {
     active: true,
   };
   const bare = withoutOwnVersion(resource);
-  assert.equal(bodyOf(bare, 'x'), '{"resourceType":"Patient","id":"x","active":true}');
-  assert.equal(bodyOf(bare, '77'), '{"resourceType":"Patient","id":"77","active":true}');
-  assert.equal(bodyOf(bare, undefined), '{"resourceType":"Patient","active":true}');
+  assert.equal(sentBody(bare, 'x'), '{"resourceType":"Patient","id":"x","active":true}');
+  assert.equal(sentBody(bare, '77'), '{"resourceType":"Patient","id":"77","active":true}');
+  assert.equal(sentBody(bare, undefined), '{"resourceType":"Patient","active":true}');
   const profiled = withoutOwnVersion({ ...resource, meta: { versionId: '3', profile: ['p'] } });
   assert.deepEqual(profiled.meta, { profile: ['p'] });
 });

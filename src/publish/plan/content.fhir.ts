@@ -94,7 +94,7 @@ export function withOwnIdentifier(resource: FhirResource, organisationId: string
   return { ...resource, identifier: [...given, own] };
 }
 
-/** Without the version and time that are ours: the target gives its own (FHIR R4, "Resource.meta"). */
+/** Without the version and time that are ours: the server gives its own (FHIR R4, "Resource.meta"). */
 export function withoutOwnVersion(resource: FhirResource): FhirResource {
   if (resource.meta === undefined) return resource;
   const { meta, ...rest } = resource;
@@ -102,7 +102,7 @@ export function withoutOwnVersion(resource: FhirResource): FhirResource {
   return (Object.keys(kept).length === 0 ? rest : { ...rest, meta: kept }) as FhirResource;
 }
 
-/** What a write sends: the resource under the id that the target knows, or without one. */
+/** What a write sends: the resource under the id that the server knows, or without one. */
 export function contentOf(resource: FhirResource, serverId: string | undefined): object {
   if (serverId === resource.id) return resource;
   const { resourceType, id: _id, ...rest } = resource;
@@ -110,7 +110,7 @@ export function contentOf(resource: FhirResource, serverId: string | undefined):
 }
 
 /** {@link contentOf} as JSON text; `json` is the resource itself as such, where that is known. */
-export function bodyOf(resource: FhirResource, serverId: string | undefined, json?: string): string {
+export function sentBody(resource: FhirResource, serverId: string | undefined, json?: string): string {
   if (json !== undefined && serverId === resource.id) return json;
   return JSON.stringify(contentOf(resource, serverId));
 }

@@ -10,13 +10,13 @@ import { createRendering, type Rendering } from './rendering.ts';
 export interface PlannedRequest {
   resourceType: string;
   localId: string;
-  /** The id at the target; null when the target has yet to give one. */
+  /** The id at the server; null when the server has yet to give one. */
   id: string | null;
   method: 'PUT' | 'POST';
   url: string;
   /** Those of one step are sent at once. */
   step: number;
-  /** The body, where the caller may read it. Ids that the target has yet to give stand as ours. */
+  /** The body, where the caller may read it. Ids that the server has yet to give stand as ours. */
   resource?: object;
 }
 
@@ -40,10 +40,10 @@ export async function planPublish(
   prepared: ReadyToSend,
   readable: readonly FhirResource[],
 ): Promise<PublishPlan> {
-  const { target, context, unmapped } = prepared;
+  const { server, context, unmapped } = prepared;
   const { scope } = context;
   const rendering = createRendering({ ...prepared, organisationId: scope.organisationId });
-  const recorded = await findRecorded(db, scope, { targetId: target.id, keys: rendering.keys });
+  const recorded = await findRecorded(db, scope, { fhirServerId: server.id, keys: rendering.keys });
   for (const { key, serverId } of recorded) if (serverId !== null) rendering.known.set(key, serverId);
   const shown = new Set(readable.map(keyOf));
   const requests = rendering.levels.flatMap((level, index) =>
@@ -52,12 +52,12 @@ export async function planPublish(
   const faults = unmapped.map(({ resourceType, localId }) => ({
     resourceType,
     localId,
-    fault: target.allowLocalCodes
+    fault: server.allowLocalCodes
       ? 'has a local code without a standard one; the target allows that'
       : 'has a local code without a standard one: publishing answers 422',
   }));
   return {
-    target: target.name,
+    target: server.name,
     dryRun: true,
     requests,
     unmapped: unmapped.map(({ resourceType, localId, system, code }) => ({
@@ -77,15 +77,15 @@ export async function planPublish(
 function plannedRequest(
   resource: FhirResource,
   {
-    prepared: { target },
+    prepared: { server },
     rendering,
     shown,
     step,
   }: { prepared: Prepared; rendering: Rendering; shown: ReadonlySet<ResourceKey>; step: number },
 ): PlannedRequest {
   const { resourceType, id: localId } = resource;
-  const id = rendering.known.get(keyOf(resource)) ?? (target.idPolicy === 'client' ? localId : undefined);
-  const url = `${target.base}/${resourceType}${id === undefined ? '' : `/${id}`}`;
+  const id = rendering.known.get(keyOf(resource)) ?? (server.idPolicy === 'client' ? localId : undefined);
+  const url = `${server.base}/${resourceType}${id === undefined ? '' : `/${id}`}`;
   return {
     resourceType,
     localId,

@@ -1,5 +1,5 @@
 /**
- * What comes before anything is sent: the record in scope, the privacy decision and its trace, the target.
+ * What comes before anything is sent: the record in scope, the privacy decision and its trace, the server.
  * Contract: PUB-43, PUB-49.
  */
 import type { Registry } from 'prom-client';
@@ -17,8 +17,8 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import type { Subject, SubjectKind } from '../runs/run.store.ts';
-import { findTarget } from '../servers/fhir-server.store.ts';
-import type { LiveTarget, LiveTargets } from '../servers/live-fhir-servers.ts';
+import { findFhirServer } from '../servers/fhir-server.store.ts';
+import type { LiveFhirServer, LiveFhirServers } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import type { ResourceKey } from './content.fhir.ts';
 import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
@@ -49,7 +49,7 @@ export interface PublishSource {
 
 export interface PublishRequest {
   id: string;
-  /** Name of a target; undefined: the default one. */
+  /** Name of a FHIR server; undefined: the default one. */
   target: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface PublisherDependencies {
 /** What was allowed to be sent, and where to. */
 export interface Prepared extends PublishableRecord {
   subject: Subject;
-  target: LiveTarget;
+  server: LiveFhirServer;
   context: FacilityContext;
 }
 
@@ -80,7 +80,7 @@ export interface ReadyToSend extends Prepared {
 export type PrepareDependencies = Pick<
   PublisherDependencies,
   'db' | 'accessLog' | 'unmapped' | 'loadReferenced'
-> & { targets: LiveTargets };
+> & { servers: LiveFhirServers };
 
 /** Who publishes what, and how the access log calls it. */
 export interface PublishAct {
@@ -89,7 +89,7 @@ export interface PublishAct {
   action: string;
 }
 
-/** 404 outside the scope; 403 when the purpose is refused; 503 without a target, 400 for one that is not there. */
+/** 404 outside the scope; 403 when the purpose is refused; 503 without a FHIR server, 400 for one that is not there. */
 export async function preparePublish(
   deps: PrepareDependencies,
   { id: givenId, target: name }: PublishRequest,
@@ -101,17 +101,17 @@ export async function preparePublish(
   const id = givenId.toLowerCase();
   const [record, found] = await Promise.all([
     source.load(scope, id),
-    findTarget(deps.db, scope, name ?? null),
+    findFhirServer(deps.db, scope, name ?? null),
   ]);
   const usable = found?.enabled === true ? found : undefined;
-  // A refusal of the patient is logged and answered before it is said whether there is a target that can be used.
+  // A refusal of the patient is logged and answered before it is said whether there is a FHIR server that can be used.
   if (usable === undefined && allowsPurpose(record.refusedPurposes, purposeOfUse))
-    throw noTarget(name, found?.name);
+    throw noFhirServer(name, found?.name);
   await authorise(deps, act, { id, record });
-  if (usable === undefined) throw noTarget(name, found?.name);
-  const target = await deps.targets.of(usable);
+  if (usable === undefined) throw noFhirServer(name, found?.name);
+  const server = await deps.servers.of(usable);
   countUnmapped(deps, act, record);
-  return { ...record, subject: { kind: source.kind, id }, target, context };
+  return { ...record, subject: { kind: source.kind, id }, server, context };
 }
 
 /** The record as it is now, still to be sent by the same act. 403 when the patient refuses the purpose by now. */
@@ -136,8 +136,8 @@ export async function withReferenced(
   prepared: Prepared,
   named: readonly ResourceKey[],
 ): Promise<ReadyToSend> {
-  const { target, context, patientId, resources } = prepared;
-  const { referencePolicy } = target;
+  const { server, context, patientId, resources } = prepared;
+  const { referencePolicy } = server;
   const record = { patientId, resources, named, referencePolicy, purposeOfUse: context.purposeOfUse };
   return { ...prepared, referenced: await loadReferenced(load, context.scope, record) };
 }
@@ -179,7 +179,7 @@ function countUnmapped(
   }
 }
 
-function noTarget(asked: string | undefined, found: string | undefined): HttpError {
+function noFhirServer(asked: string | undefined, found: string | undefined): HttpError {
   if (found !== undefined)
     return unavailable(`The target ${found} is disabled. Ask the operator.`, 60, 'target_disabled');
   if (asked !== undefined)

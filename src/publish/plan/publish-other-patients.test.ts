@@ -75,7 +75,7 @@ describe('patients that a record names beside its own', () => {
     other.patientId,
     outcome,
   ];
-  /** What stands for the two at the target. */
+  /** What stands for the two at the server. */
   async function focusThere(): Promise<unknown> {
     const { resources } = await server.state();
     return resources.find(({ resourceType }: Resource) => resourceType === 'Observation')?.focus;
@@ -139,7 +139,7 @@ describe('patients that a record names beside its own', () => {
     await server.script();
     await call('publish');
     assert.deepEqual(ofOther(), [entry('allowed'), entry('refused')]);
-    // The target holds both by now; the result is written again, without the way to them.
+    // The server holds both by now; the result is written again, without the way to them.
     await requireNothingOfOther();
     assert.deepEqual(await focusThere(), byOurs());
   });

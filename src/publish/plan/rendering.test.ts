@@ -19,7 +19,7 @@ const rendering = (idPolicy: IdPolicy, referencePolicy: ReferencePolicy) =>
     resources: [pulse],
     referenced: { ...NOTHING_REFERENCED, records: referencePolicy === 'literal' ? [] : [patient] },
     organisationId: ORGANISATION,
-    target: { idPolicy, referencePolicy },
+    server: { idPolicy, referencePolicy },
   });
 
 describe('references that cannot be followed at the target', () => {

@@ -1,5 +1,5 @@
 /**
- * The resources of one publish as a target shall see them: in levels, with references that it can follow.
+ * The resources of one publish as a FHIR server shall see them: in levels, with references that it can follow.
  * Contract: PUB-21, PUB-23, PUB-24.
  */
 
@@ -26,7 +26,7 @@ export interface RenderingInput {
   resources: readonly FhirResource[];
   referenced: Referenced;
   organisationId: string;
-  target: { idPolicy: IdPolicy; referencePolicy: ReferencePolicy };
+  server: { idPolicy: IdPolicy; referencePolicy: ReferencePolicy };
 }
 
 export interface Rendering {
@@ -34,13 +34,13 @@ export interface Rendering {
   levels: FhirResource[][];
   /** Everything that is sent or referred to. */
   keys: ResourceKey[];
-  /** Ids at the target, to be added to as they become known. */
+  /** Ids at the server, to be added to as they become known. */
   known: Map<ResourceKey, string>;
   /** Ready to be sent, once the levels before it are stored. `id` is still ours. */
   render(resource: FhirResource): Rendered;
-  /** References that cannot be followed at the target, because what they name is sent later. */
+  /** References that cannot be followed at the server, because what they name is sent later. */
   forward(resource: FhirResource): ResourceKey[];
-  /** References to what is neither sent nor known to be at the target, where it should be one of these. */
+  /** References to what is neither sent nor known to be at the server, where it should be one of these. */
   unknown(resource: FhirResource): ResourceKey[];
 }
 
@@ -54,9 +54,9 @@ export function createRendering({
   resources,
   referenced,
   organisationId,
-  target,
+  server,
 }: RenderingInput): Rendering {
-  const { idPolicy, referencePolicy } = target;
+  const { idPolicy, referencePolicy } = server;
   const { records, withheld } = referenced;
   const sent = referencePolicy === 'send' ? [...records, ...resources] : resources;
   const levels = publishLevels(sent.map((resource) => linked(withoutOwnVersion(resource))));

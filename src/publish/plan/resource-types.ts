@@ -1,4 +1,4 @@
-/** Every type that is sent to targets (docs/publish.md): when, and whose its records are. */
+/** Every type that is sent to FHIR servers (docs/publish.md): when, and whose its records are. */
 
 interface PublishedType {
   /** The records referred to, the order, its results, its studies, its reports: what must be stored before what. */
@@ -27,7 +27,7 @@ export function stageOf(type: string): number {
   return TYPES[type]?.stage ?? 2;
 }
 
-/** Types that a target can be sent ahead of what refers to them. */
+/** Types that a FHIR server can be sent ahead of what refers to them. */
 export const SENT_AHEAD: ReadonlySet<string> = new Set(
   PUBLISHED_TYPES.filter((type) => TYPES[type]?.stage === 0),
 );

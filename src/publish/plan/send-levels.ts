@@ -3,7 +3,7 @@
  * Contract: PUB-22.
  */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import type { Lease } from '../runs/lease.ts';
+import type { PublishLease } from '../runs/lease.ts';
 import { createRecordQueue } from '../send/record-queue.ts';
 import { noteCreates, recordStored, type StoredResource } from '../send/resource.store.ts';
 import { createRetryBudget } from '../send/retry.ts';
@@ -12,7 +12,7 @@ import { keyOf, type ResourceKey } from './content.fhir.ts';
 import { isShared } from './resource-types.ts';
 
 export interface SendOptions extends StoreDependencies {
-  lease: Lease;
+  lease: PublishLease;
 }
 
 export interface Sent {
@@ -28,10 +28,10 @@ export interface Sent {
 
 /** Never throws: what went wrong is in the answer. */
 export async function sendLevels(options: SendOptions): Promise<Sent> {
-  const { db, scope, target, rendering, lease, settings } = options;
-  const targetId = target.id;
+  const { db, scope, server, rendering, lease, settings } = options;
+  const fhirServerId = server.id;
   const sent: Sent = { done: new Map(), fresh: 0, failure: undefined, unrecorded: [] };
-  const queue = createRecordQueue((stored) => recordStored(db, scope, { targetId, stored }));
+  const queue = createRecordQueue((stored) => recordStored(db, scope, { fhirServerId, stored }));
   const storing: Storing = {
     ...options,
     queue,
@@ -59,7 +59,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     for (const resources of rendering.levels) {
       if (sent.failure !== undefined) break;
       const keys = resources.filter((resource) => isCreate(options, resource)).map(keyOf);
-      if (keys.length > 0) await noteCreates(db, scope, { targetId, keys });
+      if (keys.length > 0) await noteCreates(db, scope, { fhirServerId, keys });
       await Promise.all(resources.map(one));
     }
   } catch (error) {
@@ -71,9 +71,9 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
   return sent;
 }
 
-/** The target gives it its id. Those that patients share are noted once they are guarded. */
-function isCreate({ target, recorded }: SendOptions, resource: FhirResource): boolean {
-  const isNew = target.idPolicy === 'server' && !recorded.has(keyOf(resource));
+/** The server gives it its id. Those that patients share are noted once they are guarded. */
+function isCreate({ server, recorded }: SendOptions, resource: FhirResource): boolean {
+  const isNew = server.idPolicy === 'server' && !recorded.has(keyOf(resource));
   return isNew && !isShared(resource.resourceType);
 }
 

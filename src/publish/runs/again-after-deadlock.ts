@@ -1,6 +1,6 @@
 /** A statement that PostgreSQL gave up for the sake of another one is done once that has ended. */
 
-/** Serialization failure; deadlock; an id at a target that two publishes record at once. */
+/** Serialization failure; deadlock; an id at a FHIR server that two publishes record at once. */
 const REPEATABLE: ReadonlySet<unknown> = new Set(['40001', '40P01', '23505']);
 const MAX_TRIES = 4;
 

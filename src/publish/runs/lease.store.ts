@@ -1,5 +1,5 @@
 /**
- * SQL of leases: who may publish a record, and those of its patient, to a target now. By the clock of the
+ * SQL of leases: who may publish a record, and those of its patient, to a FHIR server now. By the clock of the
  * database.
  * Contract: PUB-33, PUB-36.
  */
@@ -9,7 +9,7 @@ import { splitKey } from '../plan/content.fhir.ts';
 
 export interface LeaseKey {
   organisationId: string;
-  targetId: string;
+  fhirServerId: string;
   /** What is leased: a patient with all records, or a record that patients share. */
   record: ResourceKey;
   /** The order or set that is leased with its patient, as `kind/id` (docs/adr/0070). */
@@ -73,7 +73,7 @@ export const TAKE_LEASES = `
   )`;
 
 export function takingValues({ key, token, durationMs }: WantedLease): unknown[] {
-  return [key.organisationId, key.targetId, ...leaseColumns(key), token, durationMs];
+  return [key.organisationId, key.fhirServerId, ...leaseColumns(key), token, durationMs];
 }
 
 /** True when the lease is ours: nobody had it, or it had run out. */
@@ -88,7 +88,7 @@ export async function takeLease(db: Queryable, lease: WantedLease): Promise<bool
 
 /**
  * Steps of a `with` that let leases of ours end a number of milliseconds from now. `$1` and `$2` are organisation and
- * target; from `$first` on come types, ids, token and milliseconds.
+ * server; from `$first` on come types, ids, token and milliseconds.
  */
 export function moveLeaseEnds(first: number): string {
   return `
@@ -112,7 +112,7 @@ export async function renewLease(db: Queryable, { key, token, durationMs }: Want
   const { rows } = await db.query<{ leases: number }>({
     name: 'publish-lease-renew',
     text: `with ${moveLeaseEnds(3)} select count(*)::integer as leases from moved`,
-    values: [key.organisationId, key.targetId, ...leaseColumns(key), token, durationMs],
+    values: [key.organisationId, key.fhirServerId, ...leaseColumns(key), token, durationMs],
   });
   return rows[0]?.leases === leasedRecords(key).length;
 }

@@ -12,16 +12,16 @@ import type { Clock } from '../send/retry.ts';
 import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease, type WantedLease } from './lease.store.ts';
 import type { Turn, Waiting } from './waiting.ts';
 
-export interface LeaseSettings {
+export interface PublishLeaseSettings {
   /** Beyond the time of one request. */
   marginMs: number;
   /** A second publish waits so long for the first. */
   waitMs: number;
 }
 
-export const LEASE: LeaseSettings = { marginMs: 10_000, waitMs: 60_000 };
+export const PUBLISH_LEASE: PublishLeaseSettings = { marginMs: 10_000, waitMs: 60_000 };
 
-export interface Lease extends HeldLease {
+export interface PublishLease extends HeldLease {
   /** Someone else had it first. */
   waited: boolean;
   /** Throws when the lease may run out before a request that begins now has ended. */
@@ -33,7 +33,7 @@ export interface Lease extends HeldLease {
 export interface LeaseOptions {
   db: Queryable;
   clock: Clock;
-  settings: LeaseSettings;
+  settings: PublishLeaseSettings;
   /** Of one request. */
   timeoutMs: number;
   waiting: Waiting;
@@ -46,7 +46,7 @@ const MAX_POLL_MS = 1_000;
 export interface LeasedWork<Taken, T> {
   /** Take the lease, and what else is done in one go with that. Undefined or false: someone else has it. */
   take: (wanted: WantedLease) => Promise<Taken | undefined | false>;
-  work: (lease: Lease, taken: Taken) => Promise<T>;
+  work: (lease: PublishLease, taken: Taken) => Promise<T>;
   /** Throws when nobody wants it any more; asked while it is waited for. */
   requireWanted?: () => void;
   /** Whose publishes that wait are counted; undefined: this one is not. */
@@ -62,7 +62,7 @@ export async function withLease<Taken, T>(
   key: LeaseKey,
   leased: LeasedWork<Taken, T>,
 ): Promise<T> {
-  const turn = options.waiting.join(`${key.organisationId} ${key.targetId} ${key.record}`);
+  const turn = options.waiting.join(`${key.organisationId} ${key.fhirServerId} ${key.record}`);
   try {
     return await inTurn(options, { key, turn }, leased);
   } finally {
@@ -99,7 +99,7 @@ async function inTurn<Taken, T>(
   }
 
   try {
-    const lease: Lease = {
+    const lease: PublishLease = {
       key,
       token,
       waited,

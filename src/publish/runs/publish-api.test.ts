@@ -16,10 +16,10 @@ import { bundle, encounter, patient } from '../../../test-support/records/clinic
 import { setModules } from '../../tenancy/organisations/facilities.ts';
 import { MODULES } from '../../tenancy/organisations/modules.ts';
 import {
-  createTarget,
-  type NewTarget,
-  rotateTargetSecret,
-  switchTarget,
+  createFhirServer,
+  type NewFhirServer,
+  rotateFhirServerSecret,
+  switchFhirServer,
 } from '../servers/manage-fhir-servers.ts';
 
 const SECRET = 'tok-9f3b1c77-never-logged';
@@ -47,8 +47,8 @@ describe('publishing over HTTP', () => {
     path = `/investigations/lab/orders/${clinic.orderId}/clinical/publish-fhir`;
   });
 
-  const addTarget = (settings: Partial<NewTarget> = {}, secret?: string) =>
-    createTarget(
+  const addTarget = (settings: Partial<NewFhirServer> = {}, secret?: string) =>
+    createFhirServer(
       { db: api.database.pool, keys: api.keys },
       {
         organisationId: tenant.organisationId,
@@ -117,9 +117,9 @@ describe('publishing over HTTP', () => {
     await addTarget();
     isError(await post('?target=other'), 400, /no target of that name/);
     const which = { name: 'main', organisationId: tenant.organisationId };
-    await switchTarget({ db: api.database.pool }, which, { enabled: false, now: new Date() });
+    await switchFhirServer({ db: api.database.pool }, which, { enabled: false, now: new Date() });
     isError(await post(), 503, /disabled/);
-    await switchTarget({ db: api.database.pool }, which, { enabled: true, now: new Date() });
+    await switchFhirServer({ db: api.database.pool }, which, { enabled: true, now: new Date() });
     assert.equal((await post()).status, 200);
   });
 
@@ -142,7 +142,7 @@ describe('publishing over HTTP', () => {
   test('the organisation’s own target of a name comes before that of all [PUB-11, PUB-12]', async () => {
     const { pool } = api.database;
     const shared = { name: `all-${randomUUID()}`, base: server.base, auth: 'none' as const };
-    await createTarget(
+    await createFhirServer(
       { db: pool, keys: api.keys },
       { organisationId: null, settings: shared, secret: undefined, makeDefault: true },
     );
@@ -161,7 +161,7 @@ describe('publishing over HTTP', () => {
     const which = { name: 'main', organisationId: tenant.organisationId };
     const first = await server.state();
     assert.ok(first.seen.every(({ headers }) => headers.authorization === `Bearer ${SECRET}`));
-    await rotateTargetSecret({ db: api.database.pool, keys: api.keys }, which, `${SECRET}-2`);
+    await rotateFhirServerSecret({ db: api.database.pool, keys: api.keys }, which, `${SECRET}-2`);
     await server.script();
     await post();
     const second = await server.state();

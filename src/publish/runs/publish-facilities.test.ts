@@ -56,13 +56,13 @@ describe('two facilities that share a practitioner and an organisation', () => {
     return { publish: node.publish, target };
   }
 
-  async function requireOneOfEach(clinics: PublishClinic[], targetId: string): Promise<void> {
+  async function requireOneOfEach(clinics: PublishClinic[], fhirServerId: string): Promise<void> {
     const { resources } = await server.state();
     for (const type of SHARED_TYPES)
       assert.equal(resources.filter(({ resourceType }) => resourceType === type).length, 1, type);
     const { rows } = await database.pool.query(
       'select resource_type, server_id from publish_resource where target_id = $1',
-      [targetId],
+      [fhirServerId],
     );
     const recorded = rows.filter(({ resource_type }) => SHARED_TYPES.includes(resource_type));
     assert.deepEqual(

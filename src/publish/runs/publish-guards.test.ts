@@ -1,4 +1,4 @@
-/** Time, order and what happens around a publish: retries, the circuit, leases, records that change meanwhile. */
+/** Time, order and what happens around a publish: retries, the breaker, leases, records that change meanwhile. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -15,10 +15,10 @@ import { requireWhole } from '../../../test-support/published.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import { watchPool } from '../../../test-support/watched-pool.ts';
 import { recordStored } from '../send/resource.store.ts';
-import { RETRY } from '../send/retry.ts';
+import { WRITE_RETRY } from '../send/retry.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 import { giveLeaseBack, takeLease, type WantedLease } from './lease.store.ts';
-import { type Lease, withLease } from './lease.ts';
+import { type PublishLease, withLease } from './lease.ts';
 import { beginRun } from './run.store.ts';
 import { createWaiting } from './waiting.ts';
 
@@ -38,9 +38,9 @@ describe('around a publish', () => {
   beforeEach(() => server.reset());
 
   const take = (wanted: WantedLease) => takeLease(database.pool, wanted);
-  const leaseKey = (targetId: string) => ({
+  const leaseKey = (fhirServerId: string) => ({
     organisationId: clinic.scope.organisationId,
-    targetId,
+    fhirServerId,
     record: `Patient/${clinic.patientId}` as const,
   });
 
@@ -48,7 +48,7 @@ describe('around a publish', () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock,
-      retry: { ...RETRY, random: () => 0 },
+      retry: { ...WRITE_RETRY, random: () => 0 },
     });
     const target = await addTarget(clinic, { base: 'http://127.0.0.1:9/fhir' });
     await assert.rejects(
@@ -91,7 +91,7 @@ describe('around a publish', () => {
     const [timeoutMs, budgetMs] = [200, 350];
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock: PUBLISH.clock,
-      retry: { ...RETRY, budgetMs, firstDelayMs: 10, random: () => 0 },
+      retry: { ...WRITE_RETRY, budgetMs, firstDelayMs: 10, random: () => 0 },
     });
     const target = await addTarget(clinic, { base: server.base, timeoutMs });
     await server.script({ kind: 'hold', type: 'ServiceRequest', times: 100 });
@@ -179,8 +179,8 @@ describe('around a publish', () => {
     test(`who takes a lease that ${how} sees what its holder recorded in the moment before`, async () => {
       const { pool } = database;
       const node = createTestPublisher(pool);
-      const { id: targetId } = await node.addTarget(clinic, { base: server.base });
-      const [key, token] = [leaseKey(targetId), randomUUID()];
+      const { id: fhirServerId } = await node.addTarget(clinic, { base: server.base });
+      const [key, token] = [leaseKey(fhirServerId), randomUUID()];
       const resource = `ServiceRequest/${clinic.orderId}` as const;
       await takeLease(pool, { key, token, durationMs });
       const holder = await pool.connect();
@@ -195,7 +195,7 @@ describe('around a publish', () => {
         publishedAt: new Date(),
         chainId: randomUUID(),
       };
-      await recordStored(holder, clinic.scope, { targetId, stored: [stored] });
+      await recordStored(holder, clinic.scope, { fhirServerId, stored: [stored] });
       await giveLeaseBack(holder, { key, token });
       const begin = () =>
         beginRun(pool, clinic.scope, {
@@ -205,7 +205,7 @@ describe('around a publish', () => {
           lease: { key, token: randomUUID(), durationMs: 20_000 },
           run: {
             id: randomUUID(),
-            targetId,
+            fhirServerId,
             accountId: randomUUID(),
             purposeOfUse: 'OPS',
             correlationId: 'c',
@@ -286,8 +286,10 @@ describe('around a publish', () => {
     const target = await addTarget(clinic, { base: server.base });
     await server.script({ kind: 'status', type: 'Observation', status: 422 });
     await assert.rejects(publish(clinic, { target: target.name }), /422/);
-    const [{ event, targetId, errorCode } = {}] = lines.filter(({ event }) => event === 'publish.unrecorded');
-    assert.deepEqual([event, targetId, errorCode], ['publish.unrecorded', target.id, '57P01']);
+    const [{ event, fhirServerId, errorCode } = {}] = lines.filter(
+      ({ event }) => event === 'publish.unrecorded',
+    );
+    assert.deepEqual([event, fhirServerId, errorCode], ['publish.unrecorded', target.id, '57P01']);
   });
 
   test('a publish that lost its lease sends nothing more [PUB-32]', async () => {
@@ -300,11 +302,11 @@ describe('around a publish', () => {
       timeoutMs: 60_000,
       waiting: createWaiting(1),
     };
-    const held = async (lease: Lease) => {
+    const held = async (lease: PublishLease) => {
       lease.requireHeld();
       await database.pool.query('update publish_lease set token = $1 where target_id = $2', [
         randomUUID(),
-        key.targetId,
+        key.fhirServerId,
       ]);
       const { length } = statements;
       await waitUntil(() => statements.length >= length + 2, 'the lease was to be renewed, and once more');
@@ -312,7 +314,7 @@ describe('around a publish', () => {
     };
     await withLease(options, key, { take, work: held });
     const { rowCount } = await database.pool.query('select 1 from publish_lease where target_id = $1', [
-      key.targetId,
+      key.fhirServerId,
     ]);
     assert.equal(rowCount, 1, 'the lease of the other is left alone');
   });
@@ -354,11 +356,11 @@ describe('around a publish', () => {
       const { rows } = await database.pool.query<{ until: string }>(
         `select leased_until::text as until from publish_lease
          where target_id = $1 and $2::timestamptz < clock_timestamp()`,
-        [key.targetId, after],
+        [key.fhirServerId, after],
       );
       return rows.map(({ until }) => until);
     };
-    const held = async (lease: Lease) => {
+    const held = async (lease: PublishLease) => {
       const [first] = await until();
       await waitUntil(async () => (await until(first)).length > 0, 'the lease was to end');
       lease.requireHeld();
@@ -375,14 +377,14 @@ describe('around a publish', () => {
     const refuse = { kind: 'status', type: 'DiagnosticReport', status: 422 } as const;
     await server.script(refuse);
     await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
-    // The target loses what it had: going on meets a refusal for ever.
+    // The server loses what it had: going on meets a refusal for ever.
     await server.reset();
     await server.script(refuse);
     await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
     assert.equal((await server.state()).seen.length, 1, 'it went on');
     await server.script();
     await publish(clinic, { target: target.name });
-    await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+    await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
   });
 
   test('after an hour everything is sent again', async () => {

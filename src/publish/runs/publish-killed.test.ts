@@ -16,7 +16,7 @@ import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../test-support/publish-program.ts', import.meta.url));
-const LEASE = { marginMs: 400, waitMs: 20_000 };
+const PUBLISH_LEASE = { marginMs: 400, waitMs: 20_000 };
 
 describe('a publishing process that is killed', () => {
   let database: TestDatabase;
@@ -42,7 +42,7 @@ describe('a publishing process that is killed', () => {
       servers.push(server);
       for (const step of steps) {
         await server.reset();
-        const node = createTestPublisher(database.pool, { clock: PUBLISH.clock, lease: LEASE });
+        const node = createTestPublisher(database.pool, { clock: PUBLISH.clock, lease: PUBLISH_LEASE });
         const settings = { base: server.base, idPolicy, timeoutMs: 600 };
         const target = await node.addTarget(clinic, settings);
         await server.script({ kind: 'hold', nth: step });
@@ -53,7 +53,7 @@ describe('a publishing process that is killed', () => {
         await server.script();
         const published = await node.publish(clinic, { target: target.name });
         assert.equal(published.length, 22);
-        await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+        await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
         const { rows } = await database.pool.query(
           'select outcome from publish_run where target_id = $1 order by begun_at',
           [target.id],
@@ -67,7 +67,7 @@ describe('a publishing process that is killed', () => {
 
   function startProgram({ url, target }: { url: string; target: string }): ChildProcess {
     const { organisationId, facilityId } = clinic.scope;
-    const given = { url, target, organisationId, facilityId, orderId: clinic.orderId, lease: LEASE };
+    const given = { url, target, organisationId, facilityId, orderId: clinic.orderId, lease: PUBLISH_LEASE };
     return fork(PROGRAM, [JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   }
 });

@@ -1,4 +1,4 @@
-/** Targets that say that something is gone, that have lost it, or that were reset (docs/adr/0050). */
+/** FHIR servers that say that something is gone, that have lost it, or that were reset (docs/adr/0050). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
@@ -10,7 +10,7 @@ import {
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import type { NewTarget } from '../servers/manage-fhir-servers.ts';
+import type { NewFhirServer } from '../servers/manage-fhir-servers.ts';
 
 /** With 2 results: ServiceRequest, two Observations, DiagnosticReport. */
 const STEPS = 4;
@@ -40,20 +40,20 @@ describe('what a target does not have', () => {
     return server;
   }
 
-  async function fresh(server: TestFhirServer, settings: Partial<NewTarget>) {
+  async function fresh(server: TestFhirServer, settings: Partial<NewFhirServer>) {
     await server.reset();
     const node = createTestPublisher(database.pool);
     const { id, name } = await node.addTarget(clinic, { base: server.base, ...settings });
     const publish = (of: PublishClinic = clinic) => node.publish(of, { target: name });
-    const whole = () => requireWhole({ db: database.pool, server, clinic, targetId: id });
-    return { publish, whole, targetId: id };
+    const whole = () => requireWhole({ db: database.pool, server, clinic, fhirServerId: id });
+    return { publish, whole, fhirServerId: id };
   }
 
   const ofServer = { idPolicy: 'server', referencePolicy: 'send' } as const;
 
   async function strayOnce(
     server: TestFhirServer,
-    settings: Partial<NewTarget>,
+    settings: Partial<NewFhirServer>,
     { status, step, refused }: { status: number; step: number; refused: boolean },
   ): Promise<void> {
     const { publish, whole } = await fresh(server, settings);
@@ -138,7 +138,7 @@ describe('what a target does not have', () => {
         ...(versions ? [] : ['--no-versions']),
       );
       const other = await createClinic(database.pool, { results: 2, scope: clinic.scope });
-      const { publish, targetId } = await fresh(server, { idPolicy: 'server' });
+      const { publish, fhirServerId } = await fresh(server, { idPolicy: 'server' });
       await publish();
       await publish(other);
       await server.reset();
@@ -161,7 +161,7 @@ describe('what a target does not have', () => {
         );
       const { rows } = await database.pool.query(
         'select count(*)::int as rows, count(distinct (resource_type, server_id))::int as ids from publish_resource where target_id = $1',
-        [targetId],
+        [fhirServerId],
       );
       assert.deepEqual(rows, [{ rows: 2 * STEPS, ids: 2 * STEPS }]);
     });

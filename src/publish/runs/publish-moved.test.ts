@@ -22,10 +22,10 @@ describe('records that change meanwhile', () => {
 
   const seen = async (type: string) =>
     (await server.state()).seen.filter(({ path }) => path.startsWith(type)).length;
-  const outcomes = async (targetId: string) => {
+  const outcomes = async (fhirServerId: string) => {
     const { rows } = await database.pool.query<{ outcome: string }>(
       'select outcome from publish_run where target_id = $1 order by begun_at',
-      [targetId],
+      [fhirServerId],
     );
     return rows.map(({ outcome }) => outcome);
   };

@@ -37,7 +37,7 @@ describe('the record of what a target holds', () => {
     await assert.rejects(publish(clinic, { target: target.name }), /scripted/);
     const order = async () => {
       const key = `ServiceRequest/${clinic.orderId}` as const;
-      const [row] = await findRecorded(database.pool, clinic.scope, { targetId: target.id, keys: [key] });
+      const [row] = await findRecorded(database.pool, clinic.scope, { fhirServerId: target.id, keys: [key] });
       return [row?.serverId === null, row?.versionId];
     };
     assert.deepEqual(await order(), [false, '1']);
@@ -46,7 +46,7 @@ describe('the record of what a target holds', () => {
     const { pool } = database;
     await waitUntil(() => pool.idleCount === pool.totalCount, 'nothing is being written');
     assert.deepEqual(await order(), [false, '2'], 'nothing came after');
-    await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+    await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
   });
 
   const stored = (id: string, serverId: string): StoredResource => ({
@@ -61,11 +61,11 @@ describe('the record of what a target holds', () => {
   });
 
   test('publishes that record what they share at the same time do not wait for each other in a circle', async () => {
-    const targetId = randomUUID();
+    const fhirServerId = randomUUID();
     const shared = Array.from({ length: 400 }, () => stored(randomUUID(), randomUUID()));
     const rounds = Array.from({ length: 30 }, async (_, n) => {
       const inOrder = n % 2 === 0 ? shared : shared.toReversed();
-      await recordStored(database.pool, clinic.scope, { targetId, stored: inOrder });
+      await recordStored(database.pool, clinic.scope, { fhirServerId, stored: inOrder });
     });
     await Promise.all(rounds);
     const { rows } = await database.pool.query(
@@ -76,26 +76,29 @@ describe('the record of what a target holds', () => {
 
   test('a statement that was given up for another is done again', async () => {
     const pool = failing(database.pool, { name: 'publish-resource-record', nth: 1, code: '40P01' });
-    const [targetId, id] = [randomUUID(), randomUUID()];
-    await recordStored(pool, clinic.scope, { targetId, stored: [stored(id, 'given')] });
-    const [row] = await findRecorded(database.pool, clinic.scope, { targetId, keys: [`Practitioner/${id}`] });
+    const [fhirServerId, id] = [randomUUID(), randomUUID()];
+    await recordStored(pool, clinic.scope, { fhirServerId, stored: [stored(id, 'given')] });
+    const [row] = await findRecorded(database.pool, clinic.scope, {
+      fhirServerId,
+      keys: [`Practitioner/${id}`],
+    });
     assert.equal(row?.serverId, 'given');
   });
 
   test('an id that the target gives anew is taken from whoever had it, and from nobody else', async () => {
-    const [targetId, elsewhere] = [randomUUID(), randomUUID()];
+    const [fhirServerId, elsewhere] = [randomUUID(), randomUUID()];
     const [first, second, other] = [randomUUID(), randomUUID(), randomUUID()];
     const record = (target: string, ...given: StoredResource[]) =>
-      recordStored(database.pool, clinic.scope, { targetId: target, stored: given });
+      recordStored(database.pool, clinic.scope, { fhirServerId: target, stored: given });
     await record(elsewhere, stored(first, '1'));
-    await record(targetId, stored(first, '1'), stored(other, '2'));
-    await record(targetId, stored(second, '1'));
+    await record(fhirServerId, stored(first, '1'), stored(other, '2'));
+    await record(fhirServerId, stored(second, '1'));
     const ids = async (target: string) => {
       const keys = [first, second, other].map((id) => `Practitioner/${id}` as const);
-      const found = await findRecorded(database.pool, clinic.scope, { targetId: target, keys });
+      const found = await findRecorded(database.pool, clinic.scope, { fhirServerId: target, keys });
       return found.map(({ key, serverId }) => [key, serverId]);
     };
-    assert.deepEqual(await ids(targetId), [
+    assert.deepEqual(await ids(fhirServerId), [
       [`Practitioner/${first}`, null],
       [`Practitioner/${second}`, '1'],
       [`Practitioner/${other}`, '2'],

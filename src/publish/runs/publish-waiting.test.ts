@@ -53,12 +53,12 @@ describe('publishes that wait', () => {
   });
   beforeEach(() => server.reset());
 
-  /** A target whose lease somebody else has, another process say, until it is given back. */
+  /** A FHIR server whose lease somebody else has, another process say, until it is given back. */
   async function targetInUse(addTarget: ReturnType<typeof createTestPublisher>['addTarget']) {
     const target = await addTarget(clinic, { base: server.base });
     const { organisationId } = clinic.scope;
     const record = `Patient/${clinic.patientId}` as const;
-    const [key, token] = [{ organisationId, targetId: target.id, record }, randomUUID()];
+    const [key, token] = [{ organisationId, fhirServerId: target.id, record }, randomUUID()];
     await takeLease(database.pool, { key, token, durationMs: 600_000 });
     return { target: target.name, giveBack: () => giveLeaseBack(database.pool, { key, token }) };
   }

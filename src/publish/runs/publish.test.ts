@@ -61,7 +61,7 @@ describe('publishing a laboratory order with 20 results', () => {
     assert.equal(new Set(seen.map(({ headers }) => headers['x-idempotency-key'])).size, 22);
     assert.equal(maxInFlight, 8);
     assert.ok(connections <= 8, `${connections} connections`);
-    await requireWhole({ db: database.pool, server: open, clinic, targetId: target.id });
+    await requireWhole({ db: database.pool, server: open, clinic, fhirServerId: target.id });
   });
 
   test('digits of decimals arrive as they are', async () => {
@@ -97,7 +97,7 @@ describe('publishing a laboratory order with 20 results', () => {
     await publish(clinic);
     const again = await publish(clinic);
     assert.ok(again.every(({ versionId, status }) => versionId === '2' && status === 200));
-    await requireWhole({ db: database.pool, server: open, clinic, targetId: target.id });
+    await requireWhole({ db: database.pool, server: open, clinic, fhirServerId: target.id });
   });
 
   test('server ids: POST once with If-None-Exist, then PUT to the ids that were given [PUB-19, PUB-20, PUB-21]', async () => {
@@ -127,7 +127,7 @@ describe('publishing a laboratory order with 20 results', () => {
       second.map(({ localId, id, method }) => [localId, id, method]),
       first.map(({ localId, id }) => [localId, id, 'PUT']),
     );
-    await requireWhole({ db: database.pool, server: strict, clinic, targetId: target.id });
+    await requireWhole({ db: database.pool, server: strict, clinic, fhirServerId: target.id });
   });
 
   test('send: what is referred to comes first, and every reference can be followed [PUB-25]', async () => {
@@ -200,7 +200,12 @@ describe('publishing a laboratory order with 20 results', () => {
     await publish(clinic);
     await clinic.change({ observation: { status: 'entered-in-error' }, report: { status: 'amended' } });
     await publish(clinic);
-    const resources = await requireWhole({ db: database.pool, server: strict, clinic, targetId: target.id });
+    const resources = await requireWhole({
+      db: database.pool,
+      server: strict,
+      clinic,
+      fhirServerId: target.id,
+    });
     const status = (type: string, localId: string) =>
       resources.find(
         ({ resourceType, identifier }) =>
@@ -238,7 +243,7 @@ describe('publishing a laboratory order with 20 results', () => {
       const second = await publish(clinic);
       const written = second.find(({ resourceType }) => resourceType === 'ServiceRequest');
       assert.equal(written?.status, 201);
-      await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+      await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
     });
 
   test('a target that holds it already, made by someone else, is written over, not doubled', async () => {
@@ -248,7 +253,7 @@ describe('publishing a laboratory order with 20 results', () => {
     const settings = { base: strict.base, idPolicy: 'server', referencePolicy: 'send' } as const;
     await addTarget(clinic, settings);
     const first = await publish(clinic);
-    // Another target that is the same server: nothing is on record for it.
+    // Another target on the same server: nothing is on record for it.
     const other = await addTarget(clinic, settings);
     await clinic.change({ report: { status: 'amended' } });
     const second = await publish(clinic, { target: other.name });
@@ -256,7 +261,12 @@ describe('publishing a laboratory order with 20 results', () => {
       second.map(({ localId, id }) => [localId, id]),
       first.map(({ localId, id }) => [localId, id]),
     );
-    const resources = await requireWhole({ db: database.pool, server: strict, clinic, targetId: other.id });
+    const resources = await requireWhole({
+      db: database.pool,
+      server: strict,
+      clinic,
+      fhirServerId: other.id,
+    });
     assert.equal(
       resources.find(({ resourceType }) => resourceType === 'DiagnosticReport')?.status,
       'amended',
@@ -318,7 +328,7 @@ describe('publishing a laboratory order with 20 results', () => {
     const all = await Promise.all(nodes.map(({ publish }) => publish(clinic)));
     const ids = all.map((published) => published.map(({ id }) => id));
     for (const other of ids) assert.deepEqual(other, ids[0]);
-    await requireWhole({ db: database.pool, server: strict, clinic, targetId: target?.id ?? '' });
+    await requireWhole({ db: database.pool, server: strict, clinic, fhirServerId: target?.id ?? '' });
   });
 
   test('patients who share a practitioner, published at once, make one practitioner', async () => {
@@ -374,6 +384,6 @@ describe('publishing a laboratory order with 20 results', () => {
       node.publish(clinic),
       node.publisher.publish(vitalSetSource(database.pool), { id: rows[0].id, target: undefined }, context),
     ]);
-    await requireWhole({ db: database.pool, server: strict, clinic, targetId: target.id });
+    await requireWhole({ db: database.pool, server: strict, clinic, fhirServerId: target.id });
   });
 });

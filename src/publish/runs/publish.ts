@@ -1,7 +1,7 @@
 /**
  * Publish an order or a vital set to an external FHIR server.
  *
- * The records of one patient are published to one target by one publish at a time, and so is one order whoever its
+ * The records of one patient are published to one FHIR server by one publish at a time, and so is one order whoever its
  * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.
  * Contract: PUB-30, PUB-35, PUB-44.
  */
@@ -27,16 +27,16 @@ import {
   withReferenced,
 } from '../plan/prepare-publish.ts';
 import { readableContents } from '../plan/readable-contents.ts';
-import { createLiveTargets } from '../servers/live-fhir-servers.ts';
+import { createLiveFhirServers } from '../servers/live-fhir-servers.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 import type { LeaseKey } from './lease.store.ts';
-import { type Lease, withLease } from './lease.ts';
+import { type PublishLease, withLease } from './lease.ts';
 import type { PublishedResource } from './run.store.ts';
 import { beginPublish, type NewPublish, newPublish, runPublish } from './run-publish.ts';
 import { createWaiting } from './waiting.ts';
 
 export interface Publisher {
-  /** 404, 403, 503 without a target, 422 for unmapped local codes, 502 when the target does not take it. */
+  /** 404, 403, 503 without a FHIR server, 422 for unmapped local codes, 502 when the server does not take it. */
   publish(
     source: PublishSource,
     request: PublishRequest,
@@ -51,13 +51,13 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   const settings = { ...PUBLISH, ...deps.settings };
   const { clock } = settings;
   const metrics = createPublishMetrics(deps.metrics.registry);
-  const targets = createLiveTargets(deps.keys, {
-    circuit: settings.circuit,
+  const servers = createLiveFhirServers(deps.keys, {
+    breaker: settings.breaker,
     nowMs: () => clock.nowMs(),
     metrics,
   });
   const waiting = createWaiting(settings.waitingPerAccount);
-  const using = { ...deps, settings, targets, waiting };
+  const using = { ...deps, settings, servers, waiting };
 
   /**
    * What was loaded before the lease may be older than what someone else has published since: the record is checked
@@ -66,7 +66,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   async function loadCurrent(
     { prepared, rendering }: NewPublish,
     act: PublishAct,
-    lease: Lease,
+    lease: PublishLease,
   ): Promise<ReadyToSend> {
     const { subject, version } = prepared;
     const [stale, ready] = await Promise.all([
@@ -80,7 +80,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   }
 
   /** What is to be sent, once the access log has it of every patient whose data that is. */
-  async function underLease(begun: NewPublish, act: PublishAct, lease: Lease): Promise<ReadyToSend> {
+  async function underLease(begun: NewPublish, act: PublishAct, lease: PublishLease): Promise<ReadyToSend> {
     const ready = await loadCurrent(begun, act, lease);
     const entries = otherPatientEntries(ready, act);
     if (entries.length > 0) await deps.accessLog.record(entries);
@@ -91,16 +91,16 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     prepared: Prepared,
     act: PublishAct,
   ): Promise<{ published: PublishedResource[] } & SaysNotSent> {
-    const { target, patientId, subject, context } = prepared;
+    const { server, patientId, subject, context } = prepared;
     requireMapped(prepared);
-    const waitMs = target.circuit.waitMs();
-    if (waitMs > 0) throw circuitOpen(target.name, waitMs);
-    const { timeoutMs } = target;
+    const waitMs = server.breaker.waitMs();
+    if (waitMs > 0) throw breakerOpen(server.name, waitMs);
+    const { timeoutMs } = server;
     const options = { db: deps.db, clock, settings: settings.lease, timeoutMs, waiting };
     const { organisationId } = context.scope;
     const key: LeaseKey = {
       organisationId,
-      targetId: target.id,
+      fhirServerId: server.id,
       record: `Patient/${patientId}`,
       subject: `${subject.kind}/${subject.id}`,
     };
@@ -117,13 +117,13 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     async publish(source, request, context) {
       const act = { source, context, action: `${source.kind}.publish` };
       const prepared = await preparePublish(using, request, act);
-      const { target } = prepared;
+      const { server } = prepared;
       const startedMs = performance.now();
-      const note = (failure?: unknown) => metrics.publish(target, failure, performance.now() - startedMs);
+      const note = (failure?: unknown) => metrics.publish(server, failure, performance.now() - startedMs);
       try {
         const answer = await publishPrepared(prepared, act);
         note();
-        return { target: target.name, ...answer };
+        return { target: server.name, ...answer };
       } catch (error) {
         note(error);
         throw error;
@@ -138,7 +138,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
       await deps.accessLog.record([...otherPatientEntries(ready, act), ...shown]);
       return planPublish(deps.db, ready, [...own, ...referred]);
     },
-    close: () => targets.close(),
+    close: () => servers.close(),
   };
 }
 
@@ -153,9 +153,9 @@ function shownEntry(
 
 const MAX_LISTED = 50;
 
-/** 422 for local codes without a standard one, unless the target takes them. */
-function requireMapped({ unmapped, target }: Prepared): void {
-  if (unmapped.length === 0 || target.allowLocalCodes) return;
+/** 422 for local codes without a standard one, unless the server takes them. */
+function requireMapped({ unmapped, server }: Prepared): void {
+  if (unmapped.length === 0 || server.allowLocalCodes) return;
   const codes = [...new Set(unmapped.map(({ system, code }) => `${system ?? ''}|${code}`))];
   const listed = codes.slice(0, MAX_LISTED).join(', ');
   const more = codes.length > MAX_LISTED ? ` and ${codes.length - MAX_LISTED} more` : '';
@@ -166,12 +166,12 @@ function requireMapped({ unmapped, target }: Prepared): void {
   );
 }
 
-function circuitOpen(target: string, waitMs: number): HttpError {
+function breakerOpen(server: string, waitMs: number): HttpError {
   const seconds = Math.ceil(waitMs / 1_000);
   return new HttpError(
     502,
     'circuit_open',
-    `The target ${target} did not answer lately and is left alone for ${seconds} seconds. Nothing was sent.`,
+    `The target ${server} did not answer lately and is left alone for ${seconds} seconds. Nothing was sent.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

@@ -12,7 +12,7 @@ import { findRecorded, type RecordedResource, type StoredResource } from '../sen
 import { WriteFailure } from '../send/write-failure.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import type { WantedLease } from './lease.store.ts';
-import type { Lease } from './lease.ts';
+import type { PublishLease } from './lease.ts';
 import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -43,7 +43,7 @@ export function beginPublish(
   { id, prepared, rendering }: NewPublish,
   lease: WantedLease,
 ): Promise<Begun | undefined> {
-  const { subject, target, context } = prepared;
+  const { subject, server, context } = prepared;
   const startedAt = now();
   return beginRun(db, context.scope, {
     subject,
@@ -52,7 +52,7 @@ export function beginPublish(
     since: new Date(startedAt.getTime() - settings.resumeMs),
     run: {
       id,
-      targetId: target.id,
+      fhirServerId: server.id,
       accountId: context.caller.accountId,
       purposeOfUse: context.purposeOfUse,
       correlationId: context.correlationId,
@@ -62,12 +62,12 @@ export function beginPublish(
 }
 
 export interface PublishAlone extends Begun {
-  lease: Lease;
+  lease: PublishLease;
   /** What is to be sent, as it is now that the lease is held. */
   ready: () => Promise<ReadyToSend>;
 }
 
-/** Resources as they stand at the target, in the order in which they were sent; what was not sent. Throws 502. */
+/** Resources as they stand at the server, in the order in which they were sent; what was not sent. Throws 502. */
 export async function runPublish(
   deps: RunDependencies,
   begun: NewPublish,
@@ -101,7 +101,7 @@ function renderingOf(ready: ReadyToSend): Rendering {
   return createRendering({ ...ready, organisationId: ready.context.scope.organisationId });
 }
 
-/** What is to be sent, and what the target is known to hold of it; `recorded` is of what the publish began with. */
+/** What is to be sent, and what the server is known to hold of it; `recorded` is of what the publish began with. */
 async function lookUp(
   { db }: RunDependencies,
   ready: ReadyToSend,
@@ -114,7 +114,7 @@ async function lookUp(
   const asked = new Set(first.keys);
   const keys = rendering.keys.filter((key) => !asked.has(key));
   if (keys.length === 0) return lookedUp(rendering, recorded);
-  const more = await findRecorded(db, ready.context.scope, { targetId: ready.target.id, keys });
+  const more = await findRecorded(db, ready.context.scope, { fhirServerId: ready.server.id, keys });
   return lookedUp(rendering, [...recorded, ...more]);
 }
 
@@ -125,7 +125,7 @@ function lookedUp(rendering: Rendering, found: readonly RecordedResource[]): Loo
 
 interface SendRun extends Looked {
   id: string;
-  lease: Lease;
+  lease: PublishLease;
   chainId: string;
   end: (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) => Promise<void>;
 }
@@ -135,18 +135,18 @@ async function send(
   prepared: Prepared,
   { id, end, ...run }: SendRun,
 ): Promise<PublishedResource[]> {
-  const { target, context } = prepared;
+  const { server, context } = prepared;
   const { scope, correlationId } = context;
-  const sent = await sendLevels({ ...deps, ...run, scope, target, correlationId });
+  const sent = await sendLevels({ ...deps, ...run, scope, server, correlationId });
   const all = run.rendering.levels.flat();
   const published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
   if (sent.failure === undefined) {
-    target.circuit.note(true);
+    server.breaker.note(true);
     await end({ outcome: 'done', resumable: false, failure: null, published }, sent.unrecorded);
     run.lease.noteGivenBack();
     return published;
   }
-  const answer = answerOf(sent, { target: target.name, all: all.length });
+  const answer = answerOf(sent, { server: server.name, all: all.length });
   noteFailure(deps, prepared, { sent, answer });
   // A try that went on from an earlier one and stored nothing has met something that sending all anew may heal.
   const resumable = sent.fresh > 0 || run.chainId === id;
@@ -170,17 +170,17 @@ class Ended extends Error {
 
 function noteFailure(
   { log }: RunDependencies,
-  { target, context }: Prepared,
+  { server, context }: Prepared,
   { sent, answer }: { sent: Sent; answer: unknown },
 ): void {
   const { failure } = sent;
-  if (failure instanceof WriteFailure) target.circuit.note(!countsAgainst(failure, sent));
+  if (failure instanceof WriteFailure) server.breaker.note(!countsAgainst(failure, sent));
   const fields = {
     event: 'publish.failed',
     correlationId: context.correlationId,
     organisationId: context.scope.organisationId,
     facilityId: context.scope.facilityId,
-    targetId: target.id,
+    targetId: server.id,
     count: sent.done.size,
     code: answer instanceof HttpError ? answer.code : undefined,
     status: failure instanceof WriteFailure ? failure.status : undefined,
@@ -190,35 +190,35 @@ function noteFailure(
 }
 
 /** The caller is told of the failure itself; the next publish finds this one as interrupted, and goes on. */
-function noteUnrecorded({ log }: RunDependencies, { target, context }: Prepared, error: unknown): void {
+function noteUnrecorded({ log }: RunDependencies, { server, context }: Prepared, error: unknown): void {
   const fields = {
     event: 'publish.unrecorded',
     correlationId: context.correlationId,
     organisationId: context.scope.organisationId,
     facilityId: context.scope.facilityId,
-    targetId: target.id,
+    targetId: server.id,
     ...errorFields(error),
   };
   log.error(fields, 'the end of a publish could not be written down');
 }
 
 /**
- * Whether a publish counts against its target (docs/adr/0072): that, or what stands before it, does not work at all
- * (RFC 9110, sections 15.6.3 to 15.6.5). A target that took something works, and one that fails on a resource (500) may
+ * Whether a publish counts against its server (docs/adr/0072): that, or what stands before it, does not work at all
+ * (RFC 9110, sections 15.6.3 to 15.6.5). A FHIR server that took something works, and one that fails on a resource (500) may
  * take every other.
  */
 function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
   return fresh === 0 && (status === undefined || [502, 503, 504].includes(status));
 }
 
-/** What the caller is told: 502 for what the target did; failures of ours stay what they are. */
-function answerOf({ failure, done }: Sent, { target, all }: { target: string; all: number }): unknown {
+/** What the caller is told: 502 for what the server did; failures of ours stay what they are. */
+function answerOf({ failure, done }: Sent, { server, all }: { server: string; all: number }): unknown {
   if (!(failure instanceof WriteFailure)) return failure;
   const { type, id } = splitKey(failure.key);
   return new HttpError(
     502,
     failure.unavailable ? 'target_unavailable' : 'target_refused',
-    `Publishing to ${target} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to go on.`,
+    `Publishing to ${server} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to go on.`,
     { cause: failure },
   );
 }

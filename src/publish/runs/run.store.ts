@@ -36,11 +36,11 @@ export interface Subject {
   id: string;
 }
 
-/** A resource as a publish left it at the target (docs/publish.md). */
+/** A resource as a publish left it at the server (docs/publish.md). */
 export interface PublishedResource {
   resourceType: string;
   localId: string;
-  /** The id at the target. */
+  /** The id at the server. */
   id: string;
   versionId: string | null;
   method: 'PUT' | 'POST';
@@ -51,7 +51,7 @@ export interface PublishedResource {
 
 export interface NewRun {
   id: string;
-  targetId: string;
+  fhirServerId: string;
   accountId: string;
   purposeOfUse: PurposeOfUse;
   correlationId: string;
@@ -69,7 +69,7 @@ export interface RunEnd {
 /** Where a publish begins. */
 export interface Begun {
   chainId: string;
-  /** What the target holds of the resources that are to be sent. */
+  /** What the server holds of the resources that are to be sent. */
   recorded: RecordedResource[];
 }
 
@@ -123,8 +123,8 @@ const BEGIN = `
 type BeginRow = { leases: number; run_chain_id: string | null; local_id: string | null };
 
 /**
- * Take the leases, write down that a publish begins, and look up what the target holds: at once. Undefined: someone
- * else has the lease. The chain is that of the last publish to the same target when it stopped before its end,
+ * Take the leases, write down that a publish begins, and look up what the server holds: at once. Undefined: someone
+ * else has the lease. The chain is that of the last publish to the same server when it stopped before its end,
  * began after `since` and left something to go on from; else a new one.
  */
 export async function beginRun(
@@ -180,7 +180,7 @@ export async function endRun(
         and facility_id = ${own(5)}
         and id = ${own(6)}`,
     values: [
-      ...storedValues(scope, lease.key.targetId, stored),
+      ...storedValues(scope, lease.key.fhirServerId, stored),
       ...leaseColumns(lease.key),
       lease.token,
       // It ends now.

@@ -1,27 +1,27 @@
 /**
- * Leaves a target alone that does not work (docs/adr/0072). Counts whole publishes, not their requests.
+ * Leaves a FHIR server alone that does not work (docs/adr/0072). Counts whole publishes, not their requests.
  * Contract: PUB-51.
  */
 
-export interface CircuitSettings {
-  /** Publishes in a row that failed because the target did not answer. */
+export interface PublishBreakerSettings {
+  /** Publishes in a row that failed because the server did not answer. */
   failures: number;
   /** Until one publish tries again. */
   openMs: number;
 }
 
-export const CIRCUIT: CircuitSettings = { failures: 3, openMs: 15_000 };
+export const PUBLISH_BREAKER: PublishBreakerSettings = { failures: 3, openMs: 15_000 };
 
-export interface Circuit {
+export interface PublishBreaker {
   /** Milliseconds until the next publish may try; 0 when this one may. The first that may is the probe. */
   waitMs(): number;
   /** Whether publishes are kept away now; not any more once one may try again. */
   isOpen(): boolean;
-  /** Note how a publish ended: whether the target answered. */
+  /** Note how a publish ended: whether the server answered. */
   note(answered: boolean): void;
 }
 
-export function createCircuit(settings: CircuitSettings, nowMs: () => number): Circuit {
+export function createPublishBreaker(settings: PublishBreakerSettings, nowMs: () => number): PublishBreaker {
   let failures = 0;
   let opensAtMs = 0;
   return {

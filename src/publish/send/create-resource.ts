@@ -1,29 +1,29 @@
 /**
- * Creates a resource at a target that gives it its id: POST with `If-None-Exist` on our identifier (docs/publish.md).
- * In doubt, a search by that identifier comes first, and another one after a POST that made something: a target
+ * Creates a resource at a FHIR server that gives it its id: POST with `If-None-Exist` on our identifier (docs/publish.md).
+ * In doubt, a search by that identifier comes first, and another one after a POST that made something: a FHIR server
  * that does not honour `If-None-Exist` may have done an earlier POST meanwhile.
  * Contract: PUB-19.
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import { bodyOf, keyOf, withOwnIdentifier } from '../plan/content.fhir.ts';
+import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
 import type { FhirAnswer } from './fhir-client.ts';
 import { type Found, foundIds, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
   contentDigest,
-  identifierQuery,
+  ownIdentifierQuery,
+  type PublishWriteContext,
   type ResourceToWrite,
   type Step,
   sendRead,
   sendWrite,
-  type WriteContext,
 } from './write-request.ts';
 
 export async function createResource(
-  context: WriteContext,
+  context: PublishWriteContext,
   { resource: given, inDoubt, ownId }: Pick<ResourceToWrite, 'resource' | 'inDoubt' | 'ownId'>,
 ): Promise<Step> {
   const resource = withOwnIdentifier(given, context.organisationId);
@@ -34,11 +34,11 @@ export async function createResource(
   return inDoubt && step.kind === 'stored' ? settled(context, resource, step) : step;
 }
 
-async function post(context: WriteContext, resource: FhirResource): Promise<Step> {
+async function post(context: PublishWriteContext, resource: FhirResource): Promise<Step> {
   const method = 'POST';
-  const body = bodyOf(resource, undefined);
-  const headers = { 'if-none-exist': identifierQuery(context, resource) };
-  const digest = contentDigest(context.targetId, resource, body);
+  const body = sentBody(resource, undefined);
+  const headers = { 'if-none-exist': ownIdentifierQuery(context, resource) };
+  const digest = contentDigest(context.fhirServerId, resource, body);
   const answer = await sendWrite(context, { method, path: resource.resourceType, body, headers }, digest);
   if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: answer.reached };
   const { status } = answer;
@@ -47,7 +47,7 @@ async function post(context: WriteContext, resource: FhirResource): Promise<Step
     if (stored === undefined) return { kind: 'again', method, answer, inDoubt: true };
     // It was there already: what is there may be older than what we have.
     if (status !== 201) return { kind: 'held', held: stored };
-    const contentHash = contentDigest(context.targetId, resource, bodyOf(resource, stored.id));
+    const contentHash = contentDigest(context.fhirServerId, resource, sentBody(resource, stored.id));
     return { kind: 'stored', written: { ...stored, method, status, contentHash } };
   }
   if (status === 412) {
@@ -58,8 +58,8 @@ async function post(context: WriteContext, resource: FhirResource): Promise<Step
   return { kind: 'again', method, answer, inDoubt: status !== 429 };
 }
 
-/** Look for it by our identifier. Undefined: it is not there, or the target does not search that way. */
-async function search(context: WriteContext, resource: FhirResource): Promise<Step | undefined> {
+/** Look for it by our identifier. Undefined: it is not there, or the server does not search that way. */
+async function search(context: PublishWriteContext, resource: FhirResource): Promise<Step | undefined> {
   const method = 'GET';
   const answer = await searchAnswer(context, resource);
   if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: true };
@@ -79,9 +79,9 @@ async function search(context: WriteContext, resource: FhirResource): Promise<St
   return held === undefined ? undefined : { kind: 'held', held };
 }
 
-/** After a create that was in doubt: where the target made two of it, the older one is ours from now on. */
+/** After a create that was in doubt: where the server made two of it, the older one is ours from now on. */
 async function settled(
-  context: WriteContext,
+  context: PublishWriteContext,
   resource: FhirResource,
   made: Extract<Step, { kind: 'stored' }>,
 ): Promise<Step> {
@@ -92,12 +92,12 @@ async function settled(
   return { kind: 'held', held: oldest };
 }
 
-function searchAnswer(context: WriteContext, resource: FhirResource): Promise<FhirAnswer> {
-  return sendRead(context, `${resource.resourceType}?${identifierQuery(context, resource)}`);
+function searchAnswer(context: PublishWriteContext, resource: FhirResource): Promise<FhirAnswer> {
+  return sendRead(context, `${resource.resourceType}?${ownIdentifierQuery(context, resource)}`);
 }
 
 function foundOf(
-  { organisationId }: WriteContext,
+  { organisationId }: PublishWriteContext,
   { resourceType: type, id }: FhirResource,
   answer: Extract<FhirAnswer, { kind: 'answered' }>,
 ): Found[] | undefined {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../servers/fhir-server.ts';
-import { createFhirServer } from './fhir-client.ts';
+import { createFhirClient } from './fhir-client.ts';
 
 const MIB = 1024 * 1024;
 
@@ -18,7 +18,7 @@ test('of a long answer no more than 4 MiB is kept; what is kept is joined once [
   await once(server, 'listening');
   t.after(() => server.close());
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const fhir = createFhirServer({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
+  const fhir = createFhirClient({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
   t.after(() => fhir.close());
   const long = await fhir.send({ method: 'POST', path: String(5 * MIB), body: '{}' });
   assert.ok(long.kind === 'answered');

@@ -1,10 +1,10 @@
-/** Sends requests to one target (docs/adr/0050). Contract: PUB-10, PUB-14. */
+/** Sends requests to one FHIR server (docs/adr/0050). Contract: PUB-10, PUB-14. */
 import {
   createOutboundClient,
   type OutboundAnswer,
   type Unanswered,
 } from '../../outbound/outbound-client.ts';
-import type { TargetSettings } from '../servers/fhir-server.ts';
+import type { FhirServerSettings } from '../servers/fhir-server.ts';
 
 export interface FhirRequest {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE';
@@ -28,8 +28,8 @@ export type FhirAnswer =
     }
   | Unanswered;
 
-export interface FhirServer {
-  /** `timeoutMs`: instead of that of the target. */
+export interface FhirClient {
+  /** `timeoutMs`: instead of that of the server. */
   send(request: FhirRequest, timeoutMs?: number): Promise<FhirAnswer>;
   /** Let go of the kept connections; requests under way are not touched. */
   close(): void;
@@ -39,9 +39,9 @@ export interface FhirServer {
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** Throws AddressRefusedError for an address that must not be used. */
-export function createFhirServer(target: TargetSettings, secret: string | undefined): FhirServer {
-  const { maxInFlight, timeoutMs } = target;
-  const client = createOutboundClient(target.base, {
+export function createFhirClient(server: FhirServerSettings, secret: string | undefined): FhirClient {
+  const { maxInFlight, timeoutMs } = server;
+  const client = createOutboundClient(server.base, {
     reach: 'operator',
     maxInFlight,
     timeoutMs,
@@ -50,14 +50,14 @@ export function createFhirServer(target: TargetSettings, secret: string | undefi
   const basePath = client.url.pathname.replace(/\/+$/, '');
   const always = {
     accept: 'application/fhir+json, application/json;q=0.9',
-    ...authHeaders(target, secret),
+    ...authHeaders(server, secret),
   };
   return {
     async send({ method, path, headers, body }, requestMs) {
       const content =
         body === undefined
           ? {}
-          : { 'content-type': target.contentType, 'content-length': Buffer.byteLength(body) };
+          : { 'content-type': server.contentType, 'content-length': Buffer.byteLength(body) };
       const answer = await client.send({
         method,
         path: `${basePath}/${path}`,
@@ -71,14 +71,14 @@ export function createFhirServer(target: TargetSettings, secret: string | undefi
   };
 }
 
-function authHeaders(target: TargetSettings, secret = ''): Record<string, string> {
-  switch (target.auth) {
+function authHeaders(server: FhirServerSettings, secret = ''): Record<string, string> {
+  switch (server.auth) {
     case 'bearer':
       return { authorization: `Bearer ${secret}` };
     case 'basic':
-      return { authorization: `Basic ${Buffer.from(`${target.authUser}:${secret}`).toString('base64')}` };
+      return { authorization: `Basic ${Buffer.from(`${server.authUser}:${secret}`).toString('base64')}` };
     case 'api-key':
-      return target.authHeader === null ? {} : { [target.authHeader]: secret };
+      return server.authHeader === null ? {} : { [server.authHeader]: secret };
     case 'none':
       return {};
   }

@@ -40,7 +40,7 @@ describe('servers that lack what guards against doubles', () => {
             });
             await server.script({ kind, nth: step });
             await publish(clinic, { target: target.name });
-            await requireWhole({ db: database.pool, server, clinic, targetId: target.id });
+            await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
           }
       } finally {
         await server.stop();

@@ -1,7 +1,7 @@
 /** What the answer to a write or a search says (FHIR R4, "RESTful API"). Pure. Contract: PUB-20. */
 import type { FhirAnswer } from './fhir-client.ts';
 
-/** The id and version under which a target stores a resource. */
+/** The id and version under which a FHIR server stores a resource. */
 export interface StoredAs {
   id: string;
   versionId: string | null;
@@ -29,7 +29,7 @@ const FHIR_ID = /^(?!\.{1,2}$)[A-Za-z0-9\-.]{1,64}$/;
 
 /**
  * Where a 2xx answer says that the resource is stored: its body, else `Location` and `ETag`. An empty body and
- * an OperationOutcome are as good as the resource (`Prefer: return=…` is the target's to follow); a PUT is then
+ * an OperationOutcome are as good as the resource (`Prefer: return=…` is the server's to follow); a PUT is then
  * stored under the id that it named. Undefined: the answer is none of a FHIR server.
  */
 export function storedAs(

@@ -1,5 +1,5 @@
 /**
- * SQL of what a target holds of ours: recorded ids, versions, and creates that were begun. One row for an
+ * SQL of what a FHIR server holds of ours: recorded ids, versions, and creates that were begun. One row for an
  * organisation, whatever facility published it (docs/adr/0056).
  * Contract: PUB-20, PUB-34.
  */
@@ -45,7 +45,7 @@ export interface ResourceRow {
   chain_id: string | null;
 }
 
-/** The rows of {@link ResourceRow} for types and ids in two parameters; `$1` and `$2` are organisation and target. */
+/** The rows of {@link ResourceRow} for types and ids in two parameters; `$1` and `$2` are organisation and server. */
 export function recordedOf(types: string, ids: string): string {
   return `
   select asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
@@ -66,12 +66,12 @@ export function recordedOf(types: string, ids: string): string {
 export async function findRecorded(
   db: Queryable,
   scope: OrganisationScope,
-  { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
+  { fhirServerId, keys }: { fhirServerId: string; keys: readonly ResourceKey[] },
 ): Promise<RecordedResource[]> {
   const { rows } = await db.query<ResourceRow>({
     name: 'publish-resource-find',
     text: recordedOf('$3', '$4'),
-    values: [scope.organisationId, targetId, ...keyColumns(keys)],
+    values: [scope.organisationId, fhirServerId, ...keyColumns(keys)],
   });
   return rows.map(toRecorded);
 }
@@ -80,7 +80,7 @@ export async function findRecorded(
 export async function noteCreates(
   db: Queryable,
   scope: OrganisationScope,
-  { targetId, keys }: { targetId: string; keys: readonly ResourceKey[] },
+  { fhirServerId, keys }: { fhirServerId: string; keys: readonly ResourceKey[] },
 ): Promise<void> {
   const statement = {
     name: 'publish-resource-note-creates',
@@ -93,14 +93,14 @@ export async function noteCreates(
           version_id = null,
           content_hash = null,
           chain_id = null`,
-    values: [scope.organisationId, targetId, ...keyColumns([...keys].sort())],
+    values: [scope.organisationId, fhirServerId, ...keyColumns([...keys].sort())],
   };
   await againAfterDeadlock(() => db.query(statement));
 }
 
 /**
- * Steps of a `with` that record what was stored: `$1` and `$2` are organisation and target, then one list per column.
- * An id that the target has given anew is taken from whoever had it before: a target that was reset (docs/adr/0050).
+ * Steps of a `with` that record what was stored: `$1` and `$2` are organisation and server, then one list per column.
+ * An id that the server has given anew is taken from whoever had it before: a FHIR server that was reset (docs/adr/0050).
  */
 export const RECORD_STORED = `
   taken_over as (
@@ -152,16 +152,16 @@ export const RECORD_STORED = `
 export async function recordStored(
   db: Queryable,
   scope: OrganisationScope,
-  { targetId, stored }: { targetId: string; stored: readonly StoredResource[] },
+  { fhirServerId, stored }: { fhirServerId: string; stored: readonly StoredResource[] },
 ): Promise<void> {
-  const values = storedValues(scope, targetId, stored);
+  const values = storedValues(scope, fhirServerId, stored);
   const statement = { name: 'publish-resource-record', text: `with ${RECORD_STORED} select 1`, values };
   await againAfterDeadlock(() => db.query(statement));
 }
 
 type StoredValues = [
   organisationId: string,
-  targetId: string,
+  fhirServerId: string,
   types: string[],
   localIds: string[],
   serverIds: string[],
@@ -179,13 +179,13 @@ export const LAST_STORED_PARAMETER: StoredValues['length'] = 11;
 /** In one order for all, so that publishes that share records do not wait for each other in a circle. */
 export function storedValues(
   scope: OrganisationScope,
-  targetId: string,
+  fhirServerId: string,
   given: readonly StoredResource[],
 ): StoredValues {
   const stored = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   return [
     scope.organisationId,
-    targetId,
+    fhirServerId,
     ...keyColumns(stored.map(({ key }) => key)),
     stored.map(({ serverId }) => serverId),
     stored.map(({ versionId }) => versionId),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createCircuit } from './breaker.ts';
+import { createPublishBreaker } from './breaker.ts';
 import { createLimit } from './limit.ts';
 import { createRecordQueue } from './record-queue.ts';
 import type { StoredResource } from './resource.store.ts';
-import { createRetryBudget, delayAfter, isTransient, RETRY, type Tries } from './retry.ts';
+import { createRetryBudget, delayAfter, isTransient, type Tries, WRITE_RETRY } from './retry.ts';
 
 describe('retries', () => {
   const once = { leftMs: 30_000, retryAfterMs: undefined };
@@ -18,7 +18,7 @@ describe('retries', () => {
 
   test('delays double, are spread over their upper half, and have a limit [PUB-26]', () => {
     for (const random of [0, 0.5, 0.999]) {
-      const settings = { ...RETRY, random: () => random };
+      const settings = { ...WRITE_RETRY, random: () => random };
       for (const [tries, full] of [
         [1, 250],
         [2, 500],
@@ -30,7 +30,7 @@ describe('retries', () => {
   });
 
   test('retry-after is honoured, and nothing begins when the time is used up [PUB-27]', () => {
-    const settings = { ...RETRY, random: () => 0 };
+    const settings = { ...WRITE_RETRY, random: () => 0 };
     assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 12_000 }), 12_000);
     assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 30_000 }), undefined);
     assert.equal(delayAfter(settings, 1, { leftMs: 126, retryAfterMs: undefined }), 125);
@@ -44,7 +44,7 @@ describe('the time of one publish for trying again', () => {
   /** A publish whose requests take as long as they are given, or as a test says. */
   function start() {
     let now = 0;
-    const settings = { ...RETRY, random: () => 0 };
+    const settings = { ...WRITE_RETRY, random: () => 0 };
     const nowMs = () => now;
     const { tries } = createRetryBudget(settings, { nowMs });
     const pass = (ms: number) => {
@@ -123,18 +123,18 @@ describe('the time of one publish for trying again', () => {
 
 test('a circuit opens after three publishes that were not answered, and lets one through at a time [PUB-51]', () => {
   let now = 0;
-  const circuit = createCircuit({ failures: 3, openMs: 1_000 }, () => now);
-  for (let n = 0; n < 2; n += 1) circuit.note(false);
-  assert.equal(circuit.waitMs(), 0);
-  circuit.note(false);
-  assert.equal(circuit.waitMs(), 1_000);
+  const breaker = createPublishBreaker({ failures: 3, openMs: 1_000 }, () => now);
+  for (let n = 0; n < 2; n += 1) breaker.note(false);
+  assert.equal(breaker.waitMs(), 0);
+  breaker.note(false);
+  assert.equal(breaker.waitMs(), 1_000);
   now = 999;
-  assert.equal(circuit.waitMs(), 1);
+  assert.equal(breaker.waitMs(), 1);
   now = 1_000;
-  assert.equal(circuit.waitMs(), 0, 'the probe');
-  assert.equal(circuit.waitMs(), 1_000, 'the others wait for it');
-  circuit.note(true);
-  assert.equal(circuit.waitMs(), 0);
+  assert.equal(breaker.waitMs(), 0, 'the probe');
+  assert.equal(breaker.waitMs(), 1_000, 'the others wait for it');
+  breaker.note(true);
+  assert.equal(breaker.waitMs(), 0);
 });
 
 test('a limit holds, in order, also when work fails [PUB-56]', async () => {

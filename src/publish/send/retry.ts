@@ -1,5 +1,5 @@
 /**
- * When a request to a target is tried again, and how long it may take (docs/publish.md).
+ * When a request to a FHIR server is tried again, and how long it may take (docs/publish.md).
  * Contract: PUB-26, PUB-27.
  */
 
@@ -10,7 +10,7 @@ export interface Clock {
   sleep(ms: number): Promise<void>;
 }
 
-export interface RetrySettings {
+export interface WriteRetrySettings {
   /** In which one publish may try again, all its resources together; requests under way are in it. */
   budgetMs: number;
   /** Before the second try; doubled for each further one. */
@@ -20,7 +20,7 @@ export interface RetrySettings {
   random: () => number;
 }
 
-export const RETRY: RetrySettings = {
+export const WRITE_RETRY: WriteRetrySettings = {
   budgetMs: 30_000,
   firstDelayMs: 250,
   maxDelayMs: 8_000,
@@ -40,7 +40,7 @@ export function isTransient(status: number): boolean {
  * `retry-after` says; undefined when no time would be left after that.
  */
 export function delayAfter(
-  settings: RetrySettings,
+  settings: WriteRetrySettings,
   tries: number,
   { leftMs, retryAfterMs }: { leftMs: number; retryAfterMs: number | undefined },
 ): number | undefined {
@@ -79,7 +79,10 @@ interface UsedTime {
  * The time in which one publish tries again. It runs while at least one resource fails: from the beginning of its
  * first request that failed until it is stored or given up.
  */
-export function createRetryBudget(settings: RetrySettings, { nowMs }: Pick<Clock, 'nowMs'>): RetryBudget {
+export function createRetryBudget(
+  settings: WriteRetrySettings,
+  { nowMs }: Pick<Clock, 'nowMs'>,
+): RetryBudget {
   const used: UsedTime = { beforeMs: 0, failing: 0, fromMs: 0, stoppedMs: Number.NEGATIVE_INFINITY };
   const runningMs = () => (used.failing === 0 ? 0 : nowMs() - used.fromMs);
   const leftMs = () => settings.budgetMs - used.beforeMs - runningMs();

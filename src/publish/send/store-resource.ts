@@ -1,31 +1,31 @@
-/** Stores one resource at a target, and sees to it that it gets on record. Contract: PUB-20, PUB-34. */
+/** Stores one resource at a FHIR server, and sees to it that it gets on record. Contract: PUB-20, PUB-34. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { bodyOf, keyOf, type ResourceKey } from '../plan/content.fhir.ts';
+import { keyOf, type ResourceKey, sentBody } from '../plan/content.fhir.ts';
 import type { Rendered, Rendering } from '../plan/rendering.ts';
 import { isShared } from '../plan/resource-types.ts';
 import { takeLease, type WantedLease } from '../runs/lease.store.ts';
-import { type Lease, withLease } from '../runs/lease.ts';
+import { type PublishLease, withLease } from '../runs/lease.ts';
 import type { Waiting } from '../runs/waiting.ts';
-import type { LiveTarget } from '../servers/live-fhir-servers.ts';
+import type { LiveFhirServer } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import type { RecordQueue } from './record-queue.ts';
 import { findRecorded, noteCreates, type RecordedResource, type StoredResource } from './resource.store.ts';
 import type { RetryBudget } from './retry.ts';
-import { contentDigest, type WriteContext } from './write-request.ts';
-import { writeResource } from './write-resource.ts';
+import { contentDigest, type PublishWriteContext } from './write-request.ts';
+import { writeToServer } from './write-resource.ts';
 
 export interface StoreDependencies {
   db: Queryable;
   scope: FacilityScope;
-  target: LiveTarget;
+  server: LiveFhirServer;
   correlationId: string;
   settings: PublishSettings;
   waiting: Waiting;
   now: () => Date;
   rendering: Rendering;
-  /** What the target held of them before. */
+  /** What the server held of them before. */
   recorded: ReadonlyMap<ResourceKey, RecordedResource>;
   chainId: string;
 }
@@ -45,7 +45,7 @@ export async function storeResource(storing: Storing, resource: FhirResource): P
   const before = storing.recorded.get(keyOf(resource));
   if (!isShared(resource.resourceType))
     return store(storing, resource, before, { noteLost: (key) => noteCreate(storing, key) });
-  const isCreate = storing.target.idPolicy === 'server' && before?.serverId == null;
+  const isCreate = storing.server.idPolicy === 'server' && before?.serverId == null;
   if (isCreate) return storeAlone(storing, resource, undefined);
   try {
     return await store(storing, resource, before, {
@@ -61,29 +61,29 @@ export async function storeResource(storing: Storing, resource: FhirResource): P
 
 /**
  * Under a lease of its own: another publish, of another patient or facility, may be about to create the same record.
- * `lostId`: where the target does not have it any more, unless the other has found that out already.
+ * `lostId`: where the server does not have it any more, unless the other has found that out already.
  */
 async function storeAlone(
   storing: Storing,
   resource: FhirResource,
   lostId: string | undefined,
 ): Promise<StoredResource> {
-  const { db, scope, target, settings, queue, waiting } = storing;
+  const { db, scope, server, settings, queue, waiting } = storing;
   const key = keyOf(resource);
-  const leaseKey = { organisationId: scope.organisationId, targetId: target.id, record: key };
+  const leaseKey = { organisationId: scope.organisationId, fhirServerId: server.id, record: key };
   const leaseOptions = {
     db,
     clock: settings.clock,
     settings: settings.lease,
-    timeoutMs: target.timeoutMs,
+    timeoutMs: server.timeoutMs,
     waiting,
   };
-  const work = async (guard: Lease) => {
+  const work = async (guard: PublishLease) => {
     const requireGoing = () => {
       storing.requireGoing();
       guard.requireHeld();
     };
-    const [current] = await findRecorded(db, scope, { targetId: target.id, keys: [key] });
+    const [current] = await findRecorded(db, scope, { fhirServerId: server.id, keys: [key] });
     const isLost = lostId !== undefined && current?.serverId === lostId;
     if (current === undefined || isLost) await noteCreate(storing, key);
     const before = isLost ? { ...current, serverId: null, contentHash: null } : current;
@@ -98,8 +98,8 @@ async function storeAlone(
   return withLease(leaseOptions, leaseKey, { take, work, requireWanted: storing.requireGoing });
 }
 
-async function noteCreate({ db, scope, target }: Storing, key: ResourceKey): Promise<void> {
-  await noteCreates(db, scope, { targetId: target.id, keys: [key] });
+async function noteCreate({ db, scope, server }: Storing, key: ResourceKey): Promise<void> {
+  await noteCreates(db, scope, { fhirServerId: server.id, keys: [key] });
 }
 
 /** `before`: what is on record of it. */
@@ -107,24 +107,24 @@ async function store(
   storing: Storing,
   given: FhirResource,
   before: RecordedResource | undefined,
-  { noteLost }: Pick<WriteContext, 'noteLost'>,
+  { noteLost }: Pick<PublishWriteContext, 'noteLost'>,
 ): Promise<StoredResource> {
-  const { rendering, chainId, queue, scope, target, settings } = storing;
+  const { rendering, chainId, queue, scope, server, settings } = storing;
   const ready = rendering.render(given);
-  const kept = keptFrom(before, { chainId, targetId: target.id, ready });
+  const kept = keptFrom(before, { chainId, fhirServerId: server.id, ready });
   if (kept !== undefined) return kept;
   const { resource } = ready;
-  const ownId = target.idPolicy === 'client' ? resource.id : undefined;
+  const ownId = server.idPolicy === 'client' ? resource.id : undefined;
   const inDoubt = before !== undefined && before.serverId === null;
   const knownId = before?.serverId ?? (inDoubt ? undefined : ownId);
   const held = knownId === undefined ? undefined : { id: knownId, versionId: before?.versionId ?? null };
   const tries = storing.retryBudget.tries();
-  const context: WriteContext = {
+  const context: PublishWriteContext = {
     organisationId: scope.organisationId,
-    targetId: target.id,
+    fhirServerId: server.id,
     correlationId: storing.correlationId,
     send: (request) =>
-      target.send(request, () => {
+      server.send(request, () => {
         storing.requireGoing();
         return tries.begin();
       }),
@@ -132,7 +132,7 @@ async function store(
     tries,
     noteLost,
   };
-  const { id, ...written } = await writeResource(context, { ...ready, held, inDoubt, ownId });
+  const { id, ...written } = await writeToServer(context, { ...ready, held, inDoubt, ownId });
   const stored = { ...written, key: keyOf(resource), serverId: id, chainId, publishedAt: storing.now() };
   storing.noteFresh();
   queue.add(stored);
@@ -142,19 +142,19 @@ async function store(
 /** What an earlier try of this same publish stored, when it is what would be sent now. */
 function keptFrom(
   before: RecordedResource | undefined,
-  { chainId, targetId, ready }: { chainId: string; targetId: string; ready: Rendered },
+  { chainId, fhirServerId, ready }: { chainId: string; fhirServerId: string; ready: Rendered },
 ): StoredResource | undefined {
   if (before?.chainId !== chainId) return undefined;
   const { key, serverId, versionId, contentHash, method, status, publishedAt } = before;
   if (serverId === null || contentHash === null || method === null || status === null || publishedAt === null)
     return undefined;
   const { resource, json } = ready;
-  const body = bodyOf(resource, serverId, json);
-  if (contentHash !== contentDigest(targetId, resource, body)) return undefined;
+  const body = sentBody(resource, serverId, json);
+  if (contentHash !== contentDigest(fhirServerId, resource, body)) return undefined;
   return { key, serverId, versionId, contentHash, method, status, publishedAt, chainId };
 }
 
-/** The target has lost a record that patients share; making it anew is guarded. */
+/** The server has lost a record that patients share; making it anew is guarded. */
 class SharedLost extends Error {
   override name = 'SharedLost';
   readonly lostId: string;

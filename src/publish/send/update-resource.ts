@@ -1,37 +1,37 @@
 /**
- * Writes a resource where the target has it: PUT, with `If-Match` on the version that is on record (FHIR R4,
- * "Managing Resource Contention"). Where the target says that there is another version, or nothing, it is read:
- * what is there may be someone else's, after a target was reset (docs/adr/0050).
+ * Writes a resource where the server has it: PUT, with `If-Match` on the version that is on record (FHIR R4,
+ * "Managing Resource Contention"). Where the server says that there is another version, or nothing, it is read:
+ * what is there may be someone else's, after a FHIR server was reset (docs/adr/0050).
  * Contract: PUB-17, PUB-39, PUB-40, PUB-41.
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import { bodyOf, keyOf, withOwnIdentifier } from '../plan/content.fhir.ts';
+import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
 import type { FhirAnswer } from './fhir-client.ts';
 import { type Found, foundAt, type StoredAs, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
   contentDigest,
+  type PublishWriteContext,
   type ResourceToWrite,
   type Step,
   sendRead,
   sendWrite,
-  type WriteContext,
 } from './write-request.ts';
 
 const METHOD = 'PUT';
 
 export async function updateResource(
-  context: WriteContext,
+  context: PublishWriteContext,
   { resource: given, json, ownId }: Pick<ResourceToWrite, 'resource' | 'json' | 'ownId'>,
   held: StoredAs,
 ): Promise<Step> {
   const { id, versionId } = held;
   const resource = id === given.id ? given : withOwnIdentifier(given, context.organisationId);
-  const body = bodyOf(resource, id, json);
-  const contentHash = contentDigest(context.targetId, resource, body);
+  const body = sentBody(resource, id, json);
+  const contentHash = contentDigest(context.fhirServerId, resource, body);
   const path = `${resource.resourceType}/${id}`;
   const headers = versionId === null ? {} : { 'if-match': `W/"${versionId}"` };
   const answer = await sendWrite(context, { method: METHOD, path, body, headers }, contentHash);
@@ -62,7 +62,7 @@ function storedStep(
   return { kind: 'stored', written: { ...stored, method: METHOD, status, contentHash } };
 }
 
-/** 405: nothing is there, and the target does not let others choose an id (FHIR R4, "Rejecting updates"). */
+/** 405: nothing is there, and the server does not let others choose an id (FHIR R4, "Rejecting updates"). */
 function isMissing(status: number, { isOwn }: { isOwn: boolean }): boolean {
   return status === 404 || status === 410 || (status === 405 && !isOwn);
 }
@@ -74,7 +74,7 @@ function isOtherVersion(status: number, { versionId }: StoredAs): boolean {
 
 /** What is there? Ours: to be written again, over the version that is there. Nothing, or someone else's: lost. */
 async function look(
-  context: WriteContext,
+  context: PublishWriteContext,
   resource: FhirResource,
   { held, answer: refused }: { held: StoredAs; answer: Answered },
 ): Promise<Step> {
@@ -87,7 +87,7 @@ async function look(
   const found = isSuccess(answer.status) ? foundAt(answer, resource.resourceType, held.id) : undefined;
   if (found !== undefined) {
     if (!isOurs(context, resource, found)) return lost;
-    // It has the version that was asked for: the target does not read `If-Match` as we write it.
+    // It has the version that was asked for: the server does not read `If-Match` as we write it.
     const versionId = found.versionId === held.versionId ? null : found.versionId;
     return { kind: 'held', held: { id: held.id, versionId } };
   }
@@ -97,7 +97,7 @@ async function look(
 }
 
 /** By our identifier, or by our own id, which nobody else gives. */
-function isOurs({ organisationId }: WriteContext, { id }: FhirResource, found: Found): boolean {
+function isOurs({ organisationId }: PublishWriteContext, { id }: FhirResource, found: Found): boolean {
   if (found.id === id) return true;
   const own = ownIdentifier(organisationId, id);
   return found.identifiers.some(({ system, value }) => system === own.system && value === own.value);

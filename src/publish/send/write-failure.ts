@@ -12,7 +12,7 @@ export class WriteFailure extends Error {
   readonly key: ResourceKey;
   readonly method: string;
   readonly status: number | undefined;
-  /** The target did not answer, or not as it would at another time: nothing need be wrong with the resource. */
+  /** The server did not answer, or not as it would at another time: nothing need be wrong with the resource. */
   readonly unavailable: boolean;
 
   constructor(

@@ -10,9 +10,9 @@ import type { FhirAnswer, FhirRequest } from './fhir-client.ts';
 import type { StoredAs } from './read-answer.ts';
 import type { Clock, Tries } from './retry.ts';
 
-export interface WriteContext {
+export interface PublishWriteContext {
   organisationId: string;
-  targetId: string;
+  fhirServerId: string;
   correlationId: string;
   /** Throws when nothing more may be sent: the lease is lost, or another resource has failed. */
   send(request: FhirRequest): Promise<FhirAnswer>;
@@ -20,22 +20,22 @@ export interface WriteContext {
   /** `send` says to it when a request begins. */
   tries: Tries;
   /**
-   * The target does not have it under this id (any more). Make durable that its id is not known and a create is
+   * The server does not have it under this id (any more). Make durable that its id is not known and a create is
    * about to be sent; throws where that must happen in another way.
    */
   noteLost(key: ResourceKey, lostId: string): Promise<void>;
 }
 
 export interface ResourceToWrite {
-  /** With its references as the target shall see them; `id` is ours. */
+  /** With its references as the server shall see them; `id` is ours. */
   resource: FhirResource;
   /** The resource as JSON, where that is known. */
   json: string | undefined;
-  /** Where the target has it, and in which version; undefined when it has yet to give an id. */
+  /** Where the server has it, and in which version; undefined when it has yet to give an id. */
   held: StoredAs | undefined;
   /** A create was begun before, and whether it was done is not known. */
   inDoubt: boolean;
-  /** Our id, where the target shall use it. */
+  /** Our id, where the server shall use it. */
   ownId: string | undefined;
 }
 
@@ -49,13 +49,17 @@ export interface Written extends StoredAs {
 /** How one request came out. */
 export type Step =
   | { kind: 'stored'; written: Written }
-  /** The target has it there: write it there. */
+  /** The server has it there: write it there. */
   | { kind: 'held'; held: StoredAs }
-  /** The target does not have it (any more). */
+  /** The server does not have it (any more). */
   | { kind: 'lost'; method: string; answer: FhirAnswer }
   | { kind: 'again'; method: string; answer: FhirAnswer; inDoubt: boolean };
 
-export function sendWrite(context: WriteContext, request: FhirRequest, digest: string): Promise<FhirAnswer> {
+export function sendWrite(
+  context: PublishWriteContext,
+  request: FhirRequest,
+  digest: string,
+): Promise<FhirAnswer> {
   return context.send({
     ...request,
     headers: {
@@ -67,18 +71,22 @@ export function sendWrite(context: WriteContext, request: FhirRequest, digest: s
   });
 }
 
-export function sendRead(context: WriteContext, path: string): Promise<FhirAnswer> {
+export function sendRead(context: PublishWriteContext, path: string): Promise<FhirAnswer> {
   const headers = { 'x-correlation-id': context.correlationId, 'cache-control': 'no-cache' };
   return context.send({ method: 'GET', path, headers });
 }
 
-/** SHA-256 over target, type, local id and content (docs/publish.md), in hex. */
-export function contentDigest(targetId: string, { resourceType, id }: FhirResource, body: string): string {
-  return hash('sha256', `${targetId}\n${resourceType}\n${id}\n${body}`, 'hex');
+/** SHA-256 over server, type, local id and content (docs/publish.md), in hex. */
+export function contentDigest(
+  fhirServerId: string,
+  { resourceType, id }: FhirResource,
+  body: string,
+): string {
+  return hash('sha256', `${fhirServerId}\n${resourceType}\n${id}\n${body}`, 'hex');
 }
 
 /** What a conditional create and a search go by. */
-export function identifierQuery({ organisationId }: WriteContext, { id }: FhirResource): string {
+export function ownIdentifierQuery({ organisationId }: PublishWriteContext, { id }: FhirResource): string {
   const { system = '', value = '' } = ownIdentifier(organisationId, id);
   return `identifier=${encodeURIComponent(`${system}|${value}`)}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Writes one resource to a target until it is stored there, once (docs/adr/0050).
+ * Writes one resource to a FHIR server until it is stored there, once (docs/adr/0050).
  *
- * A resource whose id at the target is known goes as PUT, which may be repeated. One without goes as POST with
+ * A resource whose id at the server is known goes as PUT, which may be repeated. One without goes as POST with
  * `If-None-Exist` on our identifier. When it is not known whether a POST was done (the answer was lost, or the
  * process ended), a search by that identifier comes before the next POST.
  * Contract: PUB-26, PUB-31, PUB-42.
@@ -13,7 +13,7 @@ import { createResource } from './create-resource.ts';
 import type { FhirAnswer } from './fhir-client.ts';
 import { updateResource } from './update-resource.ts';
 import { failure, WriteFailure } from './write-failure.ts';
-import type { ResourceToWrite, Step, WriteContext, Written } from './write-request.ts';
+import type { PublishWriteContext, ResourceToWrite, Step, Written } from './write-request.ts';
 
 /** So often a resource may turn out to be elsewhere, or in another version, than was thought. */
 const MAX_TURNS = 6;
@@ -25,7 +25,7 @@ interface Place extends Pick<ResourceToWrite, 'held' | 'inDoubt' | 'ownId'> {
 }
 
 /** Throws WriteFailure when it is refused, or still not stored when no time is left to try again. */
-export async function writeResource(context: WriteContext, item: ResourceToWrite): Promise<Written> {
+export async function writeToServer(context: PublishWriteContext, item: ResourceToWrite): Promise<Written> {
   try {
     return await writeUntilStored(context, item);
   } finally {
@@ -33,7 +33,7 @@ export async function writeResource(context: WriteContext, item: ResourceToWrite
   }
 }
 
-async function writeUntilStored(context: WriteContext, item: ResourceToWrite): Promise<Written> {
+async function writeUntilStored(context: PublishWriteContext, item: ResourceToWrite): Promise<Written> {
   const { resource } = item;
   let place: Place = { held: item.held, inDoubt: item.inDoubt, ownId: item.ownId, madeAnew: false };
   for (let turns = 0; turns < MAX_TURNS; ) {
@@ -59,11 +59,11 @@ async function writeUntilStored(context: WriteContext, item: ResourceToWrite): P
 }
 
 /**
- * Where it goes when the target does not have it: under our id again where the target takes that, else it is created
- * anew, after a search. So is what the target deleted under our id and does not take again (410).
+ * Where it goes when the server does not have it: under our id again where the server takes that, else it is created
+ * anew, after a search. So is what the server deleted under our id and does not take again (410).
  */
 async function afterLoss(
-  context: WriteContext,
+  context: PublishWriteContext,
   resource: FhirResource,
   { place, step }: { place: Place; step: Extract<Step, { kind: 'lost' }> },
 ): Promise<Place> {
@@ -83,7 +83,7 @@ function isDeleted(answer: FhirAnswer): boolean {
 
 /** Waits before the next try; throws when nothing can come of it, or no time is left. */
 async function pause(
-  { clock, tries }: WriteContext,
+  { clock, tries }: PublishWriteContext,
   resource: FhirResource,
   { method, answer }: Extract<Step, { kind: 'again' }>,
 ): Promise<void> {

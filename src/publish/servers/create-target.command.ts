@@ -2,14 +2,14 @@
 import type { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
-import { createTarget } from './manage-fhir-servers.ts';
+import { createFhirServer } from './manage-fhir-servers.ts';
 import {
   asUsage,
   type NameOptions,
   namedCommand,
   nameOf,
-  type SettingOptions,
-  settingsOf,
+  type ServerSettingOptions,
+  serverSettingsOf,
   targetDocument,
   targetText,
   withSettingOptions,
@@ -24,14 +24,14 @@ export function createTargetCommand(environment: CommandEnvironment): Command {
       'after',
       '\nThe first target is the default one.\n\nExample:\n  printf %s "$TOKEN" | npx interchange target create --name national \\\n    --base https://fhir.example.org/r4 --auth bearer --secret-stdin --id-policy server --references send',
     )
-    .action(async (options: NameOptions & SettingOptions) => {
-      const { base, auth, ...settings } = settingsOf(options);
+    .action(async (options: NameOptions & ServerSettingOptions) => {
+      const { base, auth, ...settings } = serverSettingsOf(options);
       if (base === undefined || auth === undefined) throw new UsageError('--base and --auth are needed.');
       const { name, organisationId } = nameOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
-      const target = await asUsage(() =>
+      const server = await asUsage(() =>
         environment.withSession((session) =>
-          createTarget(session, {
+          createFhirServer(session, {
             organisationId,
             settings: { ...settings, name, base, auth },
             secret,
@@ -39,6 +39,6 @@ export function createTargetCommand(environment: CommandEnvironment): Command {
           }),
         ),
       );
-      environment.print(targetDocument(target), `${targetText(target)}\n  id ${target.id}`);
+      environment.print(targetDocument(server), `${targetText(server)}\n  id ${server.id}`);
     });
 }

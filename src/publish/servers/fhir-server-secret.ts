@@ -1,32 +1,32 @@
-/** The secret of a target: sealed at rest for one row and one secret id. Contract: PUB-52. */
+/** The secret of a FHIR server: sealed at rest for one row and one secret id. Contract: PUB-52. */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing, SealedFor } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 
-export interface SealedSecret {
+export interface SealedServerSecret {
   id: string;
   sealed: Buffer;
 }
 
 /** Call it in the transaction that stores the secret. */
-export async function sealSecret(
+export async function sealServerSecret(
   { db, keys }: { db: Queryable; keys: KeyRing },
-  targetId: string,
+  fhirServerId: string,
   text: string,
-): Promise<SealedSecret> {
+): Promise<SealedServerSecret> {
   const id = randomUUID();
-  return { id, sealed: await keys.seal(db, sealedFor(targetId, id), Buffer.from(text)) };
+  return { id, sealed: await keys.seal(db, sealedFor(fhirServerId, id), Buffer.from(text)) };
 }
 
 /** Rejects when the row was changed or moved. */
-export async function openSecret(
+export async function openServerSecret(
   keys: KeyRing,
-  targetId: string,
-  { id, sealed }: SealedSecret,
+  fhirServerId: string,
+  { id, sealed }: SealedServerSecret,
 ): Promise<string> {
-  return (await keys.open(sealedFor(targetId, id), sealed)).toString();
+  return (await keys.open(sealedFor(fhirServerId, id), sealed)).toString();
 }
 
-export function sealedFor(targetId: string, id: string): SealedFor {
-  return { purpose: 'publish-secret', context: `${targetId}/${id}` };
+export function sealedFor(fhirServerId: string, id: string): SealedFor {
+  return { purpose: 'publish-secret', context: `${fhirServerId}/${id}` };
 }

@@ -1,19 +1,25 @@
 /**
- * SQL of targets. They belong to the operator: of one organisation, or of all (organisation_id null).
+ * SQL of FHIR servers. They belong to the operator: of one organisation, or of all (organisation_id null).
  * Contract: PUB-11, PUB-12.
  */
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import type { Authentication, IdPolicy, ReferencePolicy, Target, TargetSettings } from './fhir-server.ts';
-import type { SealedSecret } from './fhir-server-secret.ts';
+import type {
+  Authentication,
+  FhirServer,
+  FhirServerSettings,
+  IdPolicy,
+  ReferencePolicy,
+} from './fhir-server.ts';
+import type { SealedServerSecret } from './fhir-server-secret.ts';
 
-/** A target with its secret as it is stored. */
-export interface StoredTarget extends Target {
-  secret: SealedSecret | undefined;
+/** A FHIR server with its secret as it is stored. */
+export interface StoredFhirServer extends FhirServer {
+  secret: SealedServerSecret | undefined;
 }
 
-interface TargetRow {
+interface FhirServerRow {
   id: string;
   organisation_id: string | null;
   name: string;
@@ -40,15 +46,15 @@ const COLUMNS = `t.id, t.organisation_id, t.name, t.base, t.auth, t.auth_header,
   t.max_in_flight, t.is_default, t.disabled_at, t.version, t.created_at`;
 
 /**
- * The target of that name, or the default one when `name` is null; the organisation's own comes before that of
+ * The server of that name, or the default one when `name` is null; the organisation's own comes before that of
  * all. Disabled ones are found too.
  */
-export async function findTarget(
+export async function findFhirServer(
   db: Queryable,
   { organisationId }: OrganisationScope,
   name: string | null,
-): Promise<StoredTarget | undefined> {
-  const { rows } = await db.query<TargetRow>({
+): Promise<StoredFhirServer | undefined> {
+  const { rows } = await db.query<FhirServerRow>({
     name: 'publish-target-find',
     text: `
       select ${COLUMNS}
@@ -60,19 +66,19 @@ export async function findTarget(
       limit 1`,
     values: [organisationId, name],
   });
-  return rows.map(toTarget)[0];
+  return rows.map(toFhirServer)[0];
 }
 
 /**
- * Exactly that target: of the organisation, or of all when it is null. `lock`: nobody else changes it before the
+ * Exactly that server: of the organisation, or of all when it is null. `lock`: nobody else changes it before the
  * transaction ends.
  */
-export async function targetNamed(
+export async function fhirServerNamed(
   db: Queryable,
-  { organisationId, name }: Pick<Target, 'organisationId' | 'name'>,
+  { organisationId, name }: Pick<FhirServer, 'organisationId' | 'name'>,
   lock = false,
-): Promise<StoredTarget | undefined> {
-  const { rows } = await db.query<TargetRow>({
+): Promise<StoredFhirServer | undefined> {
+  const { rows } = await db.query<FhirServerRow>({
     text: `
       select ${COLUMNS}
       from publish_target t
@@ -82,15 +88,15 @@ export async function targetNamed(
       ${lock ? 'for update' : ''}`,
     values: [organisationId, name],
   });
-  return rows.map(toTarget)[0];
+  return rows.map(toFhirServer)[0];
 }
 
-/** Targets that an organisation can use; all of them without one. */
-export async function listTargets(
+/** FHIR servers that an organisation can use; all of them without one. */
+export async function listFhirServers(
   db: Queryable,
   organisationId: string | undefined,
-): Promise<StoredTarget[]> {
-  const { rows } = await db.query<TargetRow>({
+): Promise<StoredFhirServer[]> {
+  const { rows } = await db.query<FhirServerRow>({
     text: `
       select ${COLUMNS}
       from publish_target t
@@ -99,10 +105,10 @@ export async function listTargets(
       order by t.organisation_id nulls first, t.name`,
     values: [organisationId ?? null],
   });
-  return rows.map(toTarget);
+  return rows.map(toFhirServer);
 }
 
-/** Whether a default target of the organisation (of all, when null) is set. */
+/** Whether a default server of the organisation (of all, when null) is set. */
 export async function hasDefault(db: Queryable, organisationId: string | null): Promise<boolean> {
   const { rowCount } = await db.query({
     text: 'select 1 from publish_target where organisation_id is not distinct from $1 and is_default',
@@ -111,10 +117,10 @@ export async function hasDefault(db: Queryable, organisationId: string | null): 
   return rowCount === 1;
 }
 
-export async function insertTarget(
+export async function insertFhirServer(
   db: Queryable,
-  { id, organisationId, isDefault }: Pick<Target, 'id' | 'organisationId' | 'isDefault'>,
-  { settings, secret }: { settings: TargetSettings; secret: SealedSecret | undefined },
+  { id, organisationId, isDefault }: Pick<FhirServer, 'id' | 'organisationId' | 'isDefault'>,
+  { settings, secret }: { settings: FhirServerSettings; secret: SealedServerSecret | undefined },
 ): Promise<void> {
   await db.query({
     text: `
@@ -126,10 +132,10 @@ export async function insertTarget(
   });
 }
 
-export async function updateTarget(
+export async function updateFhirServer(
   db: Queryable,
   id: string,
-  { settings, secret }: { settings: TargetSettings; secret: SealedSecret | undefined },
+  { settings, secret }: { settings: FhirServerSettings; secret: SealedServerSecret | undefined },
 ): Promise<void> {
   await db.query({
     text: `
@@ -146,7 +152,7 @@ export async function updateTarget(
 /** Make this the default of its organisation (of all, when null), in place of the one before. */
 export async function setDefault(
   db: Queryable,
-  { id, organisationId }: Pick<Target, 'id' | 'organisationId'>,
+  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
 ): Promise<void> {
   await db.query({
     text: `
@@ -163,9 +169,11 @@ export async function setDefault(
   });
 }
 
-/** Of every target that has one. */
-export async function listTargetSecrets(db: Queryable): Promise<(SealedSecret & { targetId: string })[]> {
-  const { rows } = await db.query<SealedSecret & { targetId: string }>({
+/** Of every server that has one. */
+export async function listFhirServerSecrets(
+  db: Queryable,
+): Promise<(SealedServerSecret & { fhirServerId: string })[]> {
+  const { rows } = await db.query<SealedServerSecret & { fhirServerId: string }>({
     text: `
       select id as "targetId", secret_id as id, sealed_secret as sealed
       from publish_target
@@ -175,8 +183,8 @@ export async function listTargetSecrets(db: Queryable): Promise<(SealedSecret & 
   return rows;
 }
 
-/** The same secrets, sealed anew: no change that processes must notice. `id` is target, secret. */
-export async function replaceTargetSecrets(db: Queryable, rows: readonly ResealedRow[]): Promise<void> {
+/** The same secrets, sealed anew: no change that processes must notice. `id` is server, secret. */
+export async function replaceFhirServerSecrets(db: Queryable, rows: readonly ResealedRow[]): Promise<void> {
   await db.query({
     text: `
       update publish_target t
@@ -217,7 +225,7 @@ export async function markRemoved(db: Queryable, id: string, now: Date): Promise
   });
 }
 
-function settingValues(settings: TargetSettings): unknown[] {
+function settingValues(settings: FhirServerSettings): unknown[] {
   return [
     settings.name,
     settings.base,
@@ -233,7 +241,7 @@ function settingValues(settings: TargetSettings): unknown[] {
   ];
 }
 
-function toTarget(row: TargetRow): StoredTarget {
+function toFhirServer(row: FhirServerRow): StoredFhirServer {
   const { secret_id: secretId, sealed_secret: sealed } = row;
   const secret = secretId === null || sealed === null ? undefined : { id: secretId, sealed };
   return {

@@ -1,5 +1,5 @@
 /**
- * A target: an external FHIR server that resources are sent to, and what its settings may be
+ * A FHIR server of others that resources are sent to, and what its settings may be
  * (docs/publish.md).
  * Contract: PUB-9, PUB-18.
  */
@@ -8,7 +8,7 @@ import { parseOutboundAddress } from '../../outbound/outbound-address.ts';
 export const AUTHENTICATIONS = ['none', 'bearer', 'basic', 'api-key'] as const;
 export type Authentication = (typeof AUTHENTICATIONS)[number];
 
-/** `client`: resources carry our ids (PUT). `server`: the target gives them ids (POST, then PUT). */
+/** `client`: resources carry our ids (PUT). `server`: the server gives them ids (POST, then PUT). */
 export const ID_POLICIES = ['client', 'server'] as const;
 export type IdPolicy = (typeof ID_POLICIES)[number];
 
@@ -16,7 +16,7 @@ export type IdPolicy = (typeof ID_POLICIES)[number];
 export const REFERENCE_POLICIES = ['literal', 'logical', 'send'] as const;
 export type ReferencePolicy = (typeof REFERENCE_POLICIES)[number];
 
-export interface TargetSettings {
+export interface FhirServerSettings {
   name: string;
   /** Without a slash at its end; `<base>/<Type>/<id>` is where a resource is. */
   base: string;
@@ -35,7 +35,7 @@ export interface TargetSettings {
   maxInFlight: number;
 }
 
-export interface Target extends TargetSettings {
+export interface FhirServer extends FhirServerSettings {
   id: string;
   /** Null: of every organisation that has none of that name. */
   organisationId: string | null;
@@ -47,7 +47,7 @@ export interface Target extends TargetSettings {
   createdAt: Date;
 }
 
-export const DEFAULT_SETTINGS: Omit<TargetSettings, 'name' | 'base' | 'auth'> = {
+export const DEFAULT_SETTINGS: Omit<FhirServerSettings, 'name' | 'base' | 'auth'> = {
   authHeader: null,
   authUser: null,
   contentType: 'application/json',
@@ -59,7 +59,7 @@ export const DEFAULT_SETTINGS: Omit<TargetSettings, 'name' | 'base' | 'auth'> = 
 };
 
 /** A setting that cannot be; the message says which and what it must be. */
-export class TargetSettingError extends Error {
+export class FhirServerSettingError extends Error {
   override name = 'TargetSettingError';
 }
 
@@ -73,7 +73,7 @@ const TAKEN_HEADERS = new Set(
 );
 
 /** Throws TargetSettingError for the first setting that cannot be. The settings as they are stored. */
-export function checkedSettings(settings: TargetSettings): TargetSettings {
+export function checkedSettings(settings: FhirServerSettings): FhirServerSettings {
   const { name, auth, authHeader, authUser, contentType, timeoutMs, maxInFlight } = settings;
   require(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(
     name,
@@ -110,7 +110,7 @@ function checkedBase(text: string): string {
     require(url.search === '', 'The base address must have no query.');
     return url.href.replace(/\/+$/, '');
   } catch (error) {
-    throw new TargetSettingError((error as Error).message, { cause: error });
+    throw new FhirServerSettingError((error as Error).message, { cause: error });
   }
 }
 
@@ -126,5 +126,5 @@ function between(value: number, min: number, max: number): boolean {
 }
 
 function require(good: boolean, message: string): void {
-  if (!good) throw new TargetSettingError(message);
+  if (!good) throw new FhirServerSettingError(message);
 }

@@ -1,5 +1,5 @@
 /**
- * Targets as this process uses them: kept connections, the limit of requests, the circuit.
+ * FHIR servers as this process uses them: kept connections, the limit of requests, the breaker.
  * Contract: PUB-13, PUB-32.
  */
 
@@ -7,24 +7,24 @@ import { AddressRefusedError } from '../../outbound/outbound-address.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { unavailable } from '../../platform/http/errors.ts';
 import type { PublishMetrics } from '../history/publish-metrics.ts';
-import { type Circuit, type CircuitSettings, createCircuit } from '../send/breaker.ts';
-import { createFhirServer, type FhirAnswer, type FhirRequest, type FhirServer } from '../send/fhir-client.ts';
+import { createPublishBreaker, type PublishBreaker, type PublishBreakerSettings } from '../send/breaker.ts';
+import { createFhirClient, type FhirAnswer, type FhirClient, type FhirRequest } from '../send/fhir-client.ts';
 import { createLimit } from '../send/limit.ts';
-import type { StoredTarget } from './fhir-server.store.ts';
-import { openSecret } from './fhir-server-secret.ts';
+import type { StoredFhirServer } from './fhir-server.store.ts';
+import { openServerSecret } from './fhir-server-secret.ts';
 
-export interface LiveTarget extends StoredTarget {
+export interface LiveFhirServer extends StoredFhirServer {
   /**
    * At most `maxInFlight` at once; the others wait their turn. `begin` is asked when the turn has come: it answers how
-   * many milliseconds are left for the request, beside the time-out of the target, or keeps it from beginning by
+   * many milliseconds are left for the request, beside the time-out of the server, or keeps it from beginning by
    * throwing.
    */
   send(request: FhirRequest, begin: () => number): Promise<FhirAnswer>;
-  circuit: Circuit;
+  breaker: PublishBreaker;
 }
 
-export interface LiveTargets {
-  of(target: StoredTarget): Promise<LiveTarget>;
+export interface LiveFhirServers {
+  of(server: StoredFhirServer): Promise<LiveFhirServer>;
   /** Let go of all kept connections. */
   close(): void;
 }
@@ -32,60 +32,67 @@ export interface LiveTargets {
 /** Nothing was sent. */
 const NO_TIME_LEFT: FhirAnswer = { kind: 'unanswered', code: 'TIMEOUT', reached: false };
 
-export function createLiveTargets(
+export function createLiveFhirServers(
   keys: KeyRing,
-  { circuit, nowMs, metrics }: { circuit: CircuitSettings; nowMs: () => number; metrics: PublishMetrics },
-): LiveTargets {
-  const live = new Map<string, LiveTarget & { server: FhirServer }>();
-  metrics.circuits(() => [...live.values()].map((target) => ({ target, open: target.circuit.isOpen() })));
+  {
+    breaker,
+    nowMs,
+    metrics,
+  }: { breaker: PublishBreakerSettings; nowMs: () => number; metrics: PublishMetrics },
+): LiveFhirServers {
+  const live = new Map<string, LiveFhirServer & { client: FhirClient }>();
+  metrics.breakers(() => [...live.values()].map((server) => ({ server, open: server.breaker.isOpen() })));
 
-  function open(target: StoredTarget, secret: string | undefined): LiveTarget & { server: FhirServer } {
-    const server = serverOf(target, secret);
-    const limit = createLimit(target.maxInFlight);
+  function open(
+    server: StoredFhirServer,
+    secret: string | undefined,
+  ): LiveFhirServer & { client: FhirClient } {
+    const client = serverOf(server, secret);
+    const limit = createLimit(server.maxInFlight);
     return {
-      ...target,
-      server,
+      ...server,
+      client,
       send: (request, begin) =>
         limit(async () => {
-          const timeoutMs = Math.min(target.timeoutMs, begin());
+          const timeoutMs = Math.min(server.timeoutMs, begin());
           if (timeoutMs <= 0) return NO_TIME_LEFT;
           const startedMs = performance.now();
-          const answer = await server.send(request, timeoutMs);
-          metrics.request(target, answer, performance.now() - startedMs);
+          const answer = await client.send(request, timeoutMs);
+          metrics.request(server, answer, performance.now() - startedMs);
           return answer;
         }),
-      circuit: createCircuit(circuit, nowMs),
+      breaker: createPublishBreaker(breaker, nowMs),
     };
   }
 
-  function heldOf({ id, version }: StoredTarget): LiveTarget | undefined {
+  function heldOf({ id, version }: StoredFhirServer): LiveFhirServer | undefined {
     const held = live.get(id);
     return held !== undefined && held.version >= version ? held : undefined;
   }
 
   return {
-    async of(target) {
-      const usable = heldOf(target);
+    async of(server) {
+      const usable = heldOf(server);
       if (usable !== undefined) return usable;
-      const secret = await secretOf(keys, target);
-      const meanwhile = heldOf(target);
+      const secret = await secretOf(keys, server);
+      const meanwhile = heldOf(server);
       if (meanwhile !== undefined) return meanwhile;
-      const opened = open(target, secret);
-      live.get(target.id)?.server.close();
-      live.set(target.id, opened);
+      const opened = open(server, secret);
+      live.get(server.id)?.client.close();
+      live.set(server.id, opened);
       return opened;
     },
     close() {
-      for (const { server } of live.values()) server.close();
+      for (const { client } of live.values()) client.close();
       live.clear();
     },
   };
 }
 
 /** An address that could be set may be one that is refused by now: the rules are those of this version. */
-function serverOf(target: StoredTarget, secret: string | undefined): FhirServer {
+function serverOf(server: StoredFhirServer, secret: string | undefined): FhirClient {
   try {
-    return createFhirServer(target, secret);
+    return createFhirClient(server, secret);
   } catch (cause) {
     if (!(cause instanceof AddressRefusedError)) throw cause;
     const error = unavailable(
@@ -98,10 +105,10 @@ function serverOf(target: StoredTarget, secret: string | undefined): FhirServer 
 }
 
 /** The secret in the clear, for the time of a process. */
-export async function secretOf(keys: KeyRing, { id, secret }: StoredTarget): Promise<string | undefined> {
+export async function secretOf(keys: KeyRing, { id, secret }: StoredFhirServer): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   try {
-    return await openSecret(keys, id, secret);
+    return await openServerSecret(keys, id, secret);
   } catch (cause) {
     const error = unavailable(
       'The secret of the target cannot be opened. Set it anew: interchange target rotate-secret.',

@@ -1,4 +1,4 @@
-/** What the operator does with targets: make, change, switch, remove (docs/publish.md). Contract: PUB-55. */
+/** What the operator does with FHIR servers: make, change, switch, remove (docs/publish.md). Contract: PUB-55. */
 import { randomUUID } from 'node:crypto';
 import { CommandError } from '../../platform/command/command.ts';
 import { shareDataKeys } from '../../platform/crypto/data-key.store.ts';
@@ -6,105 +6,106 @@ import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import {
+  fhirServerNamed,
   hasDefault,
-  insertTarget,
+  insertFhirServer,
   markRemoved,
-  type StoredTarget,
+  type StoredFhirServer,
   setDefault,
   setEnabled,
-  targetNamed,
-  updateTarget,
+  updateFhirServer,
 } from './fhir-server.store.ts';
 import {
   checkedSettings,
   checkSecret,
   DEFAULT_SETTINGS,
-  type Target,
-  type TargetSettings,
+  type FhirServer,
+  type FhirServerSettings,
 } from './fhir-server.ts';
-import { sealSecret } from './fhir-server-secret.ts';
+import { sealServerSecret } from './fhir-server-secret.ts';
 import { forgetRecordedIds, hasRecordedIds } from './recorded-ids.store.ts';
 
-export interface TargetDependencies {
+export interface FhirServerDependencies {
   db: Pool;
   keys: KeyRing;
 }
 
-/** A target as its operator names it. */
-export interface TargetName {
+/** A FHIR server as its operator names it. */
+export interface FhirServerName {
   name: string;
   /** Null: the one of all organisations. */
   organisationId: string | null;
 }
 
-export type NewTarget = Pick<TargetSettings, 'name' | 'base' | 'auth'> & Partial<TargetSettings>;
+export type NewFhirServer = Pick<FhirServerSettings, 'name' | 'base' | 'auth'> & Partial<FhirServerSettings>;
 
 /** Throws TargetSettingError; CommandError for an unknown organisation or a name that is taken. */
-export async function createTarget(
-  { db, keys }: TargetDependencies,
+export async function createFhirServer(
+  { db, keys }: FhirServerDependencies,
   input: {
     organisationId: string | null;
-    settings: NewTarget;
+    settings: NewFhirServer;
     secret: string | undefined;
     makeDefault: boolean;
   },
-): Promise<StoredTarget> {
+): Promise<StoredFhirServer> {
   const { organisationId, secret } = input;
   const settings = checkedSettings({ ...DEFAULT_SETTINGS, ...input.settings });
   checkSecret(settings.auth, secret);
   if (organisationId !== null) await requireOrganisation(db, organisationId);
   const id = randomUUID();
   await transaction(db, async (client) => {
-    const sealed = secret === undefined ? undefined : await sealSecret({ db: client, keys }, id, secret);
+    const sealed =
+      secret === undefined ? undefined : await sealServerSecret({ db: client, keys }, id, secret);
     await requireFreeName(client, { organisationId, name: settings.name });
-    // The first target is the default one.
+    // The first server is the default one.
     const isDefault = !(await hasDefault(client, organisationId));
-    await insertTarget(client, { id, organisationId, isDefault }, { settings, secret: sealed });
+    await insertFhirServer(client, { id, organisationId, isDefault }, { settings, secret: sealed });
     if (input.makeDefault && !isDefault) await setDefault(client, { id, organisationId });
   });
-  return requireTarget(db, { organisationId, name: settings.name });
+  return requireFhirServer(db, { organisationId, name: settings.name });
 }
 
-async function requireFreeName(db: Queryable, which: TargetName): Promise<void> {
-  if ((await targetNamed(db, which)) !== undefined)
+async function requireFreeName(db: Queryable, which: FhirServerName): Promise<void> {
+  if ((await fhirServerNamed(db, which)) !== undefined)
     throw new CommandError(`There is a target ${which.name} already. Change it: interchange target update.`);
 }
 
-/** What becomes of the ids that are recorded of a target: they are those of the server at its new address, or not. */
+/** Whether recorded ids hold at the new address of a FHIR server. */
 export type RecordedIds = 'keep' | 'forget';
 
 /** Change settings; a changed way of authentication needs its secret, a changed base address a word on the ids. */
-export async function changeTarget(
-  { db, keys }: TargetDependencies,
-  which: TargetName,
+export async function changeFhirServer(
+  { db, keys }: FhirServerDependencies,
+  which: FhirServerName,
   input: {
-    settings: Partial<TargetSettings>;
+    settings: Partial<FhirServerSettings>;
     secret: string | undefined;
     makeDefault: boolean;
     ids?: RecordedIds | undefined;
   },
-): Promise<StoredTarget> {
+): Promise<StoredFhirServer> {
   return transaction(db, async (client) => {
     await shareDataKeys(client);
-    const before = await requireTarget(client, which, true);
+    const before = await requireFhirServer(client, which, true);
     const settings = checkedSettings({ ...before, ...ofAuthentication(before, input.settings) });
     const keep = input.secret === undefined && settings.auth === before.auth;
     if (!keep) checkSecret(settings.auth, input.secret);
     const sealing = { db: client, keys };
     const sealed =
-      input.secret === undefined ? undefined : await sealSecret(sealing, before.id, input.secret);
+      input.secret === undefined ? undefined : await sealServerSecret(sealing, before.id, input.secret);
     if (settings.name !== before.name) await requireFreeName(client, { ...which, name: settings.name });
     await settleIds(client, before, { base: settings.base, ids: input.ids });
-    await updateTarget(client, before.id, { settings, secret: keep ? before.secret : sealed });
+    await updateFhirServer(client, before.id, { settings, secret: keep ? before.secret : sealed });
     if (input.makeDefault) await setDefault(client, before);
-    return requireTarget(client, { ...which, name: settings.name });
+    return requireFhirServer(client, { ...which, name: settings.name });
   });
 }
 
 /** Ids of one server, sent to another, would name records of somebody else there. */
 async function settleIds(
   db: Queryable,
-  before: StoredTarget,
+  before: StoredFhirServer,
   { base, ids }: { base: string; ids: RecordedIds | undefined },
 ): Promise<void> {
   if (ids === 'forget') await forgetRecordedIds(db, before);
@@ -115,59 +116,62 @@ async function settleIds(
 }
 
 /** Replace the secret; from the next publish on the new one is sent. */
-export async function rotateTargetSecret(
-  { db, keys }: TargetDependencies,
-  which: TargetName,
+export async function rotateFhirServerSecret(
+  { db, keys }: FhirServerDependencies,
+  which: FhirServerName,
   secret: string,
-): Promise<StoredTarget> {
+): Promise<StoredFhirServer> {
   return transaction(db, async (client) => {
     await shareDataKeys(client);
-    const target = await requireTarget(client, which, true);
-    if (target.auth === 'none') throw new CommandError(`The target ${target.name} has no authentication.`);
-    checkSecret(target.auth, secret);
-    const sealed = await sealSecret({ db: client, keys }, target.id, secret);
-    await updateTarget(client, target.id, { settings: target, secret: sealed });
-    return requireTarget(client, which);
+    const server = await requireFhirServer(client, which, true);
+    if (server.auth === 'none') throw new CommandError(`The target ${server.name} has no authentication.`);
+    checkSecret(server.auth, secret);
+    const sealed = await sealServerSecret({ db: client, keys }, server.id, secret);
+    await updateFhirServer(client, server.id, { settings: server, secret: sealed });
+    return requireFhirServer(client, which);
   });
 }
 
-export async function switchTarget(
-  { db }: Pick<TargetDependencies, 'db'>,
-  which: TargetName,
+export async function switchFhirServer(
+  { db }: Pick<FhirServerDependencies, 'db'>,
+  which: FhirServerName,
   { enabled, now }: { enabled: boolean; now: Date },
-): Promise<StoredTarget> {
-  const target = await requireTarget(db, which);
-  await setEnabled(db, target.id, enabled, now);
-  return requireTarget(db, which);
+): Promise<StoredFhirServer> {
+  const server = await requireFhirServer(db, which);
+  await setEnabled(db, server.id, enabled, now);
+  return requireFhirServer(db, which);
 }
 
-export async function removeTarget(
-  { db }: Pick<TargetDependencies, 'db'>,
-  which: TargetName,
+export async function removeFhirServer(
+  { db }: Pick<FhirServerDependencies, 'db'>,
+  which: FhirServerName,
   now: Date,
-): Promise<Target> {
-  const target = await requireTarget(db, which);
-  await markRemoved(db, target.id, now);
-  return target;
+): Promise<FhirServer> {
+  const server = await requireFhirServer(db, which);
+  await markRemoved(db, server.id, now);
+  return server;
 }
 
 /** CommandError when there is none of that name. `lock`: until the transaction ends. */
-export async function requireTarget(
+export async function requireFhirServer(
   db: Queryable,
-  { organisationId, name }: TargetName,
+  { organisationId, name }: FhirServerName,
   lock = false,
-): Promise<StoredTarget> {
+): Promise<StoredFhirServer> {
   if (organisationId !== null) await requireOrganisation(db, organisationId);
-  const target = await targetNamed(db, { organisationId, name }, lock);
-  if (target === undefined)
+  const server = await fhirServerNamed(db, { organisationId, name }, lock);
+  if (server === undefined)
     throw new CommandError(
       `There is no target ${name} ${organisationId === null ? 'of all organisations' : 'of this organisation'}. See interchange target list.`,
     );
-  return target;
+  return server;
 }
 
 /** Header and user belong to one way of authentication; they go when it changes. */
-function ofAuthentication(before: Target, changes: Partial<TargetSettings>): Partial<TargetSettings> {
+function ofAuthentication(
+  before: FhirServer,
+  changes: Partial<FhirServerSettings>,
+): Partial<FhirServerSettings> {
   if (changes.auth === undefined || changes.auth === before.auth) return changes;
   return { authHeader: null, authUser: null, ...changes };
 }

@@ -2,21 +2,21 @@
 import { Command, Option } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
-import { listTargets, type StoredTarget } from './fhir-server.store.ts';
+import { listFhirServers, type StoredFhirServer } from './fhir-server.store.ts';
 import {
-  changeTarget,
-  removeTarget,
-  requireTarget,
-  rotateTargetSecret,
-  switchTarget,
+  changeFhirServer,
+  removeFhirServer,
+  requireFhirServer,
+  rotateFhirServerSecret,
+  switchFhirServer,
 } from './manage-fhir-servers.ts';
 import {
   asUsage,
   type NameOptions,
   namedCommand,
   nameOf,
-  type SettingOptions,
-  settingsOf,
+  type ServerSettingOptions,
+  serverSettingsOf,
   targetDocument,
   targetText,
   withSettingOptions,
@@ -28,10 +28,10 @@ export function listTargetsCommand(environment: CommandEnvironment): Command {
     .option('--organisation <id>', 'organisation')
     .addHelpText('after', '\nExample:\n  npx interchange target list')
     .action(async ({ organisation }: { organisation?: string }) => {
-      const targets = await environment.withSession(({ db }) => listTargets(db, organisation));
+      const servers = await environment.withSession(({ db }) => listFhirServers(db, organisation));
       environment.print(
-        { items: targets.map(targetDocument) },
-        targets.map(targetText).join('\n') || 'No targets.',
+        { items: servers.map(targetDocument) },
+        servers.map(targetText).join('\n') || 'No targets.',
       );
     });
 }
@@ -40,11 +40,11 @@ export function showTargetCommand(environment: CommandEnvironment): Command {
   return namedCommand('show', 'show the settings of a target; never its secret')
     .addHelpText('after', '\nExample:\n  npx interchange target show --name national')
     .action(async (options: NameOptions) => {
-      show(environment, await environment.withSession(({ db }) => requireTarget(db, nameOf(options))));
+      show(environment, await environment.withSession(({ db }) => requireFhirServer(db, nameOf(options))));
     });
 }
 
-interface UpdateOptions extends NameOptions, SettingOptions {
+interface UpdateOptions extends NameOptions, ServerSettingOptions {
   rename?: string;
   keepIds?: true;
   forgetIds?: true;
@@ -63,11 +63,11 @@ export function updateTargetCommand(environment: CommandEnvironment): Command {
     .action(async (options: UpdateOptions, command: Command) => {
       // commander gives a value to an option with a --no- form even when neither was written.
       const written = command.getOptionValueSource('allowLocalCodes') === 'cli';
-      const { allowLocalCodes, ...rest } = settingsOf(options);
+      const { allowLocalCodes, ...rest } = serverSettingsOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
-      const target = await asUsage(() =>
+      const server = await asUsage(() =>
         environment.withSession((session) =>
-          changeTarget(session, nameOf(options), {
+          changeFhirServer(session, nameOf(options), {
             settings: {
               ...rest,
               ...(written && allowLocalCodes !== undefined ? { allowLocalCodes } : {}),
@@ -79,7 +79,7 @@ export function updateTargetCommand(environment: CommandEnvironment): Command {
           }),
         ),
       );
-      show(environment, target);
+      show(environment, server);
     });
 }
 
@@ -97,10 +97,10 @@ function switchCommand(environment: CommandEnvironment, enabled: boolean): Comma
   return namedCommand(name, what)
     .addHelpText('after', `\nExample:\n  npx interchange target ${name} --name national`)
     .action(async (options: NameOptions) => {
-      const target = await environment.withSession((session) =>
-        switchTarget(session, nameOf(options), { enabled, now: environment.now() }),
+      const server = await environment.withSession((session) =>
+        switchFhirServer(session, nameOf(options), { enabled, now: environment.now() }),
       );
-      show(environment, target);
+      show(environment, server);
     });
 }
 
@@ -109,7 +109,7 @@ export function removeTargetCommand(environment: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange target remove --name national')
     .action(async (options: NameOptions) => {
       const { id, name } = await environment.withSession((session) =>
-        removeTarget(session, nameOf(options), environment.now()),
+        removeFhirServer(session, nameOf(options), environment.now()),
       );
       environment.print({ id, name, removed: true }, `Removed ${name}.`);
     });
@@ -123,13 +123,13 @@ export function rotateTargetSecretCommand(environment: CommandEnvironment): Comm
     )
     .action(async (options: NameOptions) => {
       const secret = await readSecret(environment.stdin);
-      const target = await asUsage(() =>
-        environment.withSession((session) => rotateTargetSecret(session, nameOf(options), secret)),
+      const server = await asUsage(() =>
+        environment.withSession((session) => rotateFhirServerSecret(session, nameOf(options), secret)),
       );
-      show(environment, target);
+      show(environment, server);
     });
 }
 
-function show(environment: CommandEnvironment, target: StoredTarget): void {
-  environment.print(targetDocument(target), targetText(target));
+function show(environment: CommandEnvironment, server: StoredFhirServer): void {
+  environment.print(targetDocument(server), targetText(server));
 }

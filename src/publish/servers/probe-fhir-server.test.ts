@@ -24,7 +24,7 @@ describe('a probe of a target', () => {
 
   const run = (line: string, stdin?: string) => runTargetCommand({ database, masterKey }, line, stdin);
 
-  /** A target for a server of these options. */
+  /** A FHIR server for a server of these options. */
   async function start(options: string[], settings = ''): Promise<{ name: string; server: TestFhirServer }> {
     server = await startFhirServer('--require', `Bearer ${TOKEN}`, ...options);
     count += 1;

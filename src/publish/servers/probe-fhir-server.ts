@@ -1,18 +1,18 @@
 /**
- * Finds out whether a target takes what a publish sends: writes a harmless resource as a publish would, writes it
+ * Finds out whether a FHIR server takes what a publish sends: writes a harmless resource as a publish would, writes it
  * again, reads it and removes it. What was written is removed also when a later step fails.
  * Contract: PUB-53.
  */
 import { randomUUID } from 'node:crypto';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import type { FhirAnswer, FhirRequest, FhirServer } from '../send/fhir-client.ts';
+import type { FhirAnswer, FhirClient, FhirRequest } from '../send/fhir-client.ts';
 import { foundAt, foundIds, type StoredAs } from '../send/read-answer.ts';
 import { createRetryBudget } from '../send/retry.ts';
 import { isSuccess, WriteFailure } from '../send/write-failure.ts';
-import type { WriteContext } from '../send/write-request.ts';
-import { writeResource } from '../send/write-resource.ts';
-import type { Target } from './fhir-server.ts';
+import type { PublishWriteContext } from '../send/write-request.ts';
+import { writeToServer } from '../send/write-resource.ts';
+import type { FhirServer } from './fhir-server.ts';
 import { PUBLISH } from './publish-settings.ts';
 
 export interface ProbeStep {
@@ -33,25 +33,25 @@ export interface Probe {
   advice: string[];
 }
 
-type ProbedTarget = Pick<Target, 'id' | 'idPolicy' | 'timeoutMs'>;
+type ProbedServer = Pick<FhirServer, 'id' | 'idPolicy' | 'timeoutMs'>;
 
 const TYPE = 'Observation';
 
 /** Of no patient, and marked as a mistake: harmless also where it cannot be removed. */
-export function probeResource({ id: targetId }: ProbedTarget): FhirResource {
+export function probeResource({ id: fhirServerId }: ProbedServer): FhirResource {
   const id = randomUUID();
   return {
     resourceType: TYPE,
     id,
-    identifier: [ownIdentifier(targetId, id)],
+    identifier: [ownIdentifier(fhirServerId, id)],
     status: 'entered-in-error',
     code: { text: 'Connection test of interchange. No finding, and of no patient. It may be deleted.' },
   };
 }
 
-export async function probeTarget(
-  server: FhirServer,
-  target: ProbedTarget,
+export async function probeFhirServer(
+  client: FhirClient,
+  server: ProbedServer,
   resource: FhirResource,
 ): Promise<Probe> {
   const probe: Probe = { resource, steps: [], removed: null, faults: [], advice: [] };
@@ -61,24 +61,24 @@ export async function probeTarget(
 
   async function write(step: ProbeStep['step']): Promise<StoredAs> {
     const tries = budget.tries();
-    const context: WriteContext = {
-      organisationId: target.id,
-      targetId: target.id,
+    const context: PublishWriteContext = {
+      organisationId: server.id,
+      fhirServerId: server.id,
       correlationId: randomUUID(),
       clock: PUBLISH.clock,
       tries,
       noteLost: async () => undefined,
       async send(request) {
-        const answer = await server.send(request, Math.min(target.timeoutMs, tries.begin()));
+        const answer = await client.send(request, Math.min(server.timeoutMs, tries.begin()));
         mayBeThere ||= request.method !== 'GET' && mayBeDone(answer);
         return answer;
       },
     };
-    const ownId = target.idPolicy === 'client' ? resource.id : undefined;
+    const ownId = server.idPolicy === 'client' ? resource.id : undefined;
     const at = held ?? (ownId === undefined ? undefined : { id: ownId, versionId: null });
     const noted = note(probe, step, at?.id);
     const item = { resource, json: undefined, held: at, inDoubt: false, ownId };
-    const written = await writeResource(context, item);
+    const written = await writeToServer(context, item);
     noted.path = `${TYPE}/${written.id}`;
     noted.done = true;
     return written;
@@ -87,13 +87,13 @@ export async function probeTarget(
   try {
     held = await write('write');
     held = await write('write again');
-    await read(server, probe, held.id);
+    await read(client, probe, held.id);
   } catch (error) {
     if (!(error instanceof WriteFailure)) throw error;
     const what = error.unavailable ? 'The probe was not stored' : 'It refuses the probe';
     probe.faults.push(`${TYPE}: ${what}: ${error.message}.`);
   } finally {
-    if (mayBeThere) await remove(server, probe, held?.id ?? (await findLost(server, target, resource)));
+    if (mayBeThere) await remove(client, probe, held?.id ?? (await findLost(client, server, resource)));
   }
   return probe;
 }
@@ -110,9 +110,9 @@ function mayBeDone(answer: FhirAnswer): boolean {
   return answer.status < 400 || answer.status >= 500;
 }
 
-async function read(server: FhirServer, probe: Probe, id: string): Promise<void> {
+async function read(client: FhirClient, probe: Probe, id: string): Promise<void> {
   const noted = note(probe, 'read', id);
-  const answer = await server.send({ method: 'GET', path: noted.path });
+  const answer = await client.send({ method: 'GET', path: noted.path });
   noted.done = answer.kind === 'answered' && foundAt(answer, TYPE, id) !== undefined;
   if (!noted.done)
     probe.advice.push(
@@ -122,21 +122,21 @@ async function read(server: FhirServer, probe: Probe, id: string): Promise<void>
 
 /** Where it may be whose answer was lost; undefined where that cannot be found out. */
 async function findLost(
-  server: FhirServer,
-  { idPolicy }: ProbedTarget,
+  client: FhirClient,
+  { idPolicy }: ProbedServer,
   { id, identifier }: FhirResource,
 ): Promise<string | undefined> {
   if (idPolicy === 'client') return id;
   const [{ system = '', value = '' } = {}] = identifier as { system?: string; value?: string }[];
   const query = `identifier=${encodeURIComponent(`${system}|${value}`)}`;
-  const answer = await sendTwice(server, { method: 'GET', path: `${TYPE}?${query}` });
+  const answer = await sendTwice(client, { method: 'GET', path: `${TYPE}?${query}` });
   return answer.kind === 'answered' ? foundIds(answer, { type: TYPE, system, value })?.[0]?.id : undefined;
 }
 
-async function remove(server: FhirServer, probe: Probe, id: string | undefined): Promise<void> {
+async function remove(client: FhirClient, probe: Probe, id: string | undefined): Promise<void> {
   const noted = note(probe, 'remove', id);
   const answer =
-    id === undefined ? undefined : await sendTwice(server, { method: 'DELETE', path: noted.path });
+    id === undefined ? undefined : await sendTwice(client, { method: 'DELETE', path: noted.path });
   noted.done = answer?.kind === 'answered' && (isSuccess(answer.status) || isGone(answer.status));
   probe.removed = noted.done;
   if (noted.done) return;
@@ -151,10 +151,10 @@ function isGone(status: number): boolean {
 }
 
 /** Once more when it was not answered, or not now. */
-async function sendTwice(server: FhirServer, request: FhirRequest): Promise<FhirAnswer> {
-  const answer = await server.send(request);
+async function sendTwice(client: FhirClient, request: FhirRequest): Promise<FhirAnswer> {
+  const answer = await client.send(request);
   const isFinal = answer.kind === 'answered' && answer.status < 500;
-  return isFinal ? answer : server.send(request);
+  return isFinal ? answer : client.send(request);
 }
 
 function said(answer: FhirAnswer): string {

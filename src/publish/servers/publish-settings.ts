@@ -1,13 +1,13 @@
 /** The numbers of publishing, together. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LEASE, type LeaseSettings } from '../runs/lease.ts';
-import { CIRCUIT, type CircuitSettings } from '../send/breaker.ts';
-import { type Clock, RETRY, type RetrySettings } from '../send/retry.ts';
+import { PUBLISH_LEASE, type PublishLeaseSettings } from '../runs/lease.ts';
+import { PUBLISH_BREAKER, type PublishBreakerSettings } from '../send/breaker.ts';
+import { type Clock, WRITE_RETRY, type WriteRetrySettings } from '../send/retry.ts';
 
 export interface PublishSettings {
-  retry: RetrySettings;
-  circuit: CircuitSettings;
-  lease: LeaseSettings;
+  retry: WriteRetrySettings;
+  breaker: PublishBreakerSettings;
+  lease: PublishLeaseSettings;
   /** A publish that stopped is gone on with for so long; later everything is sent again. */
   resumeMs: number;
   /** Publishes of one account that may wait in one process for others to end. */
@@ -16,9 +16,9 @@ export interface PublishSettings {
 }
 
 export const PUBLISH: PublishSettings = {
-  retry: RETRY,
-  circuit: CIRCUIT,
-  lease: LEASE,
+  retry: WRITE_RETRY,
+  breaker: PUBLISH_BREAKER,
+  lease: PUBLISH_LEASE,
   resumeMs: 3_600_000,
   waitingPerAccount: 20,
   clock: { nowMs: () => performance.now(), sleep: (ms) => sleep(ms) },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { IdPolicy, ReferencePolicy, TargetSettings } from './fhir-server.ts';
+import type { FhirServerSettings, IdPolicy, ReferencePolicy } from './fhir-server.ts';
 import { checkCapabilities } from './read-capabilities.ts';
 
 const ALL = [
@@ -45,7 +45,7 @@ function check(idPolicy: IdPolicy, referencePolicy: ReferencePolicy, declared: D
   };
   const answer = { kind: 'answered', status: 200, body: JSON.stringify(statement) } as const;
   const said = { ...answer, retryAfterMs: undefined, etag: undefined, location: undefined };
-  return checkCapabilities(said, { idPolicy, referencePolicy } as TargetSettings);
+  return checkCapabilities(said, { idPolicy, referencePolicy } as FhirServerSettings);
 }
 
 const without = (...missing: string[]) => ({ types: ALL.filter((type) => !missing.includes(type)) });

@@ -1,12 +1,12 @@
 /**
- * Reads what a target says of itself and what that means for its policies (FHIR R4, "CapabilityStatement").
+ * Reads what a FHIR server says of itself and what that means for its policies (FHIR R4, "CapabilityStatement").
  * Contract: PUB-53, PUB-54.
  */
 
 import { SENT_AHEAD } from '../plan/resource-types.ts';
 import type { FhirAnswer } from '../send/fhir-client.ts';
 import { parseObject } from '../send/read-answer.ts';
-import type { TargetSettings } from './fhir-server.ts';
+import type { FhirServerSettings } from './fhir-server.ts';
 import type { Probe } from './probe-fhir-server.ts';
 
 export interface TypeCapabilities {
@@ -23,7 +23,7 @@ export interface TypeCapabilities {
   searchByIdentifier: boolean;
 }
 
-export interface TargetCheck {
+export interface FhirServerCheck {
   /** Whether publishing can work with the settings as they are. */
   ok: boolean;
   fhirVersion: string | null;
@@ -37,7 +37,7 @@ export interface TargetCheck {
 
 const SENT = ['ServiceRequest', 'Observation', 'ImagingStudy', 'DiagnosticReport'];
 
-/** Types that a target may do without, and who needs them. */
+/** Types that a FHIR server may do without, and who needs them. */
 const SOMETIMES: Readonly<Record<string, string>> = {
   ImagingStudy: 'imaging orders with studies',
   Location: 'encounters with a location',
@@ -46,12 +46,16 @@ const SOMETIMES: Readonly<Record<string, string>> = {
 type Json = Record<string, unknown>;
 
 /**
- * What an answer to GET /metadata says about a target with these settings, and what a probe of it showed. What the target
+ * What an answer to GET /metadata says about a FHIR server with these settings, and what a probe of it showed. What the server
  * does not declare is advice: many do more than they say. What it says no to is a fault.
  */
-export function checkCapabilities(answer: FhirAnswer, settings: TargetSettings, probe?: Probe): TargetCheck {
+export function checkCapabilities(
+  answer: FhirAnswer,
+  settings: FhirServerSettings,
+  probe?: Probe,
+): FhirServerCheck {
   const nothing = { fhirVersion: null, software: null, types: [], advice: [] };
-  const failed = (fault: string): TargetCheck => ({ ok: false, ...nothing, faults: [fault] });
+  const failed = (fault: string): FhirServerCheck => ({ ok: false, ...nothing, faults: [fault] });
   if (answer.kind === 'unanswered') return failed(`It does not answer (${answer.code}).`);
   if (answer.status === 401 || answer.status === 403)
     return failed(`It refuses our credentials (${answer.status}). See interchange target rotate-secret.`);
@@ -100,7 +104,7 @@ function typeCapabilities(type: string, resources: readonly Json[]): TypeCapabil
   };
 }
 
-/** What publishing needs of some types, and what the target says of that. */
+/** What publishing needs of some types, and what the server says of that. */
 interface Gap {
   of: readonly TypeCapabilities[];
   /** It says no, rather than nothing. */
@@ -116,7 +120,7 @@ function whoNeeds(of: readonly TypeCapabilities[]): string {
   return `Only ${of.map(({ type }) => SOMETIMES[type]).join(' and ')} need it.`;
 }
 
-function gapsOf(types: readonly TypeCapabilities[], { idPolicy }: TargetSettings, probe?: Probe): Gap[] {
+function gapsOf(types: readonly TypeCapabilities[], { idPolicy }: FhirServerSettings, probe?: Probe): Gap[] {
   const isClient = idPolicy === 'client';
   const isTaken = probe?.faults.length === 0;
   const open = types.filter(({ type }) => !isTaken || type !== probe.resource.resourceType);
@@ -146,7 +150,7 @@ function gapsOf(types: readonly TypeCapabilities[], { idPolicy }: TargetSettings
 
 function adviceOn(
   types: readonly TypeCapabilities[],
-  { idPolicy, referencePolicy }: TargetSettings,
+  { idPolicy, referencePolicy }: FhirServerSettings,
 ): string[] {
   const named = (of: readonly TypeCapabilities[]) => of.map(({ type }) => type).join(', ');
   const advice: string[] = [];

@@ -1,10 +1,10 @@
 /**
- * SQL of the ids that a target is known to hold ours under, for its operator: of every organisation that uses
+ * SQL of the ids that a FHIR server is known to hold ours under, for its operator: of every organisation that uses
  * it.
  * Contract: PUB-55.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import type { Target } from './fhir-server.ts';
+import type { FhirServer } from './fhir-server.ts';
 
 /** Organisation by organisation, because that is how the ids are kept. */
 const OF_TARGET = `
@@ -14,7 +14,7 @@ const OF_TARGET = `
 
 export async function hasRecordedIds(
   db: Queryable,
-  { id, organisationId }: Pick<Target, 'id' | 'organisationId'>,
+  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `select 1 from publish_resource where ${OF_TARGET} limit 1`,
@@ -26,7 +26,7 @@ export async function hasRecordedIds(
 /** What was stored under them is searched for by our identifier before it is created anew (docs/adr/0050). */
 export async function forgetRecordedIds(
   db: Queryable,
-  { id, organisationId }: Pick<Target, 'id' | 'organisationId'>,
+  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
 ): Promise<void> {
   await db.query({
     text: `

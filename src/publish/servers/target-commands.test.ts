@@ -11,7 +11,7 @@ import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { recordStored } from '../send/resource.store.ts';
 import { secretOf } from './live-fhir-servers.ts';
-import { changeTarget, requireTarget, rotateTargetSecret } from './manage-fhir-servers.ts';
+import { changeFhirServer, requireFhirServer, rotateFhirServerSecret } from './manage-fhir-servers.ts';
 
 const SECRET = 'tok-33e1-of-the-target';
 
@@ -201,7 +201,7 @@ describe('interchange target', () => {
     const clinic = await createClinic(database.pool, { results: 1 });
     const { organisationId } = clinic.scope;
     const which = `--name moving --organisation ${organisationId}`;
-    const { id: targetId } = await json(`create ${which} --base ${server.base} --auth none`);
+    const { id: fhirServerId } = await json(`create ${which} --base ${server.base} --auth none`);
     await json(`update ${which} --base https://first.example.org/r4`);
     const resource = {
       serverId: '17',
@@ -213,11 +213,11 @@ describe('interchange target', () => {
       chainId: randomUUID(),
     } as const;
     const stored = [{ key: `Patient/${clinic.patientId}` as const, ...resource }];
-    await recordStored(database.pool, clinic.scope, { targetId, stored });
+    await recordStored(database.pool, clinic.scope, { fhirServerId, stored });
     const recorded = async () => {
       const { rows } = await database.pool.query(
         'select server_id, version_id, chain_id from publish_resource where target_id = $1',
-        [targetId],
+        [fhirServerId],
       );
       return rows;
     };
@@ -243,10 +243,10 @@ describe('interchange target', () => {
     for (let round = 1; round <= 5; round += 1) {
       const change = { settings: { timeoutMs: 1_000 + round }, secret: undefined, makeDefault: false };
       await Promise.all([
-        rotateTargetSecret(deps, which, `secret-${round}`),
-        changeTarget(deps, which, change),
+        rotateFhirServerSecret(deps, which, `secret-${round}`),
+        changeFhirServer(deps, which, change),
       ]);
-      const target = await requireTarget(database.pool, which);
+      const target = await requireFhirServer(database.pool, which);
       assert.deepEqual([target.timeoutMs, await secretOf(keys, target)], [1_000 + round, `secret-${round}`]);
     }
     await run('remove --name busy');

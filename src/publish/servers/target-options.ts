@@ -1,23 +1,23 @@
-/** Options that the target commands share, and how a target is shown. */
+/** Options that the server commands share, and how a FHIR server is shown. */
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../../platform/command/command.ts';
 import {
   AUTHENTICATIONS,
   DEFAULT_SETTINGS,
+  type FhirServer,
+  FhirServerSettingError,
+  type FhirServerSettings,
   ID_POLICIES,
   REFERENCE_POLICIES,
-  type Target,
-  TargetSettingError,
-  type TargetSettings,
 } from './fhir-server.ts';
-import type { TargetName } from './manage-fhir-servers.ts';
+import type { FhirServerName } from './manage-fhir-servers.ts';
 
 export interface NameOptions {
   name: string;
   organisation?: string;
 }
 
-export interface SettingOptions {
+export interface ServerSettingOptions {
   base?: string;
   auth?: string;
   header?: string;
@@ -62,12 +62,12 @@ export function withSettingOptions(command: Command, { creating }: { creating: b
     .option('--default', 'publish here when a call names no target');
 }
 
-export function nameOf({ name, organisation }: NameOptions): TargetName {
+export function nameOf({ name, organisation }: NameOptions): FhirServerName {
   return { name, organisationId: organisation ?? null };
 }
 
 /** The settings that were given. Throws UsageError for a choice that is none. */
-export function settingsOf(options: SettingOptions): Partial<TargetSettings> {
+export function serverSettingsOf(options: ServerSettingOptions): Partial<FhirServerSettings> {
   const { base, auth, header, user, idPolicy, references, allowLocalCodes, contentType } = options;
   return given({
     base,
@@ -88,41 +88,41 @@ export async function asUsage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof TargetSettingError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof FhirServerSettingError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }
 
 /** Without anything secret. */
-export function targetDocument(target: Target) {
+export function targetDocument(server: FhirServer) {
   return {
-    id: target.id,
-    name: target.name,
-    organisationId: target.organisationId,
-    base: target.base,
-    auth: target.auth,
-    header: target.authHeader,
-    user: target.authUser,
-    hasSecret: target.hasSecret,
-    contentType: target.contentType,
-    idPolicy: target.idPolicy,
-    references: target.referencePolicy,
-    allowLocalCodes: target.allowLocalCodes,
-    timeoutMs: target.timeoutMs,
-    maxInFlight: target.maxInFlight,
-    default: target.isDefault,
-    enabled: target.enabled,
-    createdAt: target.createdAt.toISOString(),
+    id: server.id,
+    name: server.name,
+    organisationId: server.organisationId,
+    base: server.base,
+    auth: server.auth,
+    header: server.authHeader,
+    user: server.authUser,
+    hasSecret: server.hasSecret,
+    contentType: server.contentType,
+    idPolicy: server.idPolicy,
+    references: server.referencePolicy,
+    allowLocalCodes: server.allowLocalCodes,
+    timeoutMs: server.timeoutMs,
+    maxInFlight: server.maxInFlight,
+    default: server.isDefault,
+    enabled: server.enabled,
+    createdAt: server.createdAt.toISOString(),
   };
 }
 
-export function targetText(target: Target): string {
-  const marks = [target.isDefault ? 'default' : '', target.enabled ? '' : 'disabled'].filter(Boolean);
-  const whose = target.organisationId ?? 'all organisations';
+export function targetText(server: FhirServer): string {
+  const marks = [server.isDefault ? 'default' : '', server.enabled ? '' : 'disabled'].filter(Boolean);
+  const whose = server.organisationId ?? 'all organisations';
   return [
-    `${target.name}  ${target.base}${marks.length > 0 ? `  (${marks.join(', ')})` : ''}`,
-    `  of ${whose}; auth ${target.auth}, ids by ${target.idPolicy}, references ${target.referencePolicy}` +
-      `${target.allowLocalCodes ? ', local codes allowed' : ''}`,
+    `${server.name}  ${server.base}${marks.length > 0 ? `  (${marks.join(', ')})` : ''}`,
+    `  of ${whose}; auth ${server.auth}, ids by ${server.idPolicy}, references ${server.referencePolicy}` +
+      `${server.allowLocalCodes ? ', local codes allowed' : ''}`,
   ].join('\n');
 }
 

@@ -1,12 +1,12 @@
 /** `interchange target test`. Contract: PUB-53. */
 import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { createFhirServer, type FhirServer } from '../send/fhir-client.ts';
-import type { StoredTarget } from './fhir-server.store.ts';
+import { createFhirClient, type FhirClient } from '../send/fhir-client.ts';
+import type { StoredFhirServer } from './fhir-server.store.ts';
 import { secretOf } from './live-fhir-servers.ts';
-import { requireTarget } from './manage-fhir-servers.ts';
-import { type Probe, probeResource, probeTarget } from './probe-fhir-server.ts';
-import { checkCapabilities, type TargetCheck } from './read-capabilities.ts';
+import { requireFhirServer } from './manage-fhir-servers.ts';
+import { type Probe, probeFhirServer, probeResource } from './probe-fhir-server.ts';
+import { checkCapabilities, type FhirServerCheck } from './read-capabilities.ts';
 import { type NameOptions, namedCommand, nameOf } from './target-options.ts';
 
 const HELP = `
@@ -23,19 +23,19 @@ export function testTargetCommand(environment: CommandEnvironment): Command {
     .option('--probe', 'also write, read and remove an Observation of no patient, entered in error')
     .addHelpText('after', HELP)
     .action(async (options: NameOptions & { probe?: true }) => {
-      const { target, secret } = await environment.withSession(async ({ db, keys }) => {
-        const target = await requireTarget(db, nameOf(options));
-        return { target, secret: await secretOf(keys, target) };
+      const { server, secret } = await environment.withSession(async ({ db, keys }) => {
+        const server = await requireFhirServer(db, nameOf(options));
+        return { server, secret: await secretOf(keys, server) };
       });
-      const server = createFhirServer(target, secret);
-      const answer = await server.send({ method: 'GET', path: 'metadata' });
-      const read = checkCapabilities(answer, target);
+      const client = createFhirClient(server, secret);
+      const answer = await client.send({ method: 'GET', path: 'metadata' });
+      const read = checkCapabilities(answer, server);
       // A server that is none, or that does not let us in, is not written to.
       const isProbed = options.probe === true && read.types.length > 0;
-      const probe = isProbed ? await announcedProbe(environment, server, target) : undefined;
-      server.close();
-      const check = probe === undefined ? read : checkCapabilities(answer, target, probe);
-      const { name, base, idPolicy, referencePolicy } = target;
+      const probe = isProbed ? await announcedProbe(environment, client, server) : undefined;
+      client.close();
+      const check = probe === undefined ? read : checkCapabilities(answer, server, probe);
+      const { name, base, idPolicy, referencePolicy } = server;
       const document = { name, base, idPolicy, references: referencePolicy, ...check };
       environment.print(
         options.probe === true ? { ...document, probe: shownProbe(probe) } : document,
@@ -48,17 +48,17 @@ export function testTargetCommand(environment: CommandEnvironment): Command {
 /** On stderr, so that the document on stdout stays one. */
 function announcedProbe(
   { stderr }: CommandEnvironment,
-  server: FhirServer,
-  target: StoredTarget,
+  client: FhirClient,
+  server: StoredFhirServer,
 ): Promise<Probe> {
-  const resource = probeResource(target);
+  const resource = probeResource(server);
   stderr.write(
-    `This is about to be written to ${target.base}, written again, read and removed:\n${JSON.stringify(resource)}\n`,
+    `This is about to be written to ${server.base}, written again, read and removed:\n${JSON.stringify(resource)}\n`,
   );
-  return probeTarget(server, target, resource);
+  return probeFhirServer(client, server, resource);
 }
 
-/** Faults and advice stand among those of the target. */
+/** Faults and advice stand among those of the server. */
 function shownProbe(probe: Probe | undefined): object | null {
   if (probe === undefined) return null;
   const { resource, steps, removed } = probe;
@@ -67,7 +67,7 @@ function shownProbe(probe: Probe | undefined): object | null {
 
 function checkText(
   name: string,
-  { ok, fhirVersion, software, types, faults, advice }: TargetCheck,
+  { ok, fhirVersion, software, types, faults, advice }: FhirServerCheck,
   probe: Probe | undefined,
 ): string {
   const lines = [`${name}: ${ok ? 'publishing can work' : 'publishing cannot work as it is configured'}`];

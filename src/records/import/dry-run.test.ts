@@ -19,7 +19,7 @@ import { createImportTest, type ImportTest, lines } from '../../../test-support/
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { CreatedConnection } from '../../exchange/connections/create-connection.ts';
 import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
-import { createTarget } from '../../publish/servers/manage-fhir-servers.ts';
+import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
 import { importRecords } from './import-records.ts';
 import { IMPORTERS } from './map/importers.ts';
 import { inDryRun } from './run/import-transaction.ts';
@@ -52,7 +52,7 @@ describe('while a dry run is held open in the middle', () => {
     connection = await connect({ pool, keys: api.keys }, tenant, { address: 'https://hie.example.org/in' });
     await queue(pool, tenant, [clinic.patientId]);
     const settings = { name: 'main', base: server.base, auth: 'none' as const };
-    await createTarget(
+    await createFhirServer(
       { db: pool, keys: api.keys },
       { organisationId: tenant.organisationId, settings, secret: undefined, makeDefault: false },
     );
