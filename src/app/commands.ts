@@ -68,6 +68,7 @@ import { migrateCommand } from './commands/migrate.command.ts';
 import { runRetentionCommand } from './commands/retention.command.ts';
 import { serveCommand, startCommand } from './commands/serve.command.ts';
 import { configureUsageErrors } from './commands/usage-errors.ts';
+import { loadConfig } from './config/config.ts';
 import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
 
 export function buildProgram(): Command {
@@ -127,7 +128,12 @@ export function buildProgram(): Command {
     group('master-key', 'The key that everything is sealed under', [rotateMasterKeyCommand(environment)]),
   );
   program.addCommand(group('patient', 'Patients', [setPrivacyCommand(environment)]));
-  program.addCommand(importCommand(environment, onPatientsChanged));
+  program.addCommand(
+    importCommand(environment, {
+      onPatientsChanged,
+      understoodExtensions: () => loadConfig(process.env).importUnderstoodExtensions,
+    }),
+  );
   program.addCommand(
     group('connection', 'Connections to exchanges', [
       createConnectionCommand(environment),

@@ -88,6 +88,7 @@ test('each fault is named after its variable, without its value [OPS-11]', () =>
     DRAIN_SECONDS: ['-1', '3601', '1.5'],
     IMPORT_MAX_BYTES: ['1', 'x'],
     IMPORT_IDLE_SECONDS: ['0', '3601'],
+    IMPORT_UNDERSTOOD_EXTENSIONS: ['negation', 'https://a.example/x https://a.example/y'],
     EXCHANGE_ALLOW_PRIVATE_ADDRESSES: ['yes', '1'],
   };
   for (const [name, values] of Object.entries(wrong))

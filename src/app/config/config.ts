@@ -42,6 +42,8 @@ export interface Config {
   importMaxBytes: number;
   /** Seconds without a byte of its body after which an import is given up. */
   importIdleSeconds: number;
+  /** URLs of modifier extensions and implicit rules that an import understands. */
+  importUnderstoodExtensions: string[];
   /** How long it goes on answering after SIGTERM, while /readyz says 503. */
   drainSeconds: number;
   /** Days that every publish stays in the history. */
@@ -98,6 +100,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     importMaxBytes: reader.integer('IMPORT_MAX_BYTES', { min: 1_024, max: 2 ** 40, fallback: 256 * 2 ** 20 }),
     importIdleSeconds: reader.integer('IMPORT_IDLE_SECONDS', { min: 1, max: 3_600, fallback: 60 }),
+    importUnderstoodExtensions: understoodExtensions(reader),
     drainSeconds: reader.integer('DRAIN_SECONDS', { min: 0, max: 3_600, fallback: 5 }),
     publishHistoryDays: reader.integer('PUBLISH_HISTORY_DAYS', { min: 1, max: 36_500, fallback: 400 }),
     retention: {
@@ -170,6 +173,15 @@ export function parseMasterKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
   const bytes = Buffer.from(trimmed, 'base64');
   return bytes.length === 32 && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? bytes : undefined;
+}
+
+function understoodExtensions(reader: EnvironmentReader): string[] {
+  const urls = (reader.text('IMPORT_UNDERSTOOD_EXTENSIONS') ?? '')
+    .split(',')
+    .flatMap((part) => part.trim() || []);
+  if (!urls.every((url) => /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(url)))
+    reader.fault('IMPORT_UNDERSTOOD_EXTENSIONS', 'must list absolute URLs, separated by commas');
+  return urls;
 }
 
 /** Addresses, CIDR ranges, or the names of ranges that a proxy is usually in. */

@@ -103,7 +103,7 @@ test('no room for the temporary file is 503', async () => {
   const route = importRecordsRoute({
     db: t.database.pool,
     accessLog: t.runtime.accessLog,
-    config: { importMaxBytes: MIB, importIdleSeconds: 60 },
+    config: { importMaxBytes: MIB, importIdleSeconds: 60, importUnderstoodExtensions: [] },
     limits: { ...bodyLimits(MIB), maxMemoryBytes: 10, disk: new ByteBudget(1_000) },
   });
   const body = Object.assign(
@@ -132,7 +132,7 @@ test('uploads that one organisation leaves lying in files keep no other organisa
   const route = importRecordsRoute({
     db: t.database.pool,
     accessLog: t.runtime.accessLog,
-    config: { importMaxBytes: 1_024, importIdleSeconds: 60 },
+    config: { importMaxBytes: 1_024, importIdleSeconds: 60, importUnderstoodExtensions: [] },
     limits: { ...bodyLimits(1_024), maxMemoryBytes: 10, disk },
   });
   const send = (body: Readable, { organisationId, facilityId, userId }: TestAccount) =>

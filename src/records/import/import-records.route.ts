@@ -26,7 +26,11 @@ import type { Spool } from './source/spool.ts';
 export interface ImportRouteDependencies {
   db: Pool;
   accessLog: AccessLog;
-  config: { importMaxBytes: number; importIdleSeconds: number };
+  config: {
+    importMaxBytes: number;
+    importIdleSeconds: number;
+    importUnderstoodExtensions: readonly string[];
+  };
   onPatientsChanged?: OnPatientsChanged;
   limits?: SourceLimits;
 }
@@ -206,13 +210,16 @@ async function importSpool(
   spool: Spool,
   context: FacilityContext,
 ): Promise<ImportDocument> {
-  const { document, unreadable } = await importRecords(deps, {
-    scope: context.scope,
-    sources: [spoolSource('body', spool)],
-    reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
-    onPatients: patientLogger(deps.accessLog, context),
-    dryRun: deps.dryRun,
-  });
+  const { document, unreadable } = await importRecords(
+    { ...deps, understoodExtensions: deps.config.importUnderstoodExtensions },
+    {
+      scope: context.scope,
+      sources: [spoolSource('body', spool)],
+      reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
+      onPatients: patientLogger(deps.accessLog, context),
+      dryRun: deps.dryRun,
+    },
+  );
   if (unreadable > 0)
     throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');
   return document;

@@ -13,6 +13,8 @@ import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
 export interface ImportDependencies {
   db: Pool;
   limits?: SourceLimits;
+  /** URLs of modifier extensions and implicit rules that are understood; default none. */
+  understoodExtensions?: readonly string[] | undefined;
   /** Called in the transaction of each change of patients, for the exchange's outbox. */
   onPatientsChanged?: OnPatientsChanged;
 }
@@ -59,6 +61,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       report,
       onPatientsChanged: deps.onPatientsChanged,
       reach: request.reach ?? 'organisation',
+      understood: new Set(deps.understoodExtensions),
       dryRun: request.dryRun === true,
       onPatients: request.onPatients,
       unmapped,

@@ -38,11 +38,14 @@ Examples:
   gunzip -c export.ndjson.gz | npx interchange import --organisation 7f0c… --facility 91aa… - --json
   npx interchange import --organisation 7f0c… --facility 91aa… --dry-run bundle.json`;
 
-/** `onPatientsChanged` hands changed patients to the exchange's outbox, in the same transaction. */
-export function importCommand(
-  environment: CommandEnvironment,
-  onPatientsChanged?: OnPatientsChanged,
-): Command {
+export interface ImportCommandOptions {
+  /** Hands changed patients to the exchange's outbox, in the same transaction. */
+  onPatientsChanged?: OnPatientsChanged;
+  /** URLs of modifier extensions and implicit rules that are understood. */
+  understoodExtensions: () => readonly string[];
+}
+
+export function importCommand(environment: CommandEnvironment, parts: ImportCommandOptions): Command {
   return new Command('import')
     .description('take FHIR R4 records into the internal model of one facility')
     .argument('<path...>', 'files, folders, or - for standard input')
@@ -55,7 +58,7 @@ export function importCommand(
       const document = await environment.withSession(async (session) => {
         const scope = await requireFacility(session.db, options);
         return withConnections(session, options.workers, (db) =>
-          importWithProgress(environment, { db, scope, paths, options, onPatientsChanged }),
+          importWithProgress(environment, { db, scope, paths, options, parts }),
         );
       });
       const text = importText(document);
@@ -70,18 +73,18 @@ interface Work {
   scope: FacilityScope;
   paths: readonly string[];
   options: Options;
-  onPatientsChanged: OnPatientsChanged | undefined;
+  parts: ImportCommandOptions;
 }
 
 async function importWithProgress(
   environment: CommandEnvironment,
-  { db, scope, paths, options, onPatientsChanged }: Work,
+  { db, scope, paths, options, parts }: Work,
 ): Promise<ImportPathsDocument> {
   const shows = environment.stderr.isTTY === true && !environment.json;
   const bar = shows ? progressBar(environment.stderr) : undefined;
   try {
     return await importPaths(
-      { db, ...(onPatientsChanged === undefined ? {} : { onPatientsChanged }) },
+      { db, ...parts, understoodExtensions: parts.understoodExtensions() },
       {
         scope,
         paths,

@@ -17,6 +17,7 @@ import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createPauses } from '../source/pauses.ts';
 import { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
+import { reportedPath, requireUnderstood } from './understood.ts';
 
 /** A target that a resource cannot do without is not there, and may come with what is imported later. */
 export class TargetMissing extends Error {
@@ -35,6 +36,8 @@ export interface MapRequest {
   resolver: ReferenceResolver;
   /** True while targets that are not there may come with what is imported later. */
   moreToCome: boolean;
+  /** URLs of modifier extensions and implicit rules that are understood. */
+  understood: ReadonlySet<string>;
   entries: readonly { entry: UnitEntry; resource: JsonObject }[];
 }
 
@@ -82,6 +85,7 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
   const reader = ElementReader.of(resource, request.scope.timeZone);
   const context = new EntryMapContext(entry, request);
   try {
+    requireUnderstood(resource, reader.path, request.understood);
     const row = entry.importer.map(reader, context);
     if (context.pending) return false;
     outcome.rows.push(row);
@@ -98,11 +102,6 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
     else throw error;
   }
   return true;
-}
-
-/** A path that is safe to report: an element name that FHIR cannot have may carry anything. */
-function reportedPath(path: string): string {
-  return /^[A-Za-z0-9_.[\]]{1,200}$/.test(path) ? path : `${path.split('.')[0]}.(unknown element)`;
 }
 
 class EntryMapContext implements MapContext {

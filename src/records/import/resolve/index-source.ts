@@ -6,6 +6,7 @@
 
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { IMPORTERS } from '../map/importers.ts';
+import { requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
 import { type SourceLimits, sizeText } from '../source/limits.ts';
@@ -28,7 +29,8 @@ const BUNDLE_TYPES = ['transaction', 'batch', 'collection', 'searchset'];
 const REASONS = 20;
 
 export interface RejectedEntry {
-  entry: number;
+  /** Null where it concerns the Bundle itself. */
+  entry: number | null;
   resourceType?: string | undefined;
   reason: string;
 }
@@ -41,13 +43,13 @@ export type IndexedDocument =
 export async function indexBundle(
   spool: Spool,
   range: { start: number; end: number },
-  limits: SourceLimits,
+  { limits, understood }: { limits: SourceLimits; understood: ReadonlySet<string> },
 ): Promise<IndexedDocument> {
   const unit = new Unit();
   const rejected: RejectedEntry[] = [];
   const envelope = await readDocument(spool, range, limits, async (place, bytes) => {
     if (rejected.length >= REASONS) return;
-    await indexEntry(unit, { place, bytes, spool, rejected });
+    await indexEntry(unit, { place, bytes, spool, understood, rejected });
     if (unit.heldBytes > limits.maxIndexBytes)
       throw new SourceError(
         `has more ids, addresses and identifiers than fit into ${sizeText(limits.maxIndexBytes)}, the limit. Split it.`,
@@ -57,6 +59,11 @@ export async function indexBundle(
   if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document };
   if (!BUNDLE_TYPES.includes(String(document.type)))
     throw new SourceError(`is a Bundle whose type is none of ${BUNDLE_TYPES.join(', ')}`);
+  try {
+    requireUnderstood(document, 'Bundle', understood);
+  } catch (error) {
+    rejected.push({ entry: null, reason: reasonOf(error, '') });
+  }
   return { kind: 'bundle', unit, rejected };
 }
 
@@ -147,19 +154,26 @@ interface EntryAtHand {
   place: EntryRange;
   bytes: Buffer;
   spool: Spool;
+  understood: ReadonlySet<string>;
   rejected: RejectedEntry[];
 }
 
-async function indexEntry(unit: Unit, { place, bytes, spool, rejected }: EntryAtHand): Promise<void> {
+async function indexEntry(
+  unit: Unit,
+  { place, bytes, spool, understood, rejected }: EntryAtHand,
+): Promise<void> {
   let resourceType: string | undefined;
   try {
-    const seen = seenEntry(parseJson(decodeUtf8(bytes)));
+    const parsed = parseJson(decodeUtf8(bytes));
+    const seen = seenEntry(parsed);
     resourceType = seen.resourceType;
     const importer = IMPORTERS.get(resourceType);
     if (importer === undefined) {
       unit.addOther(seen);
       return;
     }
+    // The resource itself is looked at when it is taken.
+    requireUnderstood({ ...(parsed as JsonObject), resource: undefined }, 'Bundle.entry', understood);
     const id = recordIdOf(seen.resource, resourceType, seen.fullUrl);
     if (await isRepeated(unit, seen, id, spool)) count(unit.repeated, resourceType);
     else unit.add(place, seen, importer, id);

@@ -24,7 +24,7 @@ export async function importDocument(
   run: ImportRun,
   place: DocumentPlace,
 ): Promise<DocumentLeft | undefined> {
-  const indexed = await indexBundle(place.spool, place.range, run.limits);
+  const indexed = await indexBundle(place.spool, place.range, run);
   if (indexed.kind === 'resource') return importSingle(run, place, indexed.resource);
   for (const { entry, resourceType, reason } of indexed.rejected)
     reject(run, place, { entry, ...(resourceType === undefined ? {} : { resourceType }), reason });

@@ -30,6 +30,8 @@ export interface UnitRequest {
   resourceOf: (parsed: unknown) => JsonObject;
   /** True while targets that are not there may come with what is imported later. */
   moreToCome: boolean;
+  /** URLs of modifier extensions and implicit rules that are understood. */
+  understood: ReadonlySet<string>;
   /** Rejected resources after which it stops. */
   maxReasons: number;
 }
@@ -155,8 +157,8 @@ async function mapChunk(
       rejected.push({ entry, reason: 'The resource is nested too deeply, or has a number out of range' });
     }
   }
-  const { scope, unit, moreToCome } = request;
-  const mapped = await mapResources(client, { scope, unit, resolver, moreToCome, entries });
+  const { scope, unit, moreToCome, understood } = request;
+  const mapped = await mapResources(client, { scope, unit, resolver, moreToCome, understood, entries });
   return { ...mapped, rejected: [...rejected, ...mapped.rejected] };
 }
 

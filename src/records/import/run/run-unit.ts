@@ -38,6 +38,8 @@ export interface ImportRun {
   report: ImportReport;
   onPatientsChanged: OnPatientsChanged | undefined;
   reach: Reach;
+  /** URLs of modifier extensions and implicit rules that are understood. */
+  understood: ReadonlySet<string>;
   /** True when nothing is kept, and nobody told. */
   dryRun: boolean;
   onPatients: OnPatients | undefined;
@@ -70,11 +72,11 @@ export async function runUnit(
 }
 
 export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
-  const { scope, reach, dryRun, moreToCome } = run;
+  const { scope, reach, dryRun, moreToCome, understood } = run;
   if (part.unit.entries.length === 0) return { kind: 'done', gaveUp: [] };
   try {
     const outcome = await run.transaction(async (client) => {
-      const written = await importUnit(client, { scope, reach, dryRun, moreToCome, ...part });
+      const written = await importUnit(client, { scope, reach, dryRun, moreToCome, understood, ...part });
       if (written.rejected.length > 0 || written.waiting.length > 0) throw new UnitStopped(written);
       if (dryRun) return written;
       await announce(run, client, written);

@@ -1,0 +1,34 @@
+/**
+ * Elements that may change what the rest of a resource means: `modifierExtension` and `implicitRules`
+ * (https://hl7.org/fhir/R4/extensibility.html#modifierExtension, https://hl7.org/fhir/R4/resource.html#Resource).
+ * What carries one that is not understood must not be processed.
+ * Contract: IN-32.
+ */
+import { ResourceRejected } from '../../../fhir/reading/json-resource.ts';
+
+const REASON =
+  'is not understood, and may change what the rest means. Send the resource without it, or ask the operator to add its URL to IMPORT_UNDERSTOOD_EXTENSIONS.';
+
+/** Throws ResourceRejected when `value`, whose element path is `path`, has one whose URL is not in `understood`. */
+export function requireUnderstood(value: object, path: string, understood: ReadonlySet<string>): void {
+  // A list and not recursion: JSON may be nested deeper than the stack is.
+  const parts: { value: object; path: string }[] = [{ value, path }];
+  for (const part of parts)
+    for (const [name, child] of Object.entries(part.value)) {
+      const own = Array.isArray(part.value) ? part.path : `${part.path}.${name}`;
+      if (!Array.isArray(part.value) && !isUnderstood(name, child, understood))
+        throw new ResourceRejected(`${reportedPath(own)} ${REASON}`);
+      if (typeof child === 'object' && child !== null) parts.push({ value: child, path: own });
+    }
+}
+
+function isUnderstood(name: string, value: unknown, understood: ReadonlySet<string>): boolean {
+  if (name === 'implicitRules') return understood.has(String(value));
+  if (name !== 'modifierExtension') return true;
+  return Array.isArray(value) && value.length > 0 && value.every((item) => understood.has(String(item?.url)));
+}
+
+/** A path that is safe to report: an element name that FHIR cannot have may carry anything. */
+export function reportedPath(path: string): string {
+  return /^[A-Za-z0-9_.[\]]{1,200}$/.test(path) ? path : `${path.split('.')[0]}.(unknown element)`;
+}
