@@ -286,10 +286,10 @@ describe('around a publish', () => {
     const target = await addTarget(clinic, { base: server.base });
     await server.script({ kind: 'status', type: 'Observation', status: 422 });
     await assert.rejects(publish(clinic, { target: target.name }), /422/);
-    const [{ event, fhirServerId, errorCode } = {}] = lines.filter(
+    const [{ event, targetId, errorCode } = {}] = lines.filter(
       ({ event }) => event === 'publish.unrecorded',
     );
-    assert.deepEqual([event, fhirServerId, errorCode], ['publish.unrecorded', target.id, '57P01']);
+    assert.deepEqual([event, targetId, errorCode], ['publish.unrecorded', target.id, '57P01']);
   });
 
   test('a publish that lost its lease sends nothing more [PUB-32]', async () => {

@@ -2,6 +2,7 @@
  * SQL of FHIR servers. They belong to the operator: of one organisation, or of all (organisation_id null).
  * Contract: PUB-11, PUB-12.
  */
+import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -12,11 +13,10 @@ import type {
   IdPolicy,
   ReferencePolicy,
 } from './fhir-server.ts';
-import type { SealedServerSecret } from './fhir-server-secret.ts';
 
 /** A FHIR server with its secret as it is stored. */
 export interface StoredFhirServer extends FhirServer {
-  secret: SealedServerSecret | undefined;
+  secret: SealedSecret | undefined;
 }
 
 interface FhirServerRow {
@@ -120,7 +120,7 @@ export async function hasDefault(db: Queryable, organisationId: string | null): 
 export async function insertFhirServer(
   db: Queryable,
   { id, organisationId, isDefault }: Pick<FhirServer, 'id' | 'organisationId' | 'isDefault'>,
-  { settings, secret }: { settings: FhirServerSettings; secret: SealedServerSecret | undefined },
+  { settings, secret }: { settings: FhirServerSettings; secret: SealedSecret | undefined },
 ): Promise<void> {
   await db.query({
     text: `
@@ -135,7 +135,7 @@ export async function insertFhirServer(
 export async function updateFhirServer(
   db: Queryable,
   id: string,
-  { settings, secret }: { settings: FhirServerSettings; secret: SealedServerSecret | undefined },
+  { settings, secret }: { settings: FhirServerSettings; secret: SealedSecret | undefined },
 ): Promise<void> {
   await db.query({
     text: `
@@ -172,10 +172,10 @@ export async function setDefault(
 /** Of every server that has one. */
 export async function listFhirServerSecrets(
   db: Queryable,
-): Promise<(SealedServerSecret & { fhirServerId: string })[]> {
-  const { rows } = await db.query<SealedServerSecret & { fhirServerId: string }>({
+): Promise<(SealedSecret & { fhirServerId: string })[]> {
+  const { rows } = await db.query<SealedSecret & { fhirServerId: string }>({
     text: `
-      select id as "targetId", secret_id as id, sealed_secret as sealed
+      select id as "fhirServerId", secret_id as id, sealed_secret as sealed
       from publish_target
       where secret_id is not null
       order by id`,

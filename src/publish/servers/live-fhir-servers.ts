@@ -4,6 +4,7 @@
  */
 
 import { AddressRefusedError } from '../../outbound/outbound-address.ts';
+import { openSecret } from '../../outbound/sealed-secret.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { unavailable } from '../../platform/http/errors.ts';
 import type { PublishMetrics } from '../history/publish-metrics.ts';
@@ -11,7 +12,7 @@ import { createPublishBreaker, type PublishBreaker, type PublishBreakerSettings 
 import { createFhirClient, type FhirAnswer, type FhirClient, type FhirRequest } from '../send/fhir-client.ts';
 import { createLimit } from '../send/limit.ts';
 import type { StoredFhirServer } from './fhir-server.store.ts';
-import { openServerSecret } from './fhir-server-secret.ts';
+import { secretSealedFor } from './fhir-server-secrets.ts';
 
 export interface LiveFhirServer extends StoredFhirServer {
   /**
@@ -108,7 +109,7 @@ function serverOf(server: StoredFhirServer, secret: string | undefined): FhirCli
 export async function secretOf(keys: KeyRing, { id, secret }: StoredFhirServer): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   try {
-    return await openServerSecret(keys, id, secret);
+    return await openSecret(keys, secretSealedFor(id, secret.id), secret.sealed);
   } catch (cause) {
     const error = unavailable(
       'The secret of the target cannot be opened. Set it anew: interchange target rotate-secret.',

@@ -1,5 +1,6 @@
 /** What the operator does with FHIR servers: make, change, switch, remove (docs/publish.md). Contract: PUB-55. */
 import { randomUUID } from 'node:crypto';
+import { type SealedSecret, sealSecret } from '../../outbound/sealed-secret.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import { shareDataKeys } from '../../platform/crypto/data-key.store.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
@@ -22,7 +23,7 @@ import {
   type FhirServer,
   type FhirServerSettings,
 } from './fhir-server.ts';
-import { sealServerSecret } from './fhir-server-secret.ts';
+import { secretSealedFor } from './fhir-server-secrets.ts';
 import { forgetRecordedIds, hasRecordedIds } from './recorded-ids.store.ts';
 
 export interface FhirServerDependencies {
@@ -55,8 +56,7 @@ export async function createFhirServer(
   if (organisationId !== null) await requireOrganisation(db, organisationId);
   const id = randomUUID();
   await transaction(db, async (client) => {
-    const sealed =
-      secret === undefined ? undefined : await sealServerSecret({ db: client, keys }, id, secret);
+    const sealed = secret === undefined ? undefined : await sealFor({ db: client, keys }, id, secret);
     await requireFreeName(client, { organisationId, name: settings.name });
     // The first server is the default one.
     const isDefault = !(await hasDefault(client, organisationId));
@@ -92,8 +92,7 @@ export async function changeFhirServer(
     const keep = input.secret === undefined && settings.auth === before.auth;
     if (!keep) checkSecret(settings.auth, input.secret);
     const sealing = { db: client, keys };
-    const sealed =
-      input.secret === undefined ? undefined : await sealServerSecret(sealing, before.id, input.secret);
+    const sealed = input.secret === undefined ? undefined : await sealFor(sealing, before.id, input.secret);
     if (settings.name !== before.name) await requireFreeName(client, { ...which, name: settings.name });
     await settleIds(client, before, { base: settings.base, ids: input.ids });
     await updateFhirServer(client, before.id, { settings, secret: keep ? before.secret : sealed });
@@ -126,7 +125,7 @@ export async function rotateFhirServerSecret(
     const server = await requireFhirServer(client, which, true);
     if (server.auth === 'none') throw new CommandError(`The target ${server.name} has no authentication.`);
     checkSecret(server.auth, secret);
-    const sealed = await sealServerSecret({ db: client, keys }, server.id, secret);
+    const sealed = await sealFor({ db: client, keys }, server.id, secret);
     await updateFhirServer(client, server.id, { settings: server, secret: sealed });
     return requireFhirServer(client, which);
   });
@@ -174,4 +173,12 @@ function ofAuthentication(
 ): Partial<FhirServerSettings> {
   if (changes.auth === undefined || changes.auth === before.auth) return changes;
   return { authHeader: null, authUser: null, ...changes };
+}
+
+function sealFor(
+  sealing: Parameters<typeof sealSecret>[0],
+  fhirServerId: string,
+  text: string,
+): Promise<SealedSecret> {
+  return sealSecret(sealing, (id) => secretSealedFor(fhirServerId, id), text);
 }
