@@ -286,9 +286,7 @@ describe('around a publish', () => {
     const target = await addTarget(clinic, { base: server.base });
     await server.script({ kind: 'status', type: 'Observation', status: 422 });
     await assert.rejects(publish(clinic, { target: target.name }), /422/);
-    const [{ event, targetId, errorCode } = {}] = lines.filter(
-      ({ event }) => event === 'publish.unrecorded',
-    );
+    const [{ event, targetId, errorCode } = {}] = lines.filter(({ event }) => event === 'publish.unrecorded');
     assert.deepEqual([event, targetId, errorCode], ['publish.unrecorded', target.id, '57P01']);
   });
 
