@@ -1,7 +1,7 @@
 /**
  * The R4 vital-signs profiles (https://hl7.org/fhir/R4/observation-vitalsigns.html): required codes, one
  * category, fixed units, blood pressure as one Observation with both components. Pure.
- * Contract: FETCH-8, FETCH-9.
+ * Contract: FETCH-8, FETCH-9, FETCH-27.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { decimalText } from '../../fhir/json.ts';
@@ -142,7 +142,9 @@ interface Part {
 }
 
 function componentInUnits(component: Component): Part {
-  const { elements, notes } = measuredBy(component.code, component);
+  const loincCode = profileCode(component.code);
+  if (loincCode === undefined) return { component, notes: [] };
+  const { elements, notes } = measuredIn(loincCode, component, officialDisplay(loincCode) ?? loincCode);
   return { component: { ...component, ...elements }, notes };
 }
 

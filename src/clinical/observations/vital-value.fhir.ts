@@ -25,18 +25,19 @@ type Element = Readonly<Record<string, unknown>>;
 /**
  * The value of `element`, which the profile of `loincCode` describes. It is a `valueQuantity` in a unit that the
  * profile allows, with the source's own beside it where it was converted. Anything else makes no value of it: the
- * reason is given, and what was reported is kept as a note.
+ * reason is given, and what was reported is kept as a note, which names `part` of the Observation where it is of one.
  */
-export function measuredIn(loincCode: string, element: Element): Measured {
+export function measuredIn(loincCode: string, element: Element, part?: string): Measured {
   const name = valueName(element);
   if (name === undefined) return AS_IT_IS;
-  if (name !== 'valueQuantity') return asNote(element, UNSUPPORTED);
+  const noted = (reason: CodeableConcept) => asNote(element, { reason, part });
+  if (name !== 'valueQuantity') return noted(UNSUPPORTED);
   const source = element.valueQuantity as Quantity;
   const value = decimalText(source.value);
-  if (value === undefined) return asNote(element, (element.dataAbsentReason as CodeableConcept) ?? UNKNOWN);
+  if (value === undefined) return noted((element.dataAbsentReason as CodeableConcept) ?? UNKNOWN);
   const known = vitalQuantity(loincCode, { ...source, value });
   if (known === undefined) return AS_IT_IS;
-  if ('fault' in known) return asNote(element, UNSUPPORTED);
+  if ('fault' in known) return noted(UNSUPPORTED);
   const { converted, unit, system, code } = known;
   const comparator = source.comparator === undefined ? {} : { comparator: source.comparator };
   if (!converted)
@@ -49,14 +50,20 @@ export function measuredIn(loincCode: string, element: Element): Measured {
   return { elements: { valueQuantity: translated }, notes: [] };
 }
 
-/** Without its value, which becomes a note; `reason` is why. */
-export function asNote(element: Element, reason?: CodeableConcept): Measured {
+/** Without its value, which becomes a note; `reason` is why, `part` names the component that it is of. */
+export function asNote(
+  element: Element,
+  { reason, part }: { reason?: CodeableConcept; part?: string | undefined } = {},
+): Measured {
   const name = valueName(element);
   if (name === undefined) return AS_IT_IS;
   const text = valueText(element[name]);
   return {
     elements: { [name]: undefined, ...(reason === undefined ? {} : { dataAbsentReason: reason }) },
-    notes: text === '' ? [] : [{ text: `Reported as ${text}` }],
+    notes:
+      text === ''
+        ? []
+        : [{ text: part === undefined ? `Reported as ${text}` : `${part}: reported as ${text}` }],
   };
 }
 

@@ -293,7 +293,7 @@ describe('a vital sign as an Observation', () => {
         { code: loinc('8462-4'), ...measured(80, 'mmHg') },
       ],
     });
-    assert.deepEqual(resource.note, [{ text: 'Reported as 12 furlong' }]);
+    assert.deepEqual(resource.note, [{ text: 'Systolic blood pressure: reported as 12 furlong' }]);
     const [systolic] = resource.component as { valueQuantity?: unknown }[];
     assert.equal(systolic?.valueQuantity, undefined);
   });
@@ -317,7 +317,45 @@ describe('a vital sign as an Observation', () => {
       { code: loinc('8480-6'), ...text('about 120') },
       { code: loinc('8462-4'), ...measured(80, 'mmHg') },
     ];
-    requireConformant(vital('85354-9', { components }), 'Reported as about 120');
+    requireConformant(vital('85354-9', { components }), 'Systolic blood pressure: reported as about 120');
+  });
+
+  test('pressures without a unit are notes that say which pressure each is [FETCH-27]', () => {
+    const components = [
+      { code: loinc('8480-6'), valueType: 'Quantity' as const, valueNumber: new Decimal('101.36') },
+      { code: loinc('8462-4'), valueType: 'Quantity' as const, valueNumber: new Decimal('62.50') },
+    ];
+    const coding = (system: string, code: string, display: string) => ({
+      coding: [{ system, code, display }],
+    });
+    const dataAbsentReason = coding(
+      'http://terminology.hl7.org/CodeSystem/data-absent-reason',
+      'unsupported',
+      'Unsupported',
+    );
+    const resource = vital('85354-9', { components });
+    requireConformant(
+      resource,
+      'Systolic blood pressure: reported as 101.36',
+      'Diastolic blood pressure: reported as 62.50',
+    );
+    assert.deepEqual(resource, {
+      resourceType: 'Observation',
+      id: ID,
+      identifier: [{ system: `urn:uuid:${ORGANISATION}`, value: ID }],
+      status: 'final',
+      category: [
+        coding('http://terminology.hl7.org/CodeSystem/observation-category', 'vital-signs', 'Vital Signs'),
+      ],
+      code: loinc('85354-9'),
+      subject: { reference: `Patient/${PATIENT}` },
+      effectiveDateTime: '2024-05-01',
+      note: resource.note,
+      component: [
+        { code: loinc('8480-6'), dataAbsentReason },
+        { code: loinc('8462-4'), dataAbsentReason },
+      ],
+    });
   });
 
   test('of two systolic pressures the first is the component, the other a note', () => {

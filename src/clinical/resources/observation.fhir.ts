@@ -1,6 +1,6 @@
 /**
  * Observation (https://hl7.org/fhir/R4/observation.html): a laboratory result, a vital sign, or both (docs/adr/0040).
- * Pure: no clock, no I/O. Contract: HTTP-30.
+ * Pure: no clock, no I/O. Contract: HTTP-30, IN-33.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import type { Quantity } from '../../fhir/measured.ts';
@@ -167,6 +167,10 @@ function hasMeaning({ valueType, components, hasMember }: Meaning): boolean {
   return valueType !== undefined || components !== undefined || hasMember !== undefined;
 }
 
+/** R4 names obs-6 at both elements, and says of both that they are why a value is missing. */
+const BESIDE_A_VALUE =
+  'is there beside a value, which FHIR R4 forbids (invariant obs-6). Send one of them, the value or the reason';
+
 /**
  * Only where there is no value (R4 invariant obs-6). Where the source gave neither, the value is `unknown`, unless
  * the observation means something without one.
@@ -177,6 +181,10 @@ function absentReason(
   const kept = mappedConcept('data_absent_reason');
   return {
     ...kept,
+    read(reader, name, context) {
+      if (reader.has(name) && reader.choice('value') !== undefined) reader.fail(name, BESIDE_A_VALUE);
+      return kept.read(reader, name, context);
+    },
     write(output, name, record, context) {
       if (record.valueType !== undefined) return;
       if (record.dataAbsentReason !== undefined) kept.write(output, name, record, context);

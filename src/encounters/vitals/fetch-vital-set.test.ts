@@ -129,6 +129,47 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
     );
   });
 
+  test('a reason without a value is given back, of the sign and of each pressure [IN-33]', async () => {
+    const [rate, pressure] = ['7d000000-0000-4000-8000-0000000000a1', '7d000000-0000-4000-8000-0000000000a2'];
+    const coding = (system: string, code: string, display: string) => ({
+      coding: [{ system, code, display }],
+    });
+    const loinc = (code: string, display: string) => coding('http://loinc.org', code, display);
+    const reason = (code: string, display: string) =>
+      coding('http://terminology.hl7.org/CodeSystem/data-absent-reason', code, display);
+    const sign = (id: string, elements: object) => ({
+      resourceType: 'Observation',
+      id,
+      identifier: [{ system: 'https://clinic.example/signs', value: id }],
+      status: 'final',
+      category: [
+        coding('http://terminology.hl7.org/CodeSystem/observation-category', 'vital-signs', 'Vital Signs'),
+      ],
+      subject: { reference: `Patient/${PATIENT}` },
+      effectiveDateTime: '2024-07-01T10:00:00Z',
+      ...elements,
+    });
+    const signs = [
+      sign(rate, { code: loinc('8867-4', 'Heart rate'), dataAbsentReason: reason('masked', 'Masked') }),
+      sign(pressure, {
+        code: loinc('85354-9', 'Blood pressure panel with all children optional'),
+        component: [
+          { code: loinc('8480-6', 'Systolic blood pressure'), dataAbsentReason: reason('error', 'Error') },
+          {
+            code: loinc('8462-4', 'Diastolic blood pressure'),
+            dataAbsentReason: reason('not-performed', 'Not Performed'),
+          },
+        ],
+      }),
+    ];
+    for (const resource of signs) {
+      const { rejected } = await importJson(api.database.pool, tenant, JSON.stringify(resource));
+      assert.deepEqual(rejected, []);
+      const path = `/fhir/Observation/${resource.id}?purposeOfUse=TREATMENT`;
+      assert.deepEqual((await api.call(path, { token: account.token })).json, resource);
+    }
+  });
+
   test('a set that was emptied and came back is answered as it is now, not as it was [FETCH-22]', async () => {
     const sign = (time: string, status: string, value: number) =>
       importJson(

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Tenant } from '../../../../test-support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
 import { importJson } from '../../../../test-support/import-files.ts';
-import { countsOf } from '../../../../test-support/records/import.ts';
+import { countsOf, lines } from '../../../../test-support/records/import.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
 import { facilityRecordId, recordId } from '../resolve/record-id.ts';
 
@@ -25,6 +25,12 @@ const report = (more: object) => ({
   ...more,
 });
 
+const BESIDE_A_VALUE =
+  'is there beside a value, which FHIR R4 forbids (invariant obs-6). Send one of them, the value or the reason';
+const MASKED = {
+  coding: [{ system: 'http://terminology.hl7.org/CodeSystem/data-absent-reason', code: 'masked' }],
+};
+
 describe('clinical records that are refused', () => {
   let database: TestDatabase;
   let tenant: Tenant;
@@ -42,6 +48,33 @@ describe('clinical records that are refused', () => {
     const { rejected } = await importJson(database.pool, tenant, JSON.stringify(resource));
     return rejected[0]?.reason;
   };
+
+  test('a value with a reason why it is missing [IN-33]', async () => {
+    const both = { valueQuantity: { value: 0, unit: 'g/dL' }, dataAbsentReason: MASKED };
+    const resources = [
+      observation(both),
+      observation({ id: 'o2', component: [{ code: { text: 'x' }, ...both }] }),
+      observation({ id: 'o3', valueString: 'x', dataAbsentReason: MASKED }),
+      observation({ id: 'o4', dataAbsentReason: MASKED }),
+    ];
+    const rejected = ['dataAbsentReason', 'component.dataAbsentReason', 'dataAbsentReason'];
+    assert.deepEqual(await importJson(database.pool, tenant, lines(resources)), {
+      files: 1,
+      bundles: 0,
+      resources: { Observation: 1 },
+      notTaken: {},
+      rejected: rejected.map((path, index) => ({
+        file: 'source 1',
+        entry: index + 1,
+        resourceType: 'Observation',
+        reason: `Observation.${path} ${BESIDE_A_VALUE}`,
+      })),
+      rejectedCount: 3,
+      unchanged: {},
+      notKept: [{ element: 'Observation.id', count: 1, file: 'source 1', entry: 4 }],
+      unresolved: [],
+    });
+  });
 
   for (const [name, resource, reason] of [
     [
