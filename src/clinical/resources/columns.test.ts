@@ -6,10 +6,22 @@ import type { Column } from '../description/element.ts';
 import { DIAGNOSTIC_REPORT } from './diagnostic-report.fhir.ts';
 import { ENCOUNTER } from './encounter.fhir.ts';
 import { IMAGING_STUDY } from './imaging-study.fhir.ts';
+import { LOCATION } from './location.fhir.ts';
 import { OBSERVATION } from './observation.fhir.ts';
+import { ORGANIZATION } from './organization.fhir.ts';
+import { PRACTITIONER } from './practitioner.fhir.ts';
 import { SERVICE_REQUEST } from './service-request.fhir.ts';
 
-const DESCRIPTIONS = [ENCOUNTER, SERVICE_REQUEST, OBSERVATION, DIAGNOSTIC_REPORT, IMAGING_STUDY];
+const DESCRIPTIONS = [
+  ORGANIZATION,
+  LOCATION,
+  PRACTITIONER,
+  ENCOUNTER,
+  SERVICE_REQUEST,
+  OBSERVATION,
+  DIAGNOSTIC_REPORT,
+  IMAGING_STUDY,
+];
 
 /** Columns that every record has, and those that are filled by something else than an import. */
 const OF_EVERY_RECORD = ['id', 'version', 'content_digest', 'created_at', 'updated_at'];

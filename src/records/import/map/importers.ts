@@ -3,55 +3,24 @@
  * Contract: IN-5.
  */
 
-import type { Description, RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
+import type { Description, RecordRow } from '../../../clinical/description/describe.ts';
 import type { DescribedType } from '../../../clinical/description/r4-elements.ts';
 import { DIAGNOSTIC_REPORT } from '../../../clinical/resources/diagnostic-report.fhir.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 import { IMAGING_STUDY } from '../../../clinical/resources/imaging-study.fhir.ts';
+import { LOCATION } from '../../../clinical/resources/location.fhir.ts';
 import { OBSERVATION } from '../../../clinical/resources/observation.fhir.ts';
+import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
+import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
-import { locationFromFhir } from '../resources/location.from-fhir.ts';
-import { organizationFromFhir } from '../resources/organization.from-fhir.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
-import { practitionerFromFhir } from '../resources/practitioner.from-fhir.ts';
-import { LOCATION, ORGANIZATION, PRACTITIONER } from '../write/record-tables.ts';
 import { writeRecords } from '../write/write-records.ts';
 import type { ResourceImporter } from './resource-importer.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
-
-const organization: RowImporter = {
-  type: 'Organization',
-  order: 10,
-  shared: true,
-  lookup: directoryLookup('Organization', 'provider_organisation'),
-  tables: [ORGANIZATION],
-  map: inDirectory(organizationFromFhir),
-  write: writeTo(ORGANIZATION),
-};
-
-const location: RowImporter = {
-  type: 'Location',
-  order: 20,
-  shared: true,
-  lookup: directoryLookup('Location', 'location'),
-  tables: [LOCATION],
-  map: inDirectory(locationFromFhir),
-  write: writeTo(LOCATION),
-};
-
-const practitioner: RowImporter = {
-  type: 'Practitioner',
-  order: 30,
-  shared: true,
-  lookup: directoryLookup('Practitioner', 'practitioner'),
-  tables: [PRACTITIONER],
-  map: inDirectory(practitionerFromFhir),
-  write: writeTo(PRACTITIONER),
-};
 
 const encounter: RowImporter = {
   type: 'Encounter',
@@ -68,9 +37,9 @@ const encounter: RowImporter = {
 /** Add a type here (see `resource-importer.ts`). */
 export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
   [
-    organization,
-    location,
-    practitioner,
+    directoryRecord(ORGANIZATION, 10),
+    directoryRecord(LOCATION, 20),
+    directoryRecord(PRACTITIONER, 30),
     patientImporter,
     encounter,
     clinicalRecord(SERVICE_REQUEST, { order: 60, kind: 'orders' }),
@@ -79,6 +48,22 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
     clinicalRecord(DIAGNOSTIC_REPORT, { order: 90, kind: 'reports' }),
   ].map((importer) => [importer.type, importer as ResourceImporter]),
 );
+
+/** What the facilities of an organisation share, but for patients. */
+function directoryRecord(
+  { resourceType, table, read }: Description<DescribedType, never>,
+  order: number,
+): RowImporter {
+  return {
+    type: resourceType,
+    order,
+    shared: true,
+    lookup: directoryLookup(resourceType, table.name),
+    tables: [table],
+    map: read,
+    write: (rows, context) => writeRecords(context, { table, rows }),
+  };
+}
 
 /** What belongs to orders and vital sets, and is put into them at the end. */
 function clinicalRecord(
@@ -98,17 +83,4 @@ function clinicalRecord(
     },
     finish: groupRecords,
   };
-}
-
-/** A record under an id that is no UUID is the facility's own; every facility finds the others. */
-function inDirectory(map: RowImporter['map']): RowImporter['map'] {
-  return (resource, context) => {
-    const row = map(resource, context);
-    const facilityId = context.hasOwnId ? context.scope.facilityId : undefined;
-    return { ...row, values: { ...row.values, source_facility_id: facilityId } };
-  };
-}
-
-function writeTo(table: RecordTable): RowImporter['write'] {
-  return (rows, context) => writeRecords(context, { table, rows });
 }

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { Target } from '../../../clinical/description/read-context.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
+import { LOCATION } from '../../../clinical/resources/location.fhir.ts';
+import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
+import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { locationFromFhir } from './location.from-fhir.ts';
-import { organizationFromFhir } from './organization.from-fhir.ts';
 import { patientFromFhir } from './patient.from-fhir.ts';
-import { practitionerFromFhir } from './practitioner.from-fhir.ts';
 
 const ID = '0a1b2c3d-0000-4000-8000-000000000001';
 const TARGET = '0a1b2c3d-0000-4000-8000-000000000002';
@@ -334,7 +334,7 @@ test('Practitioner, Organization and Location [IN-5]', () => {
   const identifier = [{ system: 'urn:n', value: '1' }];
   const telecom = [{ system: 'phone', value: '5' }];
   const where = { city: 'Lagos' };
-  const doctor = map(practitionerFromFhir, {
+  const doctor = map(PRACTITIONER.read, {
     resourceType: 'Practitioner',
     active: true,
     identifier,
@@ -363,7 +363,7 @@ test('Practitioner, Organization and Location [IN-5]', () => {
     children: { directory_identifier: [{ position: 0, system: 'urn:n', value: '1' }] },
   });
 
-  const organization = map(organizationFromFhir, {
+  const organization = map(ORGANIZATION.read, {
     resourceType: 'Organization',
     active: true,
     identifier,
@@ -382,7 +382,7 @@ test('Practitioner, Organization and Location [IN-5]', () => {
 
   const notKept: string[] = [];
   const location = map(
-    locationFromFhir,
+    LOCATION.read,
     `{"resourceType":"Location","status":"active","name":"Ward","address":{"city":"Lagos"},
       "position":{"longitude":3.40,"latitude":6.450},
       "managingOrganization":{"reference":"Organization/t","display":"Hospital"}}`,

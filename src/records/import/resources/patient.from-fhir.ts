@@ -1,6 +1,7 @@
 /** Patient (https://hl7.org/fhir/R4/patient.html) as rows. */
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
+import type { Identifier } from '../../../fhir/coded.ts';
 import type { ContactPoint, HumanName } from '../../../fhir/person.ts';
 import {
   address,
@@ -17,7 +18,6 @@ import {
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { patientSearchKeys, sortName } from '../../../patients/search-key.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { identifierRows } from '../write/directory-identifiers.ts';
 
 export function patientFromFhir(patient: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
   const names = list(patient.children('name').map(humanName)) ?? [];
@@ -76,4 +76,17 @@ function contact(reader: ElementReader) {
     gender: reader.code('gender', GENDERS),
     period: optional(reader.child('period'), period),
   });
+}
+
+/** Identifiers as rows, in their order. */
+function identifierRows(identifiers: readonly Identifier[]): Record<string, unknown>[] {
+  return identifiers.map(({ use, type, system, value, period }, position) => ({
+    position,
+    use,
+    type,
+    system,
+    value,
+    period_start: period?.start,
+    period_end: period?.end,
+  }));
 }

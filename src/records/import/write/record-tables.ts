@@ -2,60 +2,11 @@
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { ChildTable, Column } from '../../../clinical/description/element.ts';
-import { directoryIdentifiers } from './directory-identifiers.ts';
 
 const PERIOD: readonly Column[] = [
   ['period_start', 'text'],
   ['period_end', 'text'],
 ];
-
-export const ORGANIZATION: RecordTable = {
-  name: 'provider_organisation',
-  reach: 'organisation',
-  columns: [
-    ['source_facility_id', 'uuid'],
-    ['active', 'boolean'],
-    ['name', 'text'],
-    ['type', 'jsonb'],
-    ['telecom', 'jsonb'],
-    ['address', 'jsonb'],
-  ],
-  children: [directoryIdentifiers('Organization')],
-};
-
-export const LOCATION: RecordTable = {
-  name: 'location',
-  reach: 'organisation',
-  columns: [
-    ['source_facility_id', 'uuid'],
-    ['status', 'text'],
-    ['name', 'text'],
-    ['type', 'jsonb'],
-    ['telecom', 'jsonb'],
-    ['address', 'jsonb'],
-    ['longitude', 'numeric'],
-    ['latitude', 'numeric'],
-    ['managing_organisation_id', 'uuid'],
-  ],
-  children: [directoryIdentifiers('Location')],
-};
-
-export const PRACTITIONER: RecordTable = {
-  name: 'practitioner',
-  reach: 'organisation',
-  columns: [
-    ['source_facility_id', 'uuid'],
-    ['active', 'boolean'],
-    ['gender', 'text'],
-    ['birth_date', 'text'],
-    ['display', 'text'],
-    ['name', 'jsonb'],
-    ['telecom', 'jsonb'],
-    ['address', 'jsonb'],
-    ['qualification', 'jsonb'],
-  ],
-  children: [directoryIdentifiers('Practitioner')],
-};
 
 export const PATIENT: RecordTable = {
   name: 'patient',

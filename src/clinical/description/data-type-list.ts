@@ -1,0 +1,122 @@
+/**
+ * A list of one data type, such as the names of a patient: each item is a row of a table of its own, and the record has
+ * the items in FHIR's shape.
+ */
+import { list, identifier as readIdentifier } from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import type { ChildTable, Column, Element, Values } from './element.ts';
+import type { DescribedType, R4Element } from './r4-elements.ts';
+
+/** SQL type of the column of an element. A Period has two columns, one for each end. */
+type ColumnType = 'text' | 'text[]' | 'integer' | 'jsonb' | 'Period';
+
+interface DataType<Value extends object> {
+  read: (item: ElementReader) => Value | undefined;
+  /** In the order of the columns, on which the digest of a record's content depends. */
+  columns: Readonly<Record<string, ColumnType>>;
+}
+
+interface DataTypeInput<Value, Type extends DescribedType, Kept extends R4Element<Type>> {
+  read: (item: ElementReader) => Value | undefined;
+  columns: Record<Kept, ColumnType>;
+  /** Each element that has no column, with the reason. */
+  notKept: Record<Exclude<R4Element<Type>, Kept>, string>;
+}
+
+export const IDENTIFIER = dataType('Identifier', {
+  read: readIdentifier,
+  columns: { use: 'text', type: 'jsonb', system: 'text', value: 'text', period: 'Period' },
+  notKept: { assigner: 'the system says who gave it' },
+});
+
+function dataType<Value extends object, Type extends DescribedType, Kept extends R4Element<Type>>(
+  _type: Type,
+  { read, columns }: DataTypeInput<Value, Type, Kept>,
+): DataType<Value> {
+  return { read, columns };
+}
+
+interface Table<Name extends string> {
+  table: string;
+  /** Column that holds the id of the record. */
+  parent: string;
+  /** Of the table in the select list. */
+  alias: string;
+  /** Of the record. */
+  member: Name;
+  /** Columns with one fixed value, for a table that several kinds of records share. */
+  fixed?: Readonly<Record<string, string>>;
+}
+
+export function dataTypeList<const Name extends string, Value extends object>(
+  { read, columns }: DataType<Value>,
+  { table: name, parent, alias, member, fixed }: Table<Name>,
+): Element<{ [Key in Name]?: Value[] }> {
+  const elements = Object.entries(columns);
+  const table: ChildTable = {
+    name,
+    parent,
+    ...(fixed === undefined ? {} : { fixed }),
+    columns: [['position', 'smallint'], ...elements.flatMap(([element, type]) => columnsOf(element, type))],
+  };
+  const pairs = elements.map(([element, type]) => `'${element}', ${sqlOf(alias, element, type)}`);
+  return {
+    columns: [],
+    tables: [table],
+    fields(owner) {
+      const conditions = [
+        `${alias}.organisation_id = $1`,
+        ...Object.entries(fixed ?? {}).map(([column, value]) => `${alias}.${column} = '${value}'`),
+        `${alias}.${parent} = ${owner.alias}.${owner.id}`,
+      ];
+      const item = `json_strip_nulls(json_build_object(${pairs.join(', ')}))`;
+      const sql = `(select json_agg(${item} order by ${alias}.position) from ${name} ${alias} where ${conditions.join(' and ')})`;
+      return [{ name: member, sql }];
+    },
+    read(reader, elementName) {
+      const items = list(reader.children(elementName).map(read)) ?? [];
+      return {
+        values: {},
+        children: { [name]: items.map((item, position) => rowOf(item, position, columns)) },
+      };
+    },
+    write: (output, elementName, record) => {
+      const items = record[member];
+      if (items !== undefined && items !== null && items.length > 0) output.json(elementName, items);
+    },
+  };
+}
+
+function columnsOf(element: string, type: ColumnType): Column[] {
+  const column = columnName(element);
+  if (type !== 'Period') return [[column, type]];
+  return [
+    [`${column}_start`, 'text'],
+    [`${column}_end`, 'text'],
+  ];
+}
+
+function sqlOf(alias: string, element: string, type: ColumnType): string {
+  const column = `${alias}.${columnName(element)}`;
+  if (type === 'text[]') return `nullif(${column}, '{}')`;
+  if (type !== 'Period') return column;
+  const [start, end] = [`${column}_start`, `${column}_end`];
+  return `case when coalesce(${start}, ${end}) is not null then json_build_object('start', ${start}, 'end', ${end}) end`;
+}
+
+function rowOf(item: object, position: number, columns: DataType<object>['columns']): Values {
+  const row: Record<string, unknown> = { position };
+  for (const [element, type] of Object.entries(columns)) {
+    const value = (item as Readonly<Record<string, unknown>>)[element];
+    if (value === undefined) continue;
+    const column = columnName(element);
+    if (type !== 'Period') row[column] = value;
+    else for (const [bound, at] of Object.entries(value as object)) row[`${column}_${bound}`] = at;
+  }
+  return row;
+}
+
+/** `postalCode` → `postal_code`. */
+function columnName(element: string): string {
+  return element.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,60 @@
+/** Practitioner (https://hl7.org/fhir/R4/practitioner.html). */
+import type { CodeableConcept, Identifier, Period } from '../../fhir/coded.ts';
+import { displayName, type HumanName } from '../../fhir/person.ts';
+import {
+  address,
+  codeableConcept,
+  compact,
+  contactPoint,
+  GENDERS,
+  humanName,
+  identifier,
+  list,
+  optional,
+  period,
+} from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { describeResource } from '../description/describe.ts';
+import { directoryIdentifiers, sourceFacility } from '../description/directory.ts';
+import { onlyStored } from '../description/element.ts';
+import { boolean, code, date, jsonList } from '../description/kinds.ts';
+
+export const PRACTITIONER = describeResource('Practitioner', {
+  table: 'practitioner',
+  reach: 'organisation',
+  elements: {
+    active: boolean('active'),
+    gender: code('gender', GENDERS),
+    birthDate: date('birth_date'),
+    /** What references to the person say. */
+    display: onlyStored(
+      'display',
+      'text',
+      ({ values }) => displayName((values.name ?? []) as HumanName[]) ?? undefined,
+    ),
+    name: jsonList('name', humanName),
+    telecom: jsonList('telecom', contactPoint),
+    address: jsonList('address', address),
+    qualification: jsonList('qualification', qualification),
+    identifier: directoryIdentifiers('Practitioner'),
+    sourceFacilityId: sourceFacility(),
+  },
+  notKept: {
+    photo: 'images are not held',
+    communication: 'no column holds it yet',
+  },
+});
+
+interface Qualification {
+  identifier?: Identifier[];
+  code?: CodeableConcept;
+  period?: Period;
+}
+
+function qualification(reader: ElementReader): Qualification | undefined {
+  return compact<Qualification>({
+    identifier: list(reader.children('identifier').map(identifier)),
+    code: optional(reader.child('code'), codeableConcept),
+    period: optional(reader.child('period'), period),
+  });
+}
