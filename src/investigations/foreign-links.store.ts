@@ -50,16 +50,21 @@ function pointersTo(type: string, column: string): string {
       where pointer ->> 'type' = '${type}'`;
 }
 
-function pointerLink(element: string, from: keyof LinkSources, column: string, type: string): Link {
-  const to = POINTED_AT[type] ?? '';
-  return { element, from, to, targets: pointersTo(type, column) };
+function pointerLink(
+  element: string,
+  from: keyof LinkSources,
+  column: string,
+  type: keyof typeof POINTED_AT,
+): Link {
+  return { element, from, to: POINTED_AT[type], targets: pointersTo(type, column) };
 }
 
-const POINTED_AT: Readonly<Record<string, string>> = {
+const POINTED_AT = {
   ServiceRequest: 'investigation_order',
+  DiagnosticReport: 'investigation_report',
   ImagingStudy: 'imaging_study',
   Observation: 'observation',
-};
+} as const;
 
 function encounterLink(element: string, from: keyof LinkSources): Link {
   return { element, from, to: 'encounter', targets: 'select source.encounter_id as target' };
@@ -84,6 +89,11 @@ const LINKS: readonly Link[] = [
   pointerLink('Observation.derivedFrom', 'observations', 'derived_from', 'ImagingStudy'),
   pointerLink('Observation.partOf', 'observations', 'part_of', 'ImagingStudy'),
   pointerLink('ServiceRequest.basedOn', 'orders', 'based_on', 'ServiceRequest'),
+  pointerLink('ServiceRequest.replaces', 'orders', 'replaces', 'ServiceRequest'),
+  pointerLink('ServiceRequest.reasonReference', 'orders', 'reason_reference', 'Observation'),
+  pointerLink('ServiceRequest.reasonReference', 'orders', 'reason_reference', 'DiagnosticReport'),
+  pointerLink('ImagingStudy.reasonReference', 'studies', 'reason_reference', 'Observation'),
+  pointerLink('ImagingStudy.reasonReference', 'studies', 'reason_reference', 'DiagnosticReport'),
 ];
 
 /** Parameters of the sets, by place. */

@@ -5,8 +5,8 @@ import type { Pool } from '../../platform/db/database.ts';
 import { HttpError } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationOfConnection } from '../connections/connection.store.ts';
-import { goodCallbackSecrets } from '../connections/connection-secret.store.ts';
-import { makeSecret, openSecret, type SealedSecret } from '../connections/connection-secret.ts';
+import { goodCallbackSecrets, type SealedConnectionSecret } from '../connections/connection-secret.store.ts';
+import { makeConnectionSecret, openConnectionSecret } from '../connections/connection-secret.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { matchingSecret } from '../signing/callback-signature.ts';
 import { type CallbackConnection, callbackConnection } from './callback.store.ts';
@@ -38,7 +38,9 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
   const decoy = { organisationId: randomUUID(), connectionId: randomUUID() };
   const decoyKeys = createKeyRing(randomBytes(32));
   const decoys = Promise.all(
-    Array.from({ length: MIN_SECRETS }, () => makeSecret({ db, keys: decoyKeys }, decoy, 'callback')),
+    Array.from({ length: MIN_SECRETS }, () =>
+      makeConnectionSecret({ db, keys: decoyKeys }, decoy, 'callback'),
+    ),
   );
   return async ({ connectionId, headers, body, now }) => {
     const asked = isUuid(connectionId) ? connectionId : decoy.connectionId;
@@ -50,18 +52,20 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
     ]);
     const secrets = await Promise.all([
       ...good.map((secret) => openOrNone(keys, key, secret)),
-      ...(await decoys).slice(good.length).map(({ stored }) => openSecret(decoyKeys, decoy, stored)),
+      ...(await decoys)
+        .slice(good.length)
+        .map(({ stored }) => openConnectionSecret(decoyKeys, decoy, stored)),
     ]);
     const found = matchingSecret(headers[connection?.callbackHeader ?? 'x-signature'], body, secrets);
-    const secret: SealedSecret | undefined = good[found];
+    const secret: SealedConnectionSecret | undefined = good[found];
     if (connection === undefined || secret === undefined) throw refused();
     return { key, connection, secretId: secret.id };
   };
 }
 
 /** A secret whose row cannot be read matches nothing: the answer is the 401 of any other. */
-function openOrNone(keys: KeyRing, key: ConnectionKey, secret: SealedSecret): Promise<string> {
-  return openSecret(keys, key, secret).catch(() => randomUUID());
+function openOrNone(keys: KeyRing, key: ConnectionKey, secret: SealedConnectionSecret): Promise<string> {
+  return openConnectionSecret(keys, key, secret).catch(() => randomUUID());
 }
 
 function refused(): HttpError {

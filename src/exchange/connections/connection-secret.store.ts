@@ -1,13 +1,21 @@
 /** SQL of the sealed secrets of connections. Contract: EXC-48. */
+
+import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import type { SealedSecret } from './connection-secret.ts';
+
+export type SecretDirection = 'outbound' | 'callback';
+
+/** A secret of a connection as it is stored. */
+export interface SealedConnectionSecret extends SealedSecret {
+  direction: SecretDirection;
+}
 
 export async function insertSecret(
   db: Queryable,
   key: ConnectionKey,
-  secret: SealedSecret,
+  secret: SealedConnectionSecret,
   createdAt: Date,
 ): Promise<void> {
   await db.query({
@@ -42,7 +50,11 @@ export type ActiveFrom = string;
 export async function succeedOutboundSecret(
   db: Queryable,
   key: ConnectionKey,
-  { secret, createdAt, activeFrom }: { secret: SealedSecret; createdAt: Date; activeFrom: ActiveFrom },
+  {
+    secret,
+    createdAt,
+    activeFrom,
+  }: { secret: SealedConnectionSecret; createdAt: Date; activeFrom: ActiveFrom },
 ): Promise<{ activeFrom: Date | null; removed: boolean }> {
   const { organisationId, connectionId } = key;
   const { rowCount } = await db.query({
@@ -108,14 +120,14 @@ export async function activateOutboundSecret(db: Queryable, key: ConnectionKey):
 }
 
 /** An outbound secret that signs now, or will. */
-export interface SigningSecret extends SealedSecret {
+export interface SigningSecret extends SealedConnectionSecret {
   /** Null: now, by the clock of the database. */
   activeFrom: Date | null;
 }
 
 /** The outbound secret that signs now and the one that will at a known time, the latest first. */
 export async function signingSecrets(db: Queryable, key: ConnectionKey): Promise<SigningSecret[]> {
-  const { rows } = await db.query<SealedSecret & { active_from: Date; active: boolean }>({
+  const { rows } = await db.query<SealedConnectionSecret & { active_from: Date; active: boolean }>({
     name: 'exchange-secret-signing',
     text: `
       select id, direction, sealed, active_from, active_from <= now() as active
@@ -139,8 +151,8 @@ export async function goodCallbackSecrets(
   db: Queryable,
   key: ConnectionKey,
   now: Date,
-): Promise<SealedSecret[]> {
-  const { rows } = await db.query<SealedSecret>({
+): Promise<SealedConnectionSecret[]> {
+  const { rows } = await db.query<SealedConnectionSecret>({
     name: 'exchange-secret-good',
     text: `
       select id, direction, sealed
@@ -176,8 +188,8 @@ export async function noteSecretUse(
 }
 
 /** Of every connection of every organisation. */
-export async function listSecrets(db: Queryable): Promise<(ConnectionKey & SealedSecret)[]> {
-  const { rows } = await db.query<ConnectionKey & SealedSecret>({
+export async function listSecrets(db: Queryable): Promise<(ConnectionKey & SealedConnectionSecret)[]> {
+  const { rows } = await db.query<ConnectionKey & SealedConnectionSecret>({
     text: `
       select organisation_id as "organisationId", connection_id as "connectionId", id, direction, sealed
       from exchange_secret

@@ -3,7 +3,7 @@
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
-import type { SecretDirection } from './connection-secret.ts';
+import type { SecretDirection } from './connection-secret.store.ts';
 
 export interface ConnectionSettings {
   name: string;

@@ -9,7 +9,7 @@ import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { insertConnection } from './connection.store.ts';
 import { type AddressAuthor, type ConnectionSettings, checkSettings } from './connection.ts';
 import { insertSecret } from './connection-secret.store.ts';
-import { makeSecret } from './connection-secret.ts';
+import { makeConnectionSecret } from './connection-secret.ts';
 
 export interface ConnectionDependencies {
   db: Pool;
@@ -50,8 +50,8 @@ export async function createConnection(
   const settings = checkSettings(given, author.reach);
   const { outbound, callback } = await transaction(db, async (client) => {
     const sealing = { db: client, keys };
-    const outbound = await makeSecret(sealing, key, 'outbound');
-    const callback = await makeSecret(sealing, key, 'callback');
+    const outbound = await makeConnectionSecret(sealing, key, 'outbound');
+    const callback = await makeConnectionSecret(sealing, key, 'callback');
     await insertConnection(client, key, { ...settings, operatorAddress: author.operatorAddress });
     await insertSecret(client, key, outbound.stored, now);
     await insertSecret(client, key, callback.stored, now);

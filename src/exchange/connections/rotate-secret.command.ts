@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { parsedTime } from '../review/command-time.ts';
 import { ConnectionSettingError } from './connection.ts';
-import type { SecretDirection } from './connection-secret.ts';
+import type { SecretDirection } from './connection-secret.store.ts';
 import { printConnection, requireConnection, unknownConnection } from './named-connection.ts';
 import {
   activateSecret,

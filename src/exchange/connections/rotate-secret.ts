@@ -11,9 +11,10 @@ import {
   activateOutboundSecret,
   endCallbackSecrets,
   insertSecret,
+  type SecretDirection,
   succeedOutboundSecret,
 } from './connection-secret.store.ts';
-import { makeSecret, type SecretDirection } from './connection-secret.ts';
+import { makeConnectionSecret } from './connection-secret.ts';
 import { type ConnectionDependencies, callbackUrl } from './create-connection.ts';
 
 export interface SecretRotation {
@@ -87,7 +88,7 @@ async function rotateOutbound(
   { keys, now }: RotateDependencies,
   { key, activeFrom }: { key: ConnectionKey; activeFrom: ActiveFrom },
 ): Promise<Partial<RotatedSecrets>> {
-  const { text, stored } = await makeSecret({ db: client, keys }, key, 'outbound');
+  const { text, stored } = await makeConnectionSecret({ db: client, keys }, key, 'outbound');
   const succeeded = await succeedOutboundSecret(client, key, { secret: stored, createdAt: now, activeFrom });
   return {
     outboundSecret: text,
@@ -101,7 +102,7 @@ async function rotateCallback(
   { keys, now }: RotateDependencies,
   { key, overlapSeconds }: { key: ConnectionKey; overlapSeconds: number },
 ): Promise<Partial<RotatedSecrets>> {
-  const { text, stored } = await makeSecret({ db: client, keys }, key, 'callback');
+  const { text, stored } = await makeConnectionSecret({ db: client, keys }, key, 'callback');
   const goodUntil = new Date(now.getTime() + overlapSeconds * 1_000);
   await endCallbackSecrets(client, key, goodUntil);
   await insertSecret(client, key, stored, now);

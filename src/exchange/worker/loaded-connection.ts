@@ -4,7 +4,7 @@ import { createBatcher } from '../../platform/db/batch.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { type AddressSettings, reachOf } from '../connections/connection.ts';
 import { noteSecretUse, signingSecrets } from '../connections/connection-secret.store.ts';
-import { openSecret } from '../connections/connection-secret.ts';
+import { openConnectionSecret } from '../connections/connection-secret.ts';
 import { type SendSettings, sendSettings } from '../queue/connection-state.store.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { type Permit, type PermitRequest, permits } from '../queue/send-permit.store.ts';
@@ -45,7 +45,7 @@ export async function loadConnection(
   const secrets = await Promise.all(
     (await signingSecrets(db, key)).map(async (stored) => ({
       ...stored,
-      text: await openSecret(keys, key, stored),
+      text: await openConnectionSecret(keys, key, stored),
       usedMs: Number.NEGATIVE_INFINITY,
     })),
   );

@@ -198,7 +198,10 @@ export function publishRoute(
         ),
       },
       409: { description: 'The record was given to another patient meanwhile. Nothing was sent.' },
-      422: { description: 'Local codes without a standard code, each one named.' },
+      422: {
+        description:
+          'Local codes without a standard code, each one named; or the record is too large for one answer.',
+      },
       502: { description: 'The target did not take everything; publishing again goes on from there.' },
       503: { description: 'No target is configured, or a publish of the same records is under way.' },
     },

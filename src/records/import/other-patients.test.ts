@@ -71,6 +71,27 @@ describe('records of different patients', () => {
     ['Observation.derivedFrom', study('x', 'b'), result('r', 'a', { derivedFrom: refer('ImagingStudy/x') })],
     ['Observation.partOf', study('x', 'b'), result('r', 'a', { partOf: refer('ImagingStudy/x') })],
     ['ServiceRequest.basedOn', order('x', 'b'), order('r', 'a', { basedOn: refer('ServiceRequest/x') })],
+    ['ServiceRequest.replaces', order('x', 'b'), order('r', 'a', { replaces: refer('ServiceRequest/x') })],
+    [
+      'ServiceRequest.reasonReference',
+      result('x', 'b'),
+      order('r', 'a', { reasonReference: refer('Observation/x') }),
+    ],
+    [
+      'ServiceRequest.reasonReference',
+      report('x', 'b'),
+      order('r', 'a', { reasonReference: refer('DiagnosticReport/x') }),
+    ],
+    [
+      'ImagingStudy.reasonReference',
+      result('x', 'b'),
+      study('r', 'a', { reasonReference: refer('Observation/x') }),
+    ],
+    [
+      'ImagingStudy.reasonReference',
+      report('x', 'b'),
+      study('r', 'a', { reasonReference: refer('DiagnosticReport/x') }),
+    ],
     ['DiagnosticReport.encounter', visit('x', 'b'), report('r', 'a', inVisit)],
     ['ImagingStudy.encounter', visit('x', 'b'), study('r', 'a', inVisit)],
     ['Observation.encounter', visit('x', 'b'), result('r', 'a', inVisit)],
