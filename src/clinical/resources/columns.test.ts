@@ -24,7 +24,15 @@ const DESCRIPTIONS = [
 ];
 
 /** Columns that every record has, and those that are filled by something else than an import. */
-const OF_EVERY_RECORD = ['id', 'version', 'content_digest', 'created_at', 'updated_at'];
+const OF_EVERY_RECORD = [
+  'id',
+  'version',
+  'content_digest',
+  'source_version',
+  'source_updated_at',
+  'created_at',
+  'updated_at',
+];
 const FILLED_LATER: Readonly<Record<string, readonly string[]>> = {
   investigation_report: ['order_id'],
   imaging_study: ['order_id'],

@@ -58,6 +58,8 @@ test('a Bundle is taken, and entered in the log of each patient before the answe
     rejected: [],
     rejectedCount: 0,
     unchanged: {},
+    older: [],
+    olderCount: 0,
     notKept: [],
     unresolved: [],
   });

@@ -102,6 +102,11 @@ const ReportSchema = Type.Object(
     ),
     rejectedCount: Type.Integer(),
     unchanged: Counts('Of `resources`: those that changed nothing, by type.'),
+    older: Type.Array(
+      Type.Object({ file: Type.String(), entry: Type.Integer(), resourceType: Type.String() }),
+      { description: 'Not taken, because a newer version of the same record is there; the first 10,000.' },
+    ),
+    olderCount: Type.Integer(),
     notKept: Elements('What resources carried that there is no place for, by element, most frequent first.'),
     unresolved: Elements(
       'References to what is not there, kept as their display; by element, most frequent first.',
@@ -117,6 +122,8 @@ const ReportSchema = Type.Object(
         rejected: [],
         rejectedCount: 0,
         unchanged: { Patient: 1 },
+        older: [],
+        olderCount: 0,
         notKept: [{ element: 'Patient.extension', count: 1, file: 'body', entry: 1 }],
         unresolved: [],
       },

@@ -57,6 +57,8 @@ describe('what is taken', () => {
       rejected: [],
       rejectedCount: 0,
       unchanged: {},
+      older: [],
+      olderCount: 0,
       notKept: [
         { element: 'Encounter.length', count: 1, file: '0.json', entry: 1 },
         { element: 'Patient.extension', count: 1, file: '0.json', entry: 3 },

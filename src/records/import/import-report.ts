@@ -3,7 +3,7 @@ import { type ElementCount, ElementTally } from './map/element-tally.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
 import { count } from './run/unit.ts';
 
-/** Rejections that are listed; more are only counted. */
+/** Rejections, and older versions, that are listed; more are only counted. */
 const LISTED = 10_000;
 
 export interface Rejection {
@@ -14,6 +14,14 @@ export interface Rejection {
   resourceType?: string;
   /** For people; never clinical values. */
   reason: string;
+}
+
+/** A resource that is there in a newer version of its source. */
+export interface OlderResource {
+  file: string;
+  /** Number of the Bundle entry or NDJSON line, from 1. */
+  entry: number;
+  resourceType: string;
 }
 
 /** The document that `interchange import --json` and `POST /imports/fhir` give. Counts are by resource type. */
@@ -31,6 +39,10 @@ export interface ImportDocument {
   rejectedCount: number;
   /** Of `resources`: those that changed nothing. */
   unchanged: Record<string, number>;
+  /** Not taken, because a newer version of the same record is there. */
+  older: OlderResource[];
+  /** All of these, where the list is cut. */
+  olderCount: number;
   /** What resources carried that the model has no place for, by element, most frequent first. */
   notKept: ElementCount[];
   /** References whose target is not there, kept as their display, by element, most frequent first. */
@@ -41,9 +53,11 @@ export class ImportReport {
   files = 0;
   bundles = 0;
   rejectedCount = 0;
+  olderCount = 0;
   /** Sources that are no FHIR JSON at all. */
   unreadable = 0;
   readonly rejected: Rejection[] = [];
+  readonly #older: OlderResource[] = [];
   readonly #resources = new Map<string, number>();
   readonly #unchanged = new Map<string, number>();
   readonly #notTaken = new Map<string, number>();
@@ -59,7 +73,10 @@ export class ImportReport {
     addCounts(this.#notTaken, types);
   }
 
-  add({ resources, unchanged, notKept }: UnitOutcome, file: string): void {
+  add({ resources, unchanged, notKept, older }: UnitOutcome, file: string): void {
+    this.olderCount += older.length;
+    for (const { number: entry, target } of older.slice(0, LISTED - this.#older.length))
+      this.#older.push({ file, entry, resourceType: target.type });
     addCounts(this.#resources, resources);
     addCounts(this.#unchanged, unchanged);
     this.#notKept.addAll(notKept, file);
@@ -75,9 +92,11 @@ export class ImportReport {
       bundles: this.bundles,
       resources: sorted(this.#resources),
       notTaken: sorted(this.#notTaken),
-      rejected: this.rejected.toSorted(compareRejections),
+      rejected: this.rejected.toSorted(comparePlaces),
       rejectedCount: this.rejectedCount,
       unchanged: sorted(this.#unchanged),
+      older: this.#older.toSorted(comparePlaces),
+      olderCount: this.olderCount,
       notKept: this.#notKept.counts(),
       unresolved: this.#unresolved.counts(),
     };
@@ -93,6 +112,7 @@ export function importText(document: ImportDocument & { otherFiles?: number }): 
     ...counted('taken', document.resources),
     ...counted('unchanged', document.unchanged),
     ...counted('not taken', document.notTaken),
+    ...olderLines(document),
     ...elements('not kept', document.notKept),
     ...elements('unresolved', document.unresolved),
     `rejected   ${document.rejectedCount}`,
@@ -103,6 +123,17 @@ export function importText(document: ImportDocument & { otherFiles?: number }): 
   ];
   const unlisted = document.rejectedCount - document.rejected.length;
   return [...lines, ...(unlisted > 0 ? [`  and ${unlisted} more`] : [])].join('\n');
+}
+
+function olderLines({ older, olderCount }: ImportDocument): string[] {
+  if (olderCount === 0) return [];
+  const shown = older.slice(0, SHOWN);
+  const more = olderCount - shown.length;
+  return [
+    `older      ${olderCount}, not taken: a newer version is there`,
+    ...shown.map(({ file, entry, resourceType }) => `  ${file}, entry ${entry} (${resourceType})`),
+    ...(more > 0 ? [`  and ${more} more: --json names them`] : []),
+  ];
 }
 
 function counted(title: string, counts: Record<string, number>): string[] {
@@ -153,7 +184,7 @@ function sorted(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function compareRejections(a: Rejection, b: Rejection): number {
+function comparePlaces(a: Rejection | OlderResource, b: Rejection | OlderResource): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return (a.entry ?? 0) - (b.entry ?? 0);
 }

@@ -107,6 +107,8 @@ test('a resource with a modifier extension or implicit rules is refused, by the 
     })),
     rejectedCount: REFUSED.length,
     unchanged: {},
+    older: [],
+    olderCount: 0,
     notKept: [],
     unresolved: [],
   });

@@ -17,6 +17,7 @@ import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createPauses } from '../source/pauses.ts';
 import { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
+import { sourceVersion } from './source-version.ts';
 import { reportedPath, requireUnderstood } from './understood.ts';
 
 /** A target that a resource cannot do without is not there, and may come with what is imported later. */
@@ -88,7 +89,7 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
     requireUnderstood(resource, reader.path, request.understood);
     const row = entry.importer.map(reader, context);
     if (context.pending) return false;
-    outcome.rows.push(row);
+    outcome.rows.push({ ...row, source: sourceVersion(resource) });
     const changed = [...reader.unread(), ...context.changed];
     if (typeof resource.id === 'string' && !isUuid(resource.id)) changed.push(`${reader.path}.id`);
     for (const path of changed) outcome.notKept.add(reportedPath(path), entry.number);

@@ -18,10 +18,13 @@ import type { ReadContext } from '../../../clinical/description/read-context.ts'
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { Client, Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { SourceVersion } from './source-version.ts';
 
 /** A row that `map` made. `content_digest` is added by whoever writes it (see `write-records.ts`). */
 export interface MappedRecord {
   readonly id: string;
+  /** Which version of it the source says this is. */
+  readonly source?: SourceVersion;
 }
 
 export interface MapContext extends ReadContext {
@@ -59,11 +62,12 @@ export interface WriteContext {
   refuse(type: string, ids: Iterable<string>, reason: string): void;
 }
 
-/** Which of the ids that were handed in were inserted, changed, or already the same. */
+/** Which of the ids that were handed in were inserted, changed, already the same, or there in a newer version. */
 export interface WriteResult {
   readonly created: readonly string[];
   readonly updated: readonly string[];
   readonly unchanged: readonly string[];
+  readonly older: readonly string[];
 }
 
 /** A business identifier to look for. */

@@ -71,6 +71,8 @@ describe('clinical records that are refused', () => {
       })),
       rejectedCount: 3,
       unchanged: {},
+      older: [],
+      olderCount: 0,
       notKept: [{ element: 'Observation.id', count: 1, file: 'source 1', entry: 4 }],
       unresolved: [],
     });

@@ -25,8 +25,9 @@ export const patientImporter: ResourceImporter<RecordRow> = {
   async write(rows, context) {
     const beforeChange = refuseOtherPersons(context);
     const result = await writeRecords(context, { table: PATIENT, rows, beforeChange });
-    await keepToFacility([...result.updated, ...result.unchanged], context);
-    await register([...result.created, ...result.updated, ...result.unchanged], context);
+    const there = [...result.updated, ...result.unchanged, ...result.older];
+    await keepToFacility(there, context);
+    await register([...result.created, ...there], context);
     return result;
   },
   keep: register,

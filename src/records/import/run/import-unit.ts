@@ -40,6 +40,8 @@ export interface UnitOutcome {
   /** Resources taken, by type; what was there already with the same content is among them. */
   resources: Map<string, number>;
   unchanged: Map<string, number>;
+  /** Entries that are there in a newer version of their source. */
+  older: UnitEntry[];
   notKept: ElementTally;
   unresolved: ElementTally;
   unresolvedIn: number[];
@@ -115,6 +117,8 @@ async function writeChunk(
 ): Promise<void> {
   const result = await importer.write(mapped.rows, context);
   merge(outcome, importer, result);
+  const older = new Set(result.older);
+  outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
   for (const code of unmappedCodes(importer.type, mapped.rows, result)) outcome.unmapped.push(code);
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
@@ -124,6 +128,7 @@ function emptyOutcome(): UnitOutcome {
   return {
     resources: new Map(),
     unchanged: new Map(),
+    older: [],
     notKept: new ElementTally(),
     unresolved: new ElementTally(),
     unresolvedIn: [],

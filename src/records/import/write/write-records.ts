@@ -1,19 +1,21 @@
 /**
  * Set-based upserts: a chunk of records is compared with what is stored by a digest of its content, and only
  * what differs is written. Importing the same content again therefore writes nothing: no row version, no
- * lock, no change of `version` or `updated_at`.
- * Contract: IN-15.
+ * lock, no change of `version` or `updated_at`. An older version never overwrites a newer one (docs/adr/0108).
+ * Contract: IN-15, IN-34.
  */
 import { hash } from 'node:crypto';
 import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
 import type { ChildTable, Column } from '../../../clinical/description/element.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { WriteContext, WriteResult } from '../map/resource-importer.ts';
+import type { MappedRecord, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { writtenTable } from './dry-run-tables.store.ts';
 
+type WrittenRow = RecordRow & Pick<MappedRecord, 'source'>;
+
 interface DigestedRow {
-  row: RecordRow;
+  row: WrittenRow;
   /** Hex. */
   digest: string;
 }
@@ -47,33 +49,48 @@ export async function writeRecords(
     table,
     rows,
     beforeChange,
-  }: { table: RecordTable; rows: readonly RecordRow[]; beforeChange?: BeforeChange },
+  }: { table: RecordTable; rows: readonly WrittenRow[]; beforeChange?: BeforeChange },
 ): Promise<RecordsWritten> {
   const digested = rows.map((row) => ({ row, digest: contentDigest(row) }));
   const { client, scope } = context;
-  const stored = await storedDigests(client, scope, table, rows);
-  const changed = digested.filter(({ row, digest }) => stored.get(row.id)?.digest !== digest);
-  const unchanged = digested
-    .filter(({ row, digest }) => stored.get(row.id)?.digest === digest)
-    .map(({ row }) => row.id);
-  if (changed.length === 0) return { created: [], updated: [], unchanged, formerPatients: [] };
+  const stored = await storedRecords(client, scope, table, digested);
+  const fates = Map.groupBy(digested, ({ row }) => fateOf(stored.get(row.id)));
+  const idsOf = (fate: Fate) => (fates.get(fate) ?? []).map(({ row }) => row.id);
+  const older = idsOf('older');
+  const changed = fates.get('changed') ?? [];
+  const written = [...changed, ...(fates.get('renewed') ?? [])];
+  if (written.length === 0) return { ...NOTHING, unchanged: idsOf('unchanged'), older };
   const replacing = changed.flatMap(({ row }) => (stored.has(row.id) ? [row] : []));
-  if (beforeChange !== undefined && replacing.length > 0 && !(await beforeChange(replacing)))
-    return { created: [], updated: [], unchanged: [], formerPatients: [] };
+  if (beforeChange !== undefined && replacing.length > 0 && !(await beforeChange(replacing))) return NOTHING;
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
-  changed.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
-  const written = await upsert(context, table, changed);
+  written.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
+  const upserted = await upsert(context, table, written);
+  // Rows whose content another import has written meanwhile are returned and not changed; in a newer version, not returned.
+  const rewritten = new Set(upserted.filter((row) => row.changed).map(({ id }) => id));
   // A dry run writes to tables that are empty at first: what is stored elsewhere is not new.
-  const isNew = (row: { id: string; created: boolean }) => row.created && !stored.has(row.id);
-  const updated = written.filter((row) => !isNew(row)).map(({ id }) => id);
-  if (beforeChange !== undefined && updated.some((id) => !stored.has(id))) throw new AddedByAnotherImport();
-  const created = written.filter(isNew).map(({ id }) => id);
-  await replaceChildren(context, table, { changed, updated });
-  const formerPatients = changed.flatMap(({ row }) => {
+  const isCreated = new Set(upserted.filter((row) => row.created && !stored.has(row.id)).map(({ id }) => id));
+  if (beforeChange !== undefined && written.some(({ row: { id } }) => !stored.has(id) && !isCreated.has(id)))
+    throw new AddedByAnotherImport();
+  const replaced = written.filter(({ row }) => rewritten.has(row.id));
+  const replacedIds = replaced.flatMap(({ row }) => (isCreated.has(row.id) ? [] : [row.id]));
+  await replaceChildren(context, table, { changed: replaced, updated: replacedIds });
+  const renewed = new Set(idsOf('renewed'));
+  const updated = replacedIds.filter((id) => !(context.dryRun && renewed.has(id)));
+  const returned = new Set(upserted.map(({ id }) => id));
+  const isUpdated = new Set(updated);
+  const left = written.flatMap(({ row }) => (isCreated.has(row.id) || isUpdated.has(row.id) ? [] : [row.id]));
+  const isOvertaken = (id: string) => !returned.has(id) && !renewed.has(id);
+  const formerPatients = replaced.flatMap(({ row }) => {
     const before = stored.get(row.id)?.patientId ?? null;
     return before === null || before === row.values.patient_id ? [] : [before];
   });
-  return { created, updated, unchanged, formerPatients };
+  return {
+    created: [...isCreated],
+    updated,
+    unchanged: [...idsOf('unchanged'), ...left.filter((id) => !isOvertaken(id))],
+    older: [...older, ...left.filter(isOvertaken)],
+    formerPatients,
+  };
 }
 
 /** SHA-256 of the canonical row, children included. */
@@ -83,26 +100,77 @@ function contentDigest({ values, children }: RecordRow): string {
 
 interface StoredRecord {
   id: string;
-  digest: string;
+  /** True when its content is the same. */
+  same: boolean;
+  /** True when what comes is an older version. */
+  older: boolean;
+  /** True when what comes says of a version, and not of the one that is stored. */
+  renews: boolean;
   /** Null in tables that are not about patients. */
   patientId: string | null;
 }
 
-async function storedDigests(
+/** What becomes of a row. `renewed`: its content is stored already, under an older version. */
+type Fate = 'changed' | 'unchanged' | 'renewed' | 'older';
+
+const NOTHING: RecordsWritten = { created: [], updated: [], unchanged: [], older: [], formerPatients: [] };
+
+function fateOf(stored: StoredRecord | undefined): Fate {
+  if (stored === undefined) return 'changed';
+  if (stored.older) return stored.same ? 'unchanged' : 'older';
+  if (!stored.same) return 'changed';
+  return stored.renews ? 'renewed' : 'unchanged';
+}
+
+/**
+ * SQL that is true when the version `coming` is older than `stored`: by the number of the version, else by the time of
+ * its last change. What says nothing of its version is never older: the order of entry decides.
+ */
+function isOlder(coming: string, stored: string): string {
+  return `coalesce(
+        case when ${coming}.source_version <> ${stored}.source_version
+          then ${coming}.source_version < ${stored}.source_version
+          else ${coming}.source_updated_at < ${stored}.source_updated_at
+        end, false)`;
+}
+
+const SOURCE_COLUMNS: readonly Column[] = [
+  ['source_version', 'bigint'],
+  ['source_updated_at', 'timestamptz'],
+];
+
+/** The values of a row that `map` did not make. */
+function ownValues({ row, digest }: DigestedRow): Record<string, unknown> {
+  return {
+    id: row.id,
+    content_digest: `\\x${digest}`,
+    source_version: row.source?.version,
+    source_updated_at: row.source?.updatedAt,
+  };
+}
+
+async function storedRecords(
   client: Client,
   scope: FacilityScope,
   table: RecordTable,
-  rows: readonly RecordRow[],
+  rows: readonly DigestedRow[],
 ): Promise<Map<string, StoredRecord>> {
   const { keys, values } = key(scope, table);
-  const patient = table.columns.some(([name]) => name === 'patient_id') ? 'patient_id' : 'null::uuid';
+  const columns: readonly Column[] = [['id', 'uuid'], ['content_digest', 'bytea'], ...SOURCE_COLUMNS];
+  const patient = table.columns.some(([name]) => name === 'patient_id') ? 'stored.patient_id' : 'null::uuid';
   const { rows: stored } = await client.query<StoredRecord>({
-    name: statementName('digests', table.name),
-    text: `select id, encode(content_digest, 'hex') as digest, ${patient} as "patientId"
-      from ${table.name}
-      where ${keys.map((name, index) => `${name} = $${index + 1}`).join(' and ')}
-        and id = any($${keys.length + 1}::uuid[])`,
-    values: [...values, rows.map(({ id }) => id)],
+    name: statementName('stored', table.name),
+    text: `select stored.id, stored.content_digest = coming.content_digest as same, ${patient} as "patientId",
+        ${isOlder('coming', 'stored')} as older,
+        (coalesce(coming.source_version, stored.source_version),
+         coalesce(coming.source_updated_at, stored.source_updated_at))
+          is distinct from (stored.source_version, stored.source_updated_at) as renews
+      from ${table.name} stored
+      join json_to_recordset($${keys.length + 2}::json) as coming (${columnList(columns)})
+        on coming.id = stored.id
+      where ${keys.map((name, index) => `stored.${name} = $${index + 1}`).join(' and ')}
+        and stored.id = any($${keys.length + 1}::uuid[])`,
+    values: [...values, rows.map(({ row }) => row.id), JSON.stringify(rows.map(ownValues))],
   });
   return new Map(stored.map((record) => [record.id, record]));
 }
@@ -113,26 +181,24 @@ async function upsert(
   { client, scope, dryRun }: Destination,
   table: RecordTable,
   changed: readonly DigestedRow[],
-): Promise<{ id: string; created: boolean }[]> {
+): Promise<{ id: string; created: boolean; changed: boolean }[]> {
   const { keys, values } = key(scope, table);
-  const columns: readonly Column[] = [...table.columns, ['content_digest', 'bytea']];
+  const columns: readonly Column[] = [...table.columns, ['content_digest', 'bytea'], ...SOURCE_COLUMNS];
   const names = columns.map(([name]) => name);
-  const documents = changed.map(({ row, digest }) => ({
-    ...row.values,
-    id: row.id,
-    content_digest: `\\x${digest}`,
-  }));
-  const { rows } = await client.query<{ id: string; created: boolean }>({
+  const sources = new Set(SOURCE_COLUMNS.map(([name]) => name));
+  const documents = changed.map((row) => ({ ...row.row.values, ...ownValues(row) }));
+  const { rows } = await client.query<{ id: string; created: boolean; changed: boolean }>({
     name: statementName('upsert', table.name),
     text: `insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...names].join(', ')})
       select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names].join(', ')}
       from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
       order by id
       on conflict (${[...keys, 'id'].join(', ')}) do update
-      set ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
-        version = stored.version + 1,
-        updated_at = now()
-      returning id, version = 1 as created`,
+      set ${names.map((name) => `${name} = ${sources.has(name) ? `coalesce(excluded.${name}, stored.${name})` : `excluded.${name}`}`).join(', ')},
+        version = stored.version + (stored.content_digest <> excluded.content_digest)::int,
+        updated_at = case when stored.content_digest = excluded.content_digest then stored.updated_at else now() end
+      where not ${isOlder('excluded', 'stored')}
+      returning id, version = 1 and updated_at = now() as created, updated_at = now() as changed`,
     values: [...values, JSON.stringify(documents)],
   });
   return rows;

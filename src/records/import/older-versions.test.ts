@@ -1,0 +1,185 @@
+/** An older version of a record never overwrites a newer one, whatever came first (docs/adr/0108). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { importText } from './import-report.ts';
+
+let t: ImportTest;
+const someone = patient();
+before(async () => {
+  t = await createImportTest();
+  await t.run([someone]);
+});
+after(() => t.database.drop());
+
+const result = (value: number, meta?: object, id: string = randomUUID()): Resource => ({
+  resourceType: 'Observation',
+  id,
+  ...(meta === undefined ? {} : { meta }),
+  status: 'final',
+  category: [
+    {
+      coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],
+    },
+  ],
+  code: { text: 'Potassium' },
+  subject: { reference: `Patient/${someone.id}` },
+  valueQuantity: { value, unit: 'mmol/L' },
+  component: [{ code: { text: 'of' }, valueQuantity: { value } }],
+});
+const version = (versionId: string, lastUpdated?: string) => ({
+  versionId,
+  ...(lastUpdated === undefined ? {} : { lastUpdated }),
+});
+const updated = (lastUpdated: string) => ({ lastUpdated });
+
+/** The value that is stored, of the Observation and of its component, and the version of the row. */
+async function stored(id: unknown): Promise<unknown[]> {
+  const [row] = await t.rows<{ value: string; part: string; version: string }>(
+    `select o.value_number::text as value, c.value_number::text as part, o.version::text as version
+     from observation o
+     join observation_component c on c.observation_id = o.id
+     where o.id = $1`,
+    [id],
+  );
+  return [row?.value, row?.part, row?.version];
+}
+
+const EARLY = '2024-05-01T10:00:00.000Z';
+const LATE = '2024-05-01T11:00:00.000+01:00';
+const LATER = '2024-05-01T10:00:00.001Z';
+
+describe('what comes after a newer version', () => {
+  for (const [name, first, second, wins] of [
+    ['a lower version', version('3'), version('2'), 'first'],
+    ['a lower version of fewer digits', version('10'), version('9'), 'first'],
+    ['a lower version with a later time', version('3', EARLY), version('2', LATER), 'first'],
+    ['a higher version with an earlier time', version('2', LATER), version('3', EARLY), 'second'],
+    ['an earlier time', updated(LATER), updated(EARLY), 'first'],
+    ['the same instant in another zone', updated(EARLY), updated(LATE), 'second'],
+    ['the same version at an earlier time', version('2', LATER), version('2', EARLY), 'first'],
+    ['a version that is no number, at an earlier time', version('b', LATER), version('a', EARLY), 'first'],
+    ['a version that is no number', version('b'), version('a'), 'second'],
+    ['nothing to go by', undefined, undefined, 'second'],
+    ['nothing to go by on the second', version('3', LATER), undefined, 'second'],
+    ['a time that is none', updated('2999-99-99T00:00:00Z'), updated(EARLY), 'second'],
+  ] as const)
+    test(`${name}: the ${wins} stays [IN-34]`, async () => {
+      const one = result(41, first);
+      const other = result(4.1, second, String(one.id));
+      await t.run([one]);
+      const report = await t.run([other]);
+      const taken = wins === 'second';
+      assert.deepEqual(report, {
+        files: 1,
+        bundles: 0,
+        resources: taken ? { Observation: 1 } : {},
+        notTaken: {},
+        rejected: [],
+        rejectedCount: 0,
+        unchanged: {},
+        older: taken ? [] : [{ file: '0.json', entry: 1, resourceType: 'Observation' }],
+        olderCount: taken ? 0 : 1,
+        notKept: report.notKept,
+        unresolved: [],
+      });
+      assert.deepEqual(await stored(one.id), taken ? ['4.1', '4.1', '2'] : ['41', '41', '1']);
+    });
+
+  test('what said nothing of its version does not make room for an older one [IN-34]', async () => {
+    const one = result(1, version('3'));
+    await t.run([one]);
+    await t.run([result(2, undefined, String(one.id))]);
+    assert.equal((await t.run([result(3, version('2'), String(one.id))])).olderCount, 1);
+    assert.deepEqual(await stored(one.id), ['2', '2', '2']);
+  });
+
+  test('the same content under a newer version is unchanged, and keeps an older one out [IN-34]', async () => {
+    const one = result(1, version('1'));
+    const id = String(one.id);
+    await t.run([one]);
+    const again = await t.run([result(1, version('3'), id)]);
+    assert.deepEqual([again.unchanged, again.olderCount], [{ Observation: 1 }, 0]);
+    assert.deepEqual(await stored(id), ['1', '1', '1']);
+    assert.equal((await t.run([result(2, version('2'), id)])).olderCount, 1);
+    assert.deepEqual(await stored(id), ['1', '1', '1']);
+  });
+
+  test('a dry run says the same, and keeps nothing [IN-24, IN-34]', async () => {
+    const one = result(1, version('2'));
+    const id = String(one.id);
+    await t.run([one]);
+    const files = [result(2, version('1'), id), result(1, version('3'), id), result(4, version('2'), id)];
+    const dry = await t.run(files, { dryRun: true });
+    assert.deepEqual(await stored(id), ['1', '1', '1']);
+    assert.deepEqual(dry, await t.run(files));
+    assert.deepEqual(
+      [dry.resources, dry.unchanged, dry.older.map(({ file }) => file)],
+      [{ Observation: 1 }, { Observation: 1 }, ['0.json', '2.json']],
+    );
+  });
+});
+
+test('records of every kind: patients, encounters, the directory, and in a Bundle [IN-34]', async () => {
+  const ids = { patient: randomUUID(), visit: randomUUID(), place: randomUUID() };
+  const of = (versionId: string, gender: string, status: string) => {
+    const meta = { versionId };
+    const who = patient({ id: ids.patient, meta, gender });
+    return bundle([
+      who,
+      encounter(`urn:uuid:${ids.patient}`, { id: ids.visit, meta, status }),
+      { resourceType: 'Location', id: ids.place, meta, name: status },
+    ]);
+  };
+  await t.run([of('2', 'male', 'finished')]);
+  const report = await t.run([of('1', 'female', 'planned')]);
+  assert.deepEqual(report.older, [
+    { file: '0.json', entry: 1, resourceType: 'Patient' },
+    { file: '0.json', entry: 2, resourceType: 'Encounter' },
+    { file: '0.json', entry: 3, resourceType: 'Location' },
+  ]);
+  const rows = await t.rows(
+    `select p.gender, e.status, l.name
+     from patient p, encounter e, location l
+     where p.id = $1 and e.id = $2 and l.id = $3`,
+    [ids.patient, ids.visit, ids.place],
+  );
+  assert.deepEqual(rows, [{ gender: 'male', status: 'finished', name: 'finished' }]);
+});
+
+test('a facility that brings an older version of a patient of another has the patient too [IN-34]', async () => {
+  const there = await t.createFacility(t.scope.organisationId);
+  const who = patient({ meta: { versionId: '2' } });
+  await t.run([who], { scope: there });
+  const report = await t.run([{ ...who, meta: { versionId: '1' }, gender: 'male' }]);
+  assert.equal(report.olderCount, 1);
+  const visit = await t.run([encounter(`Patient/${who.id}`)]);
+  assert.deepEqual([visit.rejected, visit.resources], [[], { Encounter: 1 }]);
+});
+
+test('files in any order, by any number of workers, end in the newest versions [IN-34]', async () => {
+  const ids = Array.from({ length: 60 }, () => randomUUID());
+  const fileOf = (versionId: number) =>
+    lines(ids.map((id) => result(versionId, version(String(versionId)), id)));
+  for (const [workers, order] of [
+    [1, [4, 1, 3, 2]],
+    [4, [3, 8, 5, 6, 7]],
+    [8, [9, 16, 10, 15, 11, 14, 12, 13]],
+  ] as const) {
+    await t.run(order.map(fileOf), { workers });
+    const newest = String(Math.max(...order));
+    for (const id of ids) assert.deepEqual((await stored(id)).slice(0, 2), [newest, newest]);
+  }
+});
+
+test('people are told what was older, and where [IN-34]', async () => {
+  const one = result(1, version('2'));
+  await t.run([one]);
+  const text = importText(await t.run([result(2, version('1'), String(one.id))]));
+  assert.match(
+    text,
+    /\nolder {6}1, not taken: a newer version is there\n {2}0\.json, entry 1 \(Observation\)\n/,
+  );
+});
