@@ -4,12 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifySchemaValidationError,
 } from 'fastify';
 import { type Outage, outageOf } from '../db/unavailable.ts';
 import { errorFields, type Log } from '../log/log.ts';
@@ -48,6 +49,8 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
     // Formats are for readers of the OpenAPI document: a malformed id is 404, like an unknown one.
     validateFormats: false,
     verbose: true,
+    // The tests of the OpenAPI document hold the schemas to JSON Schema; here that would cost each start.
+    validateSchema: false,
   });
   const allowed = createAllowedMethods();
   const faults = createFaultAnswers(allowed);
@@ -71,7 +74,7 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
       if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
     },
   });
-  server.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
+  server.setValidatorCompiler(({ schema }) => compileAtFirstUse(ajv, schema as object));
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
   server.removeAllContentTypeParsers();
   // Bodies are read by the route itself, after its caller was checked.
@@ -138,6 +141,15 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
   }
 
   return server;
+}
+
+/** To compile all schemas takes a quarter of a start; a process that was just started needs few of them. */
+function compileAtFirstUse(ajv: Ajv2020, schema: object) {
+  let validate: ValidateFunction | undefined;
+  return (data: unknown) => {
+    validate ??= ajv.compile(schema);
+    return validate(data) || { error: (validate.errors ?? []) as FastifySchemaValidationError[] };
+  };
 }
 
 /** Of every answer; no browser takes an answer for something else than it says. */
