@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type CommandResult, runCommand } from '../test-support/command.ts';
+import { type CommandResult, runProcess } from '../test-support/command.ts';
 import { openDataFolder } from './data-folder.ts';
 
 let folder: string;
@@ -98,5 +98,5 @@ test('a folder of someone else is refused', asRoot, async () => {
 
 /** A command that opens the database; killed when it does not end by itself. */
 async function commandOn(dataDir: string): Promise<CommandResult> {
-  return runCommand(['organisation', 'list'], { env: { DATA_DIR: dataDir }, timeoutMs: 60_000 });
+  return runProcess(['organisation', 'list'], { env: { DATA_DIR: dataDir }, timeoutMs: 60_000 });
 }

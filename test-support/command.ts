@@ -1,7 +1,9 @@
-/** The command line as a real process. */
+/** The command line: in the process of the test, or as a process of its own. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from '../src/app/commands.ts';
 
 const ENTRY = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
 
@@ -13,18 +15,44 @@ export interface CommandResult {
 }
 
 export interface CommandOptions {
-  /** The whole environment, but for PATH, HOME, NODE_COMPILE_CACHE, and DRAIN_SECONDS=0. */
+  /** The whole environment; a process also gets PATH, HOME, NODE_COMPILE_CACHE, and DRAIN_SECONDS=0. */
   env?: Record<string, string>;
   stdin?: string;
+}
+
+export interface ProcessOptions extends CommandOptions {
   cwd?: string;
   /** It is killed when it runs longer. */
   timeoutMs?: number;
 }
 
-/** Run `interchange <args>` to its end. */
+/** Run `interchange <args>` to its end without a process of its own, which would take a second of processor time. */
 export async function runCommand(
   args: readonly string[],
-  options: CommandOptions = {},
+  { env = {}, stdin = '' }: CommandOptions = {},
+): Promise<CommandResult> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const printed = { stdout: '', stderr: '' };
+  stdout.on('data', (chunk: Buffer) => {
+    printed.stdout += chunk.toString();
+  });
+  stderr.on('data', (chunk: Buffer) => {
+    printed.stderr += chunk.toString();
+  });
+  const code = await runProgram(args, {
+    env: { ...env },
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout,
+    stderr,
+  });
+  await Promise.all([stdout, stderr].map((stream) => once(stream.end(), 'end')));
+  return { code, ...printed };
+}
+
+/** Run `interchange <args>` as a process to its end. */
+export async function runProcess(
+  args: readonly string[],
+  options: ProcessOptions = {},
 ): Promise<CommandResult> {
   const started = startCommand(args, options);
   started.child.stdin.end(options.stdin ?? '');
@@ -43,7 +71,7 @@ export interface StartedCommand {
 /** Start it; end it with a signal to `child`. */
 export function startCommand(
   args: readonly string[],
-  { env = {}, cwd, timeoutMs }: CommandOptions = {},
+  { env = {}, cwd, timeoutMs }: ProcessOptions = {},
 ): StartedCommand {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [ENTRY, ...args], {

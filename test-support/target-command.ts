@@ -43,28 +43,30 @@ export async function runTargetCommand(
       ran.stdout += asJson ? JSON.stringify(document) : text;
     },
     json: asJson,
+    fail() {
+      ran.code = 1;
+    },
+    env: {},
+    stdout: process.stdout,
     stdin: Readable.from([Buffer.from(stdin)]),
     stderr: new Writable({
       write(chunk: Buffer, _encoding, done) {
         ran.stderr += chunk.toString();
         done();
       },
-    }) as NodeJS.WriteStream,
+    }),
     now: () => new Date(),
   });
   command.exitOverride().configureOutput({ writeErr: () => undefined });
-  process.exitCode = 0;
   try {
     await command.parseAsync(
       rest.filter((argument) => argument !== '--json'),
       { from: 'user' },
     );
-    ran.code = Number(process.exitCode);
   } catch (error) {
     ran.code = error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
     ran.stderr += (error as Error).message;
   }
-  process.exitCode = 0;
   return ran;
 }
 

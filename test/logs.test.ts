@@ -13,7 +13,7 @@ import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
 import type { Json } from '../test-support/api.ts';
-import { runCommand, type StartedCommand, startCommand } from '../test-support/command.ts';
+import { runProcess, type StartedCommand, startCommand } from '../test-support/command.ts';
 import { makeDataDir, openHere } from '../test-support/embedded.ts';
 import { sampleBundle } from '../test-support/sample-bundle.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
@@ -91,7 +91,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
 
   /** A command; what it prints is kept for the search, but for what it shows once on purpose. */
   async function command(args: string[], options: { stdin?: string; shows?: boolean } = {}): Promise<Json> {
-    const { code, stdout, stderr } = await runCommand([...args, '--json'], {
+    const { code, stdout, stderr } = await runProcess([...args, '--json'], {
       env,
       stdin: options.stdin ?? '',
     });

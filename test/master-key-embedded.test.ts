@@ -10,7 +10,7 @@ import { createMasterKey } from '../src/platform/crypto/master-key.ts';
 import { ADVISORY_LOCKS } from '../src/platform/db/advisory-locks.ts';
 import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
-import { runCommand, startCommand } from '../test-support/command.ts';
+import { runProcess, startCommand } from '../test-support/command.ts';
 import { makeDataDir, openHere } from '../test-support/embedded.ts';
 import { isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
@@ -96,7 +96,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
 
   it('says of another MASTER_KEY where the key of this database is', async () => {
     const list = async (env: Record<string, string>) =>
-      (await runCommand(['organisation', 'list'], { env: { ...clinic.env, ...env } })).stderr;
+      (await runProcess(['organisation', 'list'], { env: { ...clinic.env, ...env } })).stderr;
     const hint = (name: string) =>
       new RegExp(`Nothing was changed\\. The key of this database is in ${path}: unset ${name}\\.`);
     const MASTER_KEY = '17'.repeat(32);
@@ -120,7 +120,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
   it('makes no new key where the key file is lost', async () => {
     await clinic.stop();
     await rename(path, `${path}.lost`);
-    const { code, stderr } = await runCommand(['organisation', 'list'], { env: clinic.env });
+    const { code, stderr } = await runProcess(['organisation', 'list'], { env: clinic.env });
     assert.equal(code, 1);
     assert.match(stderr, /master\.key is missing.*put the file back/);
     await rename(`${path}.lost`, path);

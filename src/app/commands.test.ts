@@ -7,14 +7,12 @@ import { after, before, describe, it } from 'node:test';
 import type { Command } from 'commander';
 import pg from 'pg';
 import { insertPatient } from '../../test-support/clinical-records.ts';
-import { type CommandResult, runCommand } from '../../test-support/command.ts';
+import { type CommandResult, runCommand, runProcess } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { MODULES } from '../tenancy/organisations/modules.ts';
 import { buildProgram } from './commands.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Processes at once. */
-const PARALLEL = 3;
 
 /** Commands with their full names. */
 function leaves(command: Command, name = ''): { name: string; command: Command }[] {
@@ -121,17 +119,6 @@ describe('the command line', { timeout: 600_000 }, () => {
     return String(id);
   }
 
-  async function each<T>(items: readonly T[], visit: (item: T) => Promise<void>): Promise<void> {
-    const waiting = [...items];
-    const next = async (): Promise<void> => {
-      const item = waiting.shift();
-      if (item === undefined) return;
-      await visit(item);
-      await next();
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, next));
-  }
-
   it('prints { id } of what it made, takes an id, and lists it [CMD-7]', async () => {
     const id = randomUUID();
     assert.equal(one(await run('organisation create --name', 'Second', '--id', id, '--json')), id);
@@ -190,13 +177,13 @@ describe('the command line', { timeout: 600_000 }, () => {
       [['serve', '--processes', '0'], /1 to 256/],
       [['access-log', 'verify', '--heads', '/no/such/file'], /--heads must name a file/],
     ];
-    await each(wrong, async ([args, fix]) => {
+    for (const [args, fix] of wrong) {
       const { code, stdout, stderr } = await runCommand(args, { env });
       assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
       assert.match(stderr, fix, args.join(' '));
       assert.equal(stdout, '', args.join(' '));
       assert.doesNotMatch(stderr, /\n\s+at /);
-    });
+    }
   });
 
   it('ends with 1 and says so when an id is unknown [CMD-5]', async () => {
@@ -227,12 +214,12 @@ describe('the command line', { timeout: 600_000 }, () => {
         /no such patient/i,
       ],
     ];
-    await each(unknown, async ([args, reason]) => {
+    for (const [args, reason] of unknown) {
       const { code, stdout, stderr } = await runCommand(args, { env });
       assert.equal(code, 1, `${args.join(' ')}: ${stderr}${stdout}`);
       assert.match(stderr, reason, args.join(' '));
       assert.equal(stdout, '', args.join(' '));
-    });
+    }
   });
 
   it('prints exactly one JSON document with --json [CMD-4]', async () => {
@@ -256,16 +243,23 @@ describe('the command line', { timeout: 600_000 }, () => {
         'lab,patients',
       ],
     ];
-    await each(lists, async (args) => {
+    for (const args of lists) {
       const found = document(await runCommand([...args, '--json'], { env }));
       assert.equal(typeof found, 'object', args.join(' '));
-    });
+    }
   });
 
-  it('prints its version', async () => {
-    const { code, stdout } = await runCommand(['--version']);
+  it('prints its version, and ends its process with the code of the command [CMD-5]', async () => {
+    const { code, stdout } = await runProcess(['--version']);
     const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     assert.deepEqual([code, stdout], [0, `${manifest.version}\n`]);
+    const ended = [
+      ['organisation', 'list', '--json'],
+      ['facility', 'list', '--organisation', randomUUID()],
+      ['nonsense'],
+    ];
+    const codes = await Promise.all(ended.map(async (args) => (await runProcess(args, { env })).code));
+    assert.deepEqual(codes, [0, 1, 2]);
   });
 
   it('takes ids in either case, and leaves the trace whole', async () => {
@@ -291,7 +285,7 @@ describe('the command line', { timeout: 600_000 }, () => {
   });
 
   it('lists every fault of the environment at once, and starts nothing [OPS-11]', async () => {
-    const { code, stdout, stderr } = await runCommand(['serve'], {
+    const { code, stdout, stderr } = await runProcess(['serve'], {
       env: {
         DATABASE_URL: 'mysql://localhost/x',
         PORT: '99999',
@@ -335,13 +329,13 @@ describe('the command line', { timeout: 600_000 }, () => {
       [{ MASTER_KEY: '', MASTER_KEY_FILE: '/no/such/key' }, /MASTER_KEY_FILE cannot be read/],
       [{ MASTER_KEY: '' }, /MASTER_KEY or MASTER_KEY_FILE is required/],
     ];
-    await each(faults, async ([changed, reason]) => {
+    for (const [changed, reason] of faults) {
       const { code, stderr } = await runCommand(['organisation', 'list'], { env: { ...env, ...changed } });
       // Whether the server asks for the password is its own setting.
       if (!JSON.stringify(changed).includes(':wrong-secret@127')) assert.equal(code, 1, stderr);
       assert.match(`${stderr} `, reason);
       assert.doesNotMatch(stderr, /wrong-secret|\n\s+at /);
-    });
+    }
   });
 
   it('does not touch an operator’s database that lacks migrations, and says what to run [CMD-16, OPS-6]', async () => {
@@ -355,7 +349,8 @@ describe('the command line', { timeout: 600_000 }, () => {
         DATABASE_URL: Object.assign(new URL(database.url), { pathname: `/${name}` }).href,
       };
       for (const args of [['organisation', 'list'], ['serve']]) {
-        const { code, stderr } = await runCommand(args, { env: empty });
+        // A service that started after all would not end by itself.
+        const { code, stderr } = await runProcess(args, { env: empty, timeoutMs: 60_000 });
         assert.equal(code, 1);
         assert.match(stderr, /npx interchange migrate/);
       }
@@ -378,9 +373,9 @@ describe('the command line', { timeout: 600_000 }, () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-commands-'));
     try {
       const own = { DATA_DIR: folder };
-      const made = await runCommand(['organisation', 'create', '--name', 'Own', '--json'], { env: own });
+      const made = await runProcess(['organisation', 'create', '--name', 'Own', '--json'], { env: own });
       const id = one(made);
-      const { items } = document(await runCommand(['organisation', 'list', '--json'], { env: own }));
+      const { items } = document(await runProcess(['organisation', 'list', '--json'], { env: own }));
       assert.equal((items as { id: string }[])[0]?.id, id);
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -22,7 +22,7 @@ import {
 } from '../exchange/review/review-deliveries.command.ts';
 import { showDeliveryCommand } from '../exchange/review/show-delivery.command.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
-import { CommandError, UsageError } from '../platform/command/command.ts';
+import { type CommandCaller, CommandError, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { verifyAccessLogCommand } from '../privacy/access-log/verify-access-log.command.ts';
@@ -61,7 +61,7 @@ import { listMapsCommand } from '../terminology/maps/list-maps.command.ts';
 import { exportMapsCommand } from '../terminology/transfer/export-maps.command.ts';
 import { importMapsCommand } from '../terminology/transfer/import-maps.command.ts';
 import { listUnmappedCommand } from '../terminology/unmapped/list-unmapped.command.ts';
-import { createCommandEnvironment } from './commands/command-environment.ts';
+import { type CommandCall, createCommandEnvironment } from './commands/command-environment.ts';
 import { demoCommand } from './commands/demo.command.ts';
 import { configureHelp } from './commands/help.ts';
 import { migrateCommand } from './commands/migrate.command.ts';
@@ -71,9 +71,11 @@ import { configureUsageErrors } from './commands/usage-errors.ts';
 import { loadConfig } from './config/config.ts';
 import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
 
-export function buildProgram(): Command {
-  const output = { json: false, stdout: process.stdout };
-  const environment = createCommandEnvironment(output);
+export function buildProgram(
+  caller: CommandCaller = process,
+  call: CommandCall = { json: false, exitCode: 0 },
+): Command {
+  const environment = createCommandEnvironment(caller, call);
   const program = new Command('interchange')
     .description(
       'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, a trace of every access.',
@@ -131,7 +133,7 @@ export function buildProgram(): Command {
   program.addCommand(
     importCommand(environment, {
       onPatientsChanged,
-      understoodExtensions: () => loadConfig(process.env).importUnderstoodExtensions,
+      understoodExtensions: () => loadConfig(environment.env).importUnderstoodExtensions,
     }),
   );
   program.addCommand(
@@ -189,13 +191,17 @@ export function buildProgram(): Command {
   everyCommand(program, (command) => {
     configureHelp(command);
     configureUsageErrors(command);
+    command.configureOutput({
+      writeOut: (text) => caller.stdout.write(text),
+      writeErr: (text) => caller.stderr.write(text),
+    });
     command.exitOverride().showHelpAfterError('(add --help for an example)');
     if (command.commands.length > 0) return;
     if (!command.options.some(({ long }) => long === '--json'))
       command.option('--json', 'print one JSON document on stdout');
     command.hook('preAction', (_program, action) => {
       lowerIds(action);
-      output.json = action.opts().json === true;
+      call.json = action.opts().json === true;
     });
   });
   return program;
@@ -235,22 +241,23 @@ function everyCommand(command: Command, visit: (command: Command) => void): void
 }
 
 /** Run the command line. Returns the exit code: 0 done, 1 failed, 2 called wrongly. */
-export async function runProgram(argv: readonly string[]): Promise<number> {
+export async function runProgram(argv: readonly string[], caller: CommandCaller = process): Promise<number> {
+  const call: CommandCall = { json: false, exitCode: 0 };
   try {
-    await buildProgram().parseAsync([...argv], { from: 'user' });
-    return Number(process.exitCode ?? 0);
+    await buildProgram(caller, call).parseAsync([...argv], { from: 'user' });
+    return call.exitCode;
   } catch (error) {
-    return reportFailure(error);
+    return reportFailure(error, caller);
   }
 }
 
-function reportFailure(error: unknown): number {
+function reportFailure(error: unknown, { stderr }: CommandCaller): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof UsageError) {
-    process.stderr.write(`error: ${error.message}\n`);
+    stderr.write(`error: ${error.message}\n`);
     return 2;
   }
-  process.stderr.write(`error: ${failureText(error)}\n`);
+  stderr.write(`error: ${failureText(error)}\n`);
   return 1;
 }
 

@@ -96,13 +96,19 @@ describe('serve', { timeout: 600_000 }, () => {
     assert.match(stdout, /"event":"stopped"/);
   });
 
-  it('ends with 0 at SIGINT too, and waits for no connection that is idle', async () => {
-    const service = await serve(['--role', 'api']);
-    const idle = await open(service.port);
-    service.child.kill('SIGINT');
-    const { code } = await service.ended;
-    assert.equal(code, 0);
-    idle.socket.destroy();
+  it('ends with 0 at SIGINT too, at once, and waits for no connection that is idle', async () => {
+    for (const args of [
+      ['--role', 'api'],
+      ['--processes', '2'],
+    ]) {
+      const service = await serve(args, { DRAIN_SECONDS: '3600' });
+      const idle = await open(service.port);
+      service.child.kill('SIGINT');
+      const { code, stdout } = await service.ended;
+      assert.equal(code, 0);
+      assert.doesNotMatch(stdout, /"event":"draining"/);
+      idle.socket.destroy();
+    }
   });
 
   describe('told to stop by SIGTERM', () => {
@@ -148,21 +154,6 @@ describe('serve', { timeout: 600_000 }, () => {
       assert.equal(code, 0);
       assert.match(stdout, /"event":"stopping".*"event":"draining".*"event":"stopped"/s);
     });
-
-    it('does not wait at SIGINT, nor as a worker', async () => {
-      for (const args of [
-        ['--role', 'api'],
-        ['--processes', '2'],
-      ]) {
-        const service = await serve(args, { DRAIN_SECONDS: '3600' });
-        service.child.kill('SIGINT');
-        const { code, stdout } = await service.ended;
-        assert.equal(code, 0);
-        assert.doesNotMatch(stdout, /"event":"draining"/);
-      }
-      const worker = await serve(['--role', 'worker'], { DRAIN_SECONDS: '3600' }, 'working');
-      assert.equal((await stop(worker)).code, 0);
-    });
   });
 
   it('is what npm start runs where a database is configured, and makes nothing in it [CMD-21]', async () => {
@@ -181,35 +172,22 @@ describe('serve', { timeout: 600_000 }, () => {
     assert.doesNotMatch(stdout, /demo/i);
   });
 
-  it('works without listening as a worker [CMD-17]', async () => {
-    const service = await serve(['--role', 'worker'], {}, 'working');
+  it('works without listening as a worker, and stops at once [CMD-17]', async () => {
+    const service = await serve(['--role', 'worker'], { DRAIN_SECONDS: '3600' }, 'working');
     assert.doesNotMatch(service.output().stdout, /"event":"listening"/);
     const { code } = await stop(service);
     assert.equal(code, 0);
   });
 
-  it('answers from several processes, replaces one that is killed, and stops all of them [CMD-17, OPS-3, OPS-4]', async () => {
-    const service = await serve(['--processes', '2']);
+  it('answers from several processes, says the metrics of all, replaces one that is killed, and stops all of them [CMD-17, OPS-3, OPS-4]', async () => {
+    const metricsPort = await freePort();
+    const service = await serve(['--processes', '2'], { METRICS_PORT: String(metricsPort) });
     const pids = await waitUntil(() => {
       const found = servingPids(service);
       return found.length === 2 ? found : undefined;
     });
-    assert.equal((await service.read()).status, 200);
-    process.kill(pids[0] ?? 0, 'SIGKILL');
-    await waitUntil(() => servingPids(service).length === 3);
-    for (let call = 0; call < 6; call += 1) assert.equal((await service.read()).status, 200);
-    const { code, stdout } = await stop(service);
-    assert.equal(code, 0);
-    assert.equal(stdout.match(/"event":"stopped"/g)?.length, 2);
-    for (const pid of servingPids(service)) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
-  });
-
-  it('says the metrics of all its processes on one port', async () => {
-    const metricsPort = 42_000 + Math.floor(Math.random() * 10_000);
-    const service = await serve(['--processes', '2'], { METRICS_PORT: String(metricsPort) });
-    await waitUntil(() => servingPids(service).length === 2);
     for (let call = 0; call < 10; call += 1) assert.equal((await service.read()).status, 200);
-    const page = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    const page = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { connection: 'close' } });
     assert.match(page.headers.get('content-type') ?? '', /^text\/plain/);
     const text = await page.text();
     const counted = text.matchAll(
@@ -220,7 +198,14 @@ describe('serve', { timeout: 600_000 }, () => {
       10,
     );
     assert.equal((await service.get('/metrics')).status, 404);
-    assert.equal((await stop(service)).code, 0);
+
+    process.kill(pids[0] ?? 0, 'SIGKILL');
+    await waitUntil(() => servingPids(service).length === 3);
+    for (let call = 0; call < 6; call += 1) assert.equal((await service.read()).status, 200);
+    const { code, stdout } = await stop(service);
+    assert.equal(code, 0);
+    assert.equal(stdout.match(/"event":"stopped"/g)?.length, 2);
+    for (const pid of servingPids(service)) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
   });
 
   it('stops several workers, too, which listen to nothing [OPS-4]', async () => {

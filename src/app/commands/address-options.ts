@@ -2,9 +2,9 @@
 import { InvalidArgumentError } from 'commander';
 
 /** Flags win over the environment, and child processes get them through it. */
-export function applyAddress({ host, port }: { host?: string; port?: string }): void {
-  if (host !== undefined) process.env.HOST = host;
-  if (port !== undefined) process.env.PORT = port;
+export function applyAddress(env: NodeJS.ProcessEnv, { host, port }: { host?: string; port?: string }): void {
+  if (host !== undefined) env.HOST = host;
+  if (port !== undefined) env.PORT = port;
 }
 
 export function portNumber(text: string): string {

@@ -1,6 +1,6 @@
 /** Opens what commands work with, and prints what they answer. Contract: CMD-4. */
 
-import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
+import type { CommandCaller, CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog } from '../../platform/log/log.ts';
@@ -8,44 +8,53 @@ import { openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
 import { baseUrlOf, loadConfig } from '../config/config.ts';
 import { readServiceAddress } from '../service-address.store.ts';
 
-export interface CommandOutput {
+/** What one call of the command line came to. */
+export interface CommandCall {
   json: boolean;
-  stdout: NodeJS.WritableStream;
+  exitCode: 0 | 1;
 }
 
-export function createCommandEnvironment(output: CommandOutput): CommandEnvironment {
+export function createCommandEnvironment(
+  { env, stdin, stdout, stderr }: CommandCaller,
+  call: CommandCall,
+): CommandEnvironment {
   /** The base address, where it had to be guessed. */
   let guess: string | undefined;
 
   return {
     withSession: (work) =>
-      withSession((session, guessed) => {
+      withSession(env, (session, guessed) => {
         guess = guessed;
         return work(session);
       }),
     print(document, text) {
       const origin = guess === undefined ? undefined : new URL(guess).origin;
       const guessed = origin !== undefined && JSON.stringify(document).includes(origin);
-      if (output.json) output.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-      else if (text !== '') output.stdout.write(`${text}\n`);
+      if (call.json) stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+      else if (text !== '') stdout.write(`${text}\n`);
       if (guessed)
-        process.stderr.write(
+        stderr.write(
           `note: ${origin} is a guess, because the service never ran on this database. Set PUBLIC_BASE_URL to its address, ending in /api/v1.\n`,
         );
     },
     get json() {
-      return output.json;
+      return call.json;
     },
-    stdin: process.stdin,
-    stderr: process.stderr,
+    fail() {
+      call.exitCode = 1;
+    },
+    env,
+    stdin,
+    stdout,
+    stderr,
     now: () => new Date(),
   };
 }
 
 type Work<T> = (session: CommandSession, guessedBaseUrl: string | undefined) => Promise<T>;
 
-async function withSession<T>(work: Work<T>): Promise<T> {
-  const config = loadConfig(process.env);
+async function withSession<T>(env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
+  const config = loadConfig(env);
   const log = createLog('silent');
   const opened = await openDatabase(config, log);
   try {

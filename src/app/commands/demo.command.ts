@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { applyAddress, portNumber } from './address-options.ts';
 
-export function demoCommand(_environment: CommandEnvironment): Command {
+export function demoCommand({ env }: CommandEnvironment): Command {
   return new Command('demo')
     .description('serve with a demo organisation, accounts and records')
     .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
@@ -11,8 +11,8 @@ export function demoCommand(_environment: CommandEnvironment): Command {
     .option('--json', 'print one JSON document in place of the page')
     .addHelpText('after', '\nExample:\n  npx interchange demo --port 8080')
     .action(async (options: { host?: string; port?: string; json?: true }) => {
-      applyAddress(options);
+      applyAddress(env, options);
       const { runDemo } = await import('./run-demo.ts');
-      await runDemo(process.env, { json: options.json === true });
+      await runDemo(env, { json: options.json === true });
     });
 }

@@ -15,7 +15,7 @@ export function migrateCommand(environment: CommandEnvironment): Command {
       '\nExample:\n  DATABASE_URL=postgres://localhost/interchange MASTER_KEY_FILE=master.key npx interchange migrate',
     )
     .action(async ({ dryRun }: { dryRun?: boolean }) => {
-      const config = loadConfig(process.env);
+      const config = loadConfig(environment.env);
       const opened = await openDatabase(config, createLog('silent'));
       try {
         const applied = dryRun === true ? await pendingMigrations(opened.url) : await migrate(opened.url);

@@ -15,7 +15,7 @@ export function runRetentionCommand(environment: CommandEnvironment): Command {
         '\n\nExample:\n  npx interchange retention run --dry-run',
     )
     .action(async ({ dryRun = false }: { dryRun?: boolean }) => {
-      const rules = retentionRules(loadConfig(process.env));
+      const rules = retentionRules(loadConfig(environment.env));
       const removed = await environment.withSession(({ db }) => runRetention(db, rules, { dryRun }));
       const items = rules.map(({ name, days }) => ({ name, keptDays: days, removed: removed[name] ?? 0 }));
       const lines = items.map(({ name, keptDays, removed: count }) => {

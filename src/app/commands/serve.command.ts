@@ -13,7 +13,7 @@ interface ServeOptions {
   processes: number;
 }
 
-export function serveCommand(_environment: CommandEnvironment): Command {
+export function serveCommand({ env }: CommandEnvironment): Command {
   return new Command('serve')
     .description('run the API, the console and the delivery worker')
     .addOption(
@@ -25,18 +25,18 @@ export function serveCommand(_environment: CommandEnvironment): Command {
     .option('--json', 'no more than without it: the log on stdout is JSON lines')
     .addHelpText('after', '\nExample:\n  npx interchange serve --role api --port 8080 --processes 4')
     .action(async (options: ServeOptions) => {
-      applyAddress(options);
+      applyAddress(env, options);
       const { serve } = await import('../serve.ts');
-      await serve({ role: options.role, processes: options.processes, env: process.env });
+      await serve({ role: options.role, processes: options.processes, env });
     });
 }
 
 /** With DATABASE_URL it serves and creates nothing; without, it is the demo. */
-export function startCommand(_environment: CommandEnvironment): Command {
+export function startCommand({ env }: CommandEnvironment): Command {
   return new Command('start').description('what npm start does').action(async () => {
-    const configured = (process.env.DATABASE_URL ?? '').trim() !== '';
-    if (!configured) return (await import('./run-demo.ts')).runDemo(process.env);
-    return (await import('../serve.ts')).serve({ role: 'all', processes: 1, env: process.env });
+    const configured = (env.DATABASE_URL ?? '').trim() !== '';
+    if (!configured) return (await import('./run-demo.ts')).runDemo(env);
+    return (await import('../serve.ts')).serve({ role: 'all', processes: 1, env });
   });
 }
 

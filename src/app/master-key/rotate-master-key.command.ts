@@ -67,7 +67,7 @@ async function withSite(
   options: Options,
   work: (site: Site) => Promise<void>,
 ): Promise<void> {
-  const config = loadConfig(process.env);
+  const config = loadConfig(environment.env);
   refuseContradictions(options, config.masterKey.kind === 'made');
   const opened = await openDatabase(config, createLog('silent'));
   try {

@@ -24,15 +24,23 @@ export interface CommandSession {
   publicBaseUrl: string;
 }
 
-export interface CommandEnvironment {
+/** What the command line is called with. A process is one. */
+export interface CommandCaller {
+  env: NodeJS.ProcessEnv;
+  stdin: Readable;
+  stdout: NodeJS.WritableStream;
+  /** Where progress and notes go. */
+  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+}
+
+export interface CommandEnvironment extends CommandCaller {
   /** Run `work` against the configured database (the embedded one is joined, or started for the time). */
   withSession<T>(work: (session: CommandSession) => Promise<T>): Promise<T>;
   /** Print the result: the document with `--json`, the text without. */
   print(document: unknown, text: string): void;
   /** True with `--json`. */
   readonly json: boolean;
-  stdin: Readable;
-  /** Where progress and notes go. */
-  stderr: NodeJS.WriteStream;
+  /** Ends with 1, although the result is printed: it is a bad one. */
+  fail(): void;
   now: () => Date;
 }

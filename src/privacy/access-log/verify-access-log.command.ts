@@ -38,7 +38,7 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
         }),
       );
       environment.print(result, summary(result));
-      if (!result.ok) process.exitCode = 1;
+      if (!result.ok) environment.fail();
     });
 }
 

@@ -41,7 +41,7 @@ export function testTargetCommand(environment: CommandEnvironment): Command {
         options.probe === true ? { ...document, probe: shownProbe(probe) } : document,
         checkText(name, check, probe),
       );
-      if (!check.ok) process.exitCode = 1;
+      if (!check.ok) environment.fail();
     });
 }
 

@@ -64,7 +64,7 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
       const text = importText(document);
       if (options.dryRun !== true) environment.print(document, text);
       else environment.print({ dryRun: true, ...document }, `dry run: nothing was kept\n${text}`);
-      if (document.rejectedCount > 0) process.exitCode = 1;
+      if (document.rejectedCount > 0) environment.fail();
     });
 }
 
@@ -101,7 +101,7 @@ async function importWithProgress(
   }
 }
 
-function progressBar(stream: NodeJS.WriteStream): SingleBar {
+function progressBar(stream: CommandEnvironment['stderr']): SingleBar {
   return new SingleBar(
     {
       format: 'importing {bar} {percentage}% | {done} of {files} files | {eta_formatted} left',

@@ -31,7 +31,7 @@ export function exportMapsCommand(environment: CommandEnvironment): Command {
       await environment.withSession(async ({ db }) => {
         const scope = await requireMap(db, options);
         const text = Readable.from(await exportMaps(db, scope, options.format), { objectMode: false });
-        if (options.output === undefined) await pipeline(text, process.stdout, { end: false });
+        if (options.output === undefined) await pipeline(text, environment.stdout, { end: false });
         else await pipeline(text, createWriteStream(options.output)).catch(refuseOutput);
       });
       environment.print({ format: options.format, output: options.output ?? null }, '');

@@ -55,7 +55,7 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
         .catch(refuseFile);
       const document = { ...report, ignored: Object.fromEntries(ignored) };
       environment.print(document, reportText(report, ignored, options.dryRun === true));
-      if (report.read > 0 && report.rejectedCount === report.read) process.exitCode = 1;
+      if (report.read > 0 && report.rejectedCount === report.read) environment.fail();
     });
 }
 
