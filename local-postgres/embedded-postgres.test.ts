@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { ask, isAlive, makeDataDir, openElsewhere, openHere, serverPid } from '../test-support/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
 
@@ -42,77 +43,11 @@ describe('openEmbeddedPostgres', () => {
     await server.release();
   });
 
-  it('stops with its last user, and keeps data and address for the next [OPS-1]', async () => {
-    const first = await openHere(folder.path);
-    await ask(first.url, 'create table kept as select 1 as n');
-    const pid = await serverPid(folder.path);
-    await first.release();
-    assert.equal(isAlive(pid), false);
-    await assert.rejects(ask(first.url, 'select 1'), { code: 'ECONNREFUSED' });
-    const second = await openHere(folder.path);
-    assert.equal(second.url, first.url);
-    assert.deepEqual(await ask(second.url, 'select n from kept'), { n: 1 });
-    await second.release();
-  });
-
-  it('is shared by processes: nobody’s end stops another’s server [CMD-18]', async () => {
-    const service = await openElsewhere(folder.path);
-    const pid = await serverPid(folder.path);
-    const command = await openHere(folder.path);
-    assert.equal(command.url, service.url);
-    await command.release();
-    assert.equal(await serverPid(folder.path), pid);
-    const later = await openElsewhere(folder.path);
-    assert.equal(await service.release(), 0);
-    assert.deepEqual(await ask(later.url, 'select 1 as n'), { n: 1 });
-    assert.equal(await later.release(), 0);
-    assert.equal(isAlive(pid), false);
-  });
-
   it('gives processes that start together one server', async () => {
     const holders = await Promise.all([1, 2, 3].map(() => openElsewhere(folder.path)));
     assert.equal(new Set(holders.map(({ url }) => url)).size, 1);
     await Promise.all(holders.map(async (holder) => assert.equal(await holder.release(), 0)));
     await assert.rejects(serverPid(folder.path), { code: 'ENOENT' });
-  });
-
-  it('serves whoever joins while the last user leaves [CMD-18]', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const first = await openHere(folder.path);
-      const [, second] = await Promise.all([first.release(), openHere(folder.path)]);
-      assert.deepEqual(await ask(second.url, 'select 1 as n'), { n: 1 });
-      const [third] = await Promise.all([openHere(folder.path), second.release()]);
-      assert.deepEqual(await ask(third.url, 'select 1 as n'), { n: 1 });
-      await third.release();
-    }
-  });
-
-  it('takes another port when its own belongs to something else by now', async () => {
-    const first = await openHere(folder.path);
-    await first.release();
-    const other = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
-    const second = await openHere(folder.path);
-    assert.notEqual(second.url, first.url);
-    assert.deepEqual(await ask(second.url, 'select 1 as n'), { n: 1 });
-    await second.release();
-    other.close();
-  });
-
-  it('writes neither statements nor values to its log [SEC-23]', async () => {
-    const server = await openHere(folder.path);
-    await ask(server.url, 'create table person (name text unique, born date)');
-    await ask(server.url, 'insert into person values ($1, null)', ['Winnifred']);
-    for (const [text, values] of [
-      ['insert into person values ($1, null)', ['Winnifred']],
-      ['insert into person values ($1, $2)', ['Winnifred', 'Winnifred']],
-      [`select 'Winnifred'::integer`, []],
-      ['select Winnifred', []],
-    ] as const)
-      await assert.rejects(ask(server.url, text, [...values]));
-    await server.release();
-    const log = await readFile(join(folder.path, 'postgresql', 'server.log'), 'utf8');
-    assert.doesNotMatch(log, /Winnifred/i);
-    assert.match(log, /database system is ready/);
   });
 
   it('says what to do about a folder of another PostgreSQL version', async () => {
@@ -121,20 +56,100 @@ describe('openEmbeddedPostgres', () => {
     await assert.rejects(openHere(folder.path), /made by PostgreSQL 12.*DATA_DIR to a new folder/);
   });
 
-  it('stops what a killed process left, but nothing that is in use', async () => {
-    const holder = await openElsewhere(folder.path);
-    const pid = await serverPid(folder.path);
-    assert.equal(await stopAbandoned(folder.path), false);
-    assert.equal(isAlive(pid), true);
-    await holder.kill();
-    assert.equal(await stopAbandoned(folder.path), true);
-    assert.equal(isAlive(pid), false);
-  });
-
   it('leaves nothing but its own files in the folder', async () => {
     const server = await openHere(folder.path);
     await server.release();
     const names = ['postgresql', 'postgresql.gate', 'postgresql.password', 'postgresql.users'];
     assert.deepEqual((await readdir(folder.path)).toSorted(), names);
+  });
+
+  /** Making one takes a second of processor time, copying it none. */
+  describe('on a database that was made before', () => {
+    let made: Awaited<ReturnType<typeof makeDataDir>>;
+    before(async () => {
+      made = await makeDataDir();
+      await (await openHere(made.path)).release();
+    });
+    after(() => made.remove());
+    beforeEach(() => {
+      // With the owner of each file, which may be another user.
+      execFileSync('cp', ['-a', made.path, folder.path]);
+    });
+
+    it('stops with its last user, and keeps data and address for the next [OPS-1]', async () => {
+      const first = await openHere(folder.path);
+      await ask(first.url, 'create table kept as select 1 as n');
+      const pid = await serverPid(folder.path);
+      await first.release();
+      assert.equal(isAlive(pid), false);
+      await assert.rejects(ask(first.url, 'select 1'), { code: 'ECONNREFUSED' });
+      const second = await openHere(folder.path);
+      assert.equal(second.url, first.url);
+      assert.deepEqual(await ask(second.url, 'select n from kept'), { n: 1 });
+      await second.release();
+    });
+
+    it('is shared by processes: nobody’s end stops another’s server [CMD-18]', async () => {
+      const service = await openElsewhere(folder.path);
+      const pid = await serverPid(folder.path);
+      const command = await openHere(folder.path);
+      assert.equal(command.url, service.url);
+      await command.release();
+      assert.equal(await serverPid(folder.path), pid);
+      const later = await openElsewhere(folder.path);
+      assert.equal(await service.release(), 0);
+      assert.deepEqual(await ask(later.url, 'select 1 as n'), { n: 1 });
+      assert.equal(await later.release(), 0);
+      assert.equal(isAlive(pid), false);
+    });
+
+    it('serves whoever joins while the last user leaves [CMD-18]', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const first = await openHere(folder.path);
+        const [, second] = await Promise.all([first.release(), openHere(folder.path)]);
+        assert.deepEqual(await ask(second.url, 'select 1 as n'), { n: 1 });
+        const [third] = await Promise.all([openHere(folder.path), second.release()]);
+        assert.deepEqual(await ask(third.url, 'select 1 as n'), { n: 1 });
+        await third.release();
+      }
+    });
+
+    it('takes another port when its own belongs to something else by now', async () => {
+      const first = await openHere(folder.path);
+      await first.release();
+      const other = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
+      const second = await openHere(folder.path);
+      assert.notEqual(second.url, first.url);
+      assert.deepEqual(await ask(second.url, 'select 1 as n'), { n: 1 });
+      await second.release();
+      other.close();
+    });
+
+    it('writes neither statements nor values to its log [SEC-23]', async () => {
+      const server = await openHere(folder.path);
+      await ask(server.url, 'create table person (name text unique, born date)');
+      await ask(server.url, 'insert into person values ($1, null)', ['Winnifred']);
+      for (const [text, values] of [
+        ['insert into person values ($1, null)', ['Winnifred']],
+        ['insert into person values ($1, $2)', ['Winnifred', 'Winnifred']],
+        [`select 'Winnifred'::integer`, []],
+        ['select Winnifred', []],
+      ] as const)
+        await assert.rejects(ask(server.url, text, [...values]));
+      await server.release();
+      const log = await readFile(join(folder.path, 'postgresql', 'server.log'), 'utf8');
+      assert.doesNotMatch(log, /Winnifred/i);
+      assert.match(log, /database system is ready/);
+    });
+
+    it('stops what a killed process left, but nothing that is in use', async () => {
+      const holder = await openElsewhere(folder.path);
+      const pid = await serverPid(folder.path);
+      assert.equal(await stopAbandoned(folder.path), false);
+      assert.equal(isAlive(pid), true);
+      await holder.kill();
+      assert.equal(await stopAbandoned(folder.path), true);
+      assert.equal(isAlive(pid), false);
+    });
   });
 });
