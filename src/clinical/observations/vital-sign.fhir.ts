@@ -1,7 +1,7 @@
 /**
  * The R4 vital-signs profiles (https://hl7.org/fhir/R4/observation-vitalsigns.html): required codes, one
  * category, fixed units, blood pressure as one Observation with both components. Pure.
- * Contract: FETCH-8, FETCH-9, FETCH-27.
+ * Contract: FETCH-8, FETCH-9, FETCH-27, FETCH-28.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { decimalText } from '../../fhir/json.ts';
@@ -39,6 +39,23 @@ const PROFILE_CODES: ReadonlySet<string> = new Set([
   '29463-7',
   BODY_MASS_INDEX,
   BLOOD_PRESSURE,
+]);
+
+/** LOINC codes of the same vital signs, measured in a certain way, and the code that the profile fixes. */
+const PROFILE_CODE_OF: ReadonlyMap<string, string> = new Map([
+  [PULSE_OXIMETRY, OXYGEN_SATURATION],
+  // Systolic and diastolic pressure together.
+  ['55284-4', BLOOD_PRESSURE],
+  // Oral, rectal, axillary and tympanic temperature.
+  ['8331-1', '8310-5'],
+  ['8332-9', '8310-5'],
+  ['8328-7', '8310-5'],
+  ['8333-7', '8310-5'],
+  // Measured, not stated.
+  ['3141-9', '29463-7'],
+  ['3137-7', '8302-2'],
+  // By tape measure.
+  ['8287-5', '9843-4'],
 ]);
 
 interface Component extends Record<string, unknown> {
@@ -126,12 +143,13 @@ function oneVitalSignsCategory(categories: readonly CodeableConcept[] = []): Cod
   return [own, ...categories.filter((category) => !isVitalSignsCategory(category))];
 }
 
-/** Pulse oximetry alone lacks the code that the oxygen saturation profile fixes. */
+/** A narrower code alone lacks the code that its profile fixes, which goes before it. */
 function withProfileCode(concept: CodeableConcept): CodeableConcept {
   const codes = loincCodes(concept);
-  if (!codes.includes(PULSE_OXIMETRY) || codes.includes(OXYGEN_SATURATION)) return concept;
-  const display = officialDisplay(OXYGEN_SATURATION);
-  const added = { system: LOINC, code: OXYGEN_SATURATION, ...(display === undefined ? {} : { display }) };
+  const profile = codes.map((code) => PROFILE_CODE_OF.get(code)).find((code) => code !== undefined);
+  if (profile === undefined || codes.includes(profile)) return concept;
+  const display = officialDisplay(profile);
+  const added = { system: LOINC, code: profile, ...(display === undefined ? {} : { display }) };
   return { ...concept, coding: [added, ...(concept.coding ?? [])] };
 }
 

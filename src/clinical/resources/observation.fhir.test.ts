@@ -320,6 +320,68 @@ describe('a vital sign as an Observation', () => {
     requireConformant(vital('85354-9', { components }), 'Systolic blood pressure: reported as about 120');
   });
 
+  test('a blood pressure under 55284-4 alone is one of its profile [FETCH-28]', () => {
+    const part = (code: string, value: number) => ({ code: loinc(code), ...measured(value, 'mm[Hg]') });
+    const vitalSigns = {
+      coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }],
+    };
+    const resource = vital('55284-4', {
+      category: [vitalSigns],
+      components: [part('8480-6', 120), part('8462-4', 80)],
+    });
+    requireConformant(resource);
+    const quantity = { unit: 'mm[Hg]', system: 'http://unitsofmeasure.org', code: 'mm[Hg]' };
+    assert.deepEqual(resource, {
+      resourceType: 'Observation',
+      id: ID,
+      identifier: [{ system: `urn:uuid:${ORGANISATION}`, value: ID }],
+      status: 'final',
+      category: [vitalSigns],
+      code: {
+        coding: [
+          {
+            system: 'http://loinc.org',
+            code: '85354-9',
+            display: 'Blood pressure panel with all children optional',
+          },
+          { system: 'http://loinc.org', code: '55284-4' },
+        ],
+      },
+      subject: { reference: `Patient/${PATIENT}` },
+      effectiveDateTime: '2024-05-01',
+      component: [
+        { code: loinc('8480-6'), valueQuantity: { value: 120, ...quantity } },
+        { code: loinc('8462-4'), valueQuantity: { value: 80, ...quantity } },
+      ],
+    });
+  });
+
+  for (const [code, profile, unit] of [
+    ['8331-1', '8310-5', 'Cel'],
+    ['8332-9', '8310-5', 'Cel'],
+    ['8328-7', '8310-5', 'Cel'],
+    ['8333-7', '8310-5', 'Cel'],
+    ['3141-9', '29463-7', 'kg'],
+    ['3137-7', '8302-2', 'cm'],
+    ['8287-5', '9843-4', 'cm'],
+  ] as const)
+    test(`${code} carries ${profile}, which its profile fixes [FETCH-28]`, () => {
+      const category = [
+        {
+          coding: [
+            { system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' },
+          ],
+        },
+      ];
+      const resource = vital(code, { category, ...measured(37, unit) });
+      requireConformant(resource);
+      const { coding } = resource.code as { coding: { code: string }[] };
+      assert.deepEqual(
+        coding.map((one) => one.code),
+        [profile, code],
+      );
+    });
+
   test('pressures without a unit are notes that say which pressure each is [FETCH-27]', () => {
     const components = [
       { code: loinc('8480-6'), valueType: 'Quantity' as const, valueNumber: new Decimal('101.36') },
