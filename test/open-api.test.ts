@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { querySchemaOf } from '../src/app/http/register-route.ts';
 import { type Json, startTestApi, type TestApi } from '../test-support/api.ts';
 import { fhirFaults } from '../test-support/fhir-validator.ts';
 
@@ -40,6 +41,16 @@ describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1 [HTTP-25]', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     assert.deepEqual({ valid, errors }, { valid: true, errors: undefined });
+  });
+
+  it('has requests whose schemas are JSON Schema, which no start checks', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const { method, path, route } of api.api.routes)
+      for (const schema of [querySchemaOf(route), route.schemas.params, route.schemas.body])
+        assert.ok(
+          schema === undefined || ajv.validateSchema(schema),
+          `${method} ${path}: ${ajv.errorsText()}`,
+        );
   });
 
   it('has every route once, with a name of its own and a declared tag [HTTP-25]', () => {

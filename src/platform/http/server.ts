@@ -49,7 +49,7 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
     // Formats are for readers of the OpenAPI document: a malformed id is 404, like an unknown one.
     validateFormats: false,
     verbose: true,
-    // The tests of the OpenAPI document hold the schemas to JSON Schema; here that would cost each start.
+    // test/open-api.test.ts holds the schemas to JSON Schema; here that would cost each process.
     validateSchema: false,
   });
   const allowed = createAllowedMethods();
