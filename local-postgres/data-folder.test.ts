@@ -43,15 +43,15 @@ test('several processes may make it at once', async () => {
 test('a file in its place or on its way is named as the reason', async () => {
   const file = join(folder, 'file');
   await writeFile(file, '');
-  await assert.rejects(openDataFolder(file), refused(/something that is no folder is in its place/));
-  await assert.rejects(openDataFolder(join(file, 'data')), refused(/a part of it is a file/));
+  await assert.rejects(openDataFolder(file), refused(/something that is not a folder has that name/));
+  await assert.rejects(openDataFolder(join(file, 'data')), refused(/a part of the path is a file/));
 });
 
 test('a link that leads nowhere is refused', async () => {
   await symlink(join(folder, 'nowhere'), join(folder, 'link'));
   await assert.rejects(
     openDataFolder(join(folder, 'link')),
-    refused(/something that is no folder is in its place/),
+    refused(/something that is not a folder has that name/),
   );
 });
 
@@ -66,7 +66,7 @@ test('a file system that takes no folders is refused, and not tried for ever', o
   assert.deepEqual([code, stdout], [1, '']);
   assert.equal(
     stderr,
-    'error: The data folder /proc/x/data cannot be used: the file system does not take new folders there. Set DATA_DIR to another folder.\n',
+    'error: The data folder /proc/x/data cannot be used: the file system does not allow new folders there. Set DATA_DIR to another folder.\n',
   );
 });
 
@@ -88,7 +88,7 @@ test('a folder of someone else is refused', asRoot, async () => {
     try {
       await assert.rejects(
         openDataFolder(join(folder, name)),
-        refused(/this user cannot write there\. Run as/),
+        refused(/this user cannot write there\. Run the command as/),
       );
     } finally {
       process.seteuid?.(0);

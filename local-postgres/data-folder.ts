@@ -75,19 +75,19 @@ function isFolder(path: string): Promise<boolean> {
 
 function reasonOf(error: unknown): string {
   const { code } = error as { code?: unknown };
-  return REASONS[String(code)] ?? `it cannot be made or written (${String(code)}).`;
+  return REASONS[String(code)] ?? `it cannot be created or written to (${String(code)}).`;
 }
 
-const NOT_WRITABLE = 'this user cannot write there. Run as its owner.';
+const NOT_WRITABLE = 'this user cannot write there. Run the command as the owner of the folder.';
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: NOT_WRITABLE,
   EPERM: NOT_WRITABLE,
-  EROFS: 'it is on a file system that can only be read.',
-  EEXIST: 'something that is no folder is in its place.',
-  ENOTDIR: 'a part of it is a file, not a folder.',
-  ENOENT: 'the file system does not take new folders there.',
+  EROFS: 'its file system is read-only.',
+  EEXIST: 'something that is not a folder has that name.',
+  ENOTDIR: 'a part of the path is a file, not a folder.',
+  ENOENT: 'the file system does not allow new folders there.',
   ENOSPC: 'the disk is full.',
-  EDQUOT: 'the disk quota is used up.',
+  EDQUOT: 'the disk quota is exceeded.',
 };
 
 /** The password of the embedded server's owner, generated once. */

@@ -89,7 +89,7 @@ async function behindGate<T>(site: Site, work: () => Promise<T>): Promise<T> {
   const gate = await waitForLock(site.folder.gate, GATE_TIMEOUT_MS);
   if (gate === undefined)
     throw new EmbeddedPostgresError(
-      `Another process has been starting or stopping the server of ${site.dataDir} for too long.`,
+      `Another process is starting or stopping the PostgreSQL server of ${site.dataDir} and did not finish in time. Try again; if that fails, look for a process that hangs.`,
     );
   try {
     return await work();
@@ -110,7 +110,9 @@ async function joinOrStart(site: Site, keepPort: boolean, log: ServerLog): Promi
 function takeShare(site: Site): FileLock {
   const share = tryLock(site.folder.users, 'shared');
   if (share === undefined)
-    throw new EmbeddedPostgresError(`${site.folder.users} is locked by something else.`);
+    throw new EmbeddedPostgresError(
+      `Another program has locked ${site.folder.users}. Stop it, then try again.`,
+    );
   return share;
 }
 
@@ -134,7 +136,7 @@ function watch(site: Site, log: ServerLog): () => Promise<void> {
       if (stopping.signal.aborted) return;
       try {
         if ((await findServer(site.clusterDir)) !== undefined) continue;
-        log.error({}, 'PostgreSQL is gone; starting it again');
+        log.error({}, 'PostgreSQL stopped unexpectedly; starting it again');
         await behindGate(site, () => joinOrStart(site, true, log));
       } catch (error) {
         log.error(errorFields(error), 'PostgreSQL could not be started again');
@@ -175,7 +177,7 @@ async function connectWhenReady(url: string): Promise<pg.Client> {
       const passing = code === '57P03' || code === 'ECONNREFUSED';
       if (!passing || performance.now() > deadline)
         throw new EmbeddedPostgresError(
-          `The embedded PostgreSQL does not accept connections: ${(error as Error).message}`,
+          `The embedded PostgreSQL accepts no connections: ${(error as Error).message}`,
           {
             cause: error,
           },

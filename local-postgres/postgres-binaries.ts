@@ -72,7 +72,7 @@ function exists(path: string): Promise<boolean> {
 
 function notWritable(path: string, cause: Error): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `PostgreSQL in ${path} is not completely installed and this user cannot repair it. Run npm ci with install scripts allowed, as the owner of that folder.`,
+    `The installation of PostgreSQL in ${path} is incomplete, and this user cannot repair it. Run npm ci as the owner of that folder, with install scripts allowed.`,
     { cause },
   );
 }

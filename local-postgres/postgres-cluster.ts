@@ -67,7 +67,7 @@ async function checkUnused(clusterDir: string): Promise<void> {
   const names = await readdir(clusterDir).catch(() => []);
   if (names.length === 0) return;
   throw new EmbeddedPostgresError(
-    `${clusterDir} is not a PostgreSQL data folder, and not empty. Move it away, or set DATA_DIR to a new folder.`,
+    `${clusterDir} is not empty and is not a PostgreSQL data folder. Move it away, or set DATA_DIR to a new folder.`,
   );
 }
 
@@ -82,7 +82,7 @@ async function checkVersion(place: ClusterPlace, version: string): Promise<void>
   const own = /(\d+)/.exec(output)?.[1];
   if (own === version) return;
   throw new EmbeddedPostgresError(
-    `${place.clusterDir} was made by PostgreSQL ${version}, and the one installed is ${own}. Export it with the release that made it, or set DATA_DIR to a new folder.`,
+    `PostgreSQL ${version} created ${place.clusterDir}, but PostgreSQL ${own} is installed. Export the data with the release that created it, or set DATA_DIR to a new folder.`,
   );
 }
 
@@ -92,7 +92,7 @@ async function giveTo(path: string, owner: Owner | undefined): Promise<void> {
   if (owner === undefined || present === undefined || present.uid === owner.uid) return;
   if (process.getuid?.() !== 0)
     throw new EmbeddedPostgresError(
-      `${path} belongs to user ${present.uid}. Run this as that user, or change the owner of its folder.`,
+      `${path} belongs to user ${present.uid}. Run the command as that user, or change the owner of the folder.`,
     );
   for (const entry of await readdir(path, { recursive: true }))
     await lchown(join(path, entry), owner.uid, owner.gid);

@@ -42,7 +42,7 @@ export async function choosePostgresUser(
   const user = namespaceUser();
   if (await reaches(user, postgres, dataDir)) return user;
   throw new EmbeddedPostgresError(
-    `PostgreSQL does not run as root, and no unprivileged user reaches both ${postgres} and ${dataDir}. Run this as an ordinary user, move both to folders that other users may enter, or set DATABASE_URL.`,
+    `PostgreSQL does not run as root, and no ordinary user can reach both ${postgres} and ${dataDir}. Run the command as an ordinary user, move both to folders that other users may enter, or set DATABASE_URL.`,
   );
 }
 

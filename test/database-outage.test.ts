@@ -90,7 +90,7 @@ describe('while the database refuses to write', () => {
     await callOn(routeOf('putTerminologyMap'), '');
     const refused = await api.call(`${api.origin}/readyz`);
     assert.equal(refused.status, 503);
-    assert.match(refused.json.message, /^Not ready: the database takes no writes/);
+    assert.match(refused.json.message, /^Not ready: the database is read-only/);
     assert.ok(Number(refused.headers.get('retry-after')) > 0);
     assert.equal((await api.call(`${api.origin}/readyz`)).status, 503, 'as long as it lasts');
     assert.equal((await api.call(`${api.origin}/healthz`)).status, 200);

@@ -96,17 +96,17 @@ it('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
   const waiting = await run('rotate-secret');
   assert.match(waiting.stdout, /the old secret signs them until you activate the new one/);
   assert.match(waiting.stdout, new RegExp(`activate-secret --id ${id}`));
-  assert.match((await run('show')).stdout, /outbound, made [^,]+, waits to be activated/);
+  assert.match((await run('show')).stdout, /outbound, created [^,]+, waits to be activated/);
   const replaced = await run('rotate-secret', '--activate-at', '2099-01-01T00:00:00Z');
   assert.deepEqual([replaced.code, replaced.stdout], [2, '']);
   assert.match(replaced.stderr, /within 90 days/);
   const at = new Date(Date.now() + 3_600_000).toISOString();
   const scheduled = await run('rotate-secret', '--direction', 'outbound', '--activate-at', at);
-  assert.match(scheduled.stdout, /was waiting to be activated is discarded/);
+  assert.match(scheduled.stdout, /was waiting to be activated. It was deleted/);
   assert.ok(scheduled.stdout.includes(`signed with the new secret from ${at} on`), scheduled.stdout);
   assert.ok((await run('show')).stdout.includes(`signs from ${at} on`));
   assert.equal((await run('activate-secret')).code, 0);
-  await fails(1, /No new outbound secret waits/, 'connection', 'activate-secret', '--id', id);
+  await fails(1, /There is no new outbound secret to activate/, 'connection', 'activate-secret', '--id', id);
   await fails(
     2,
     /not both/,
@@ -124,7 +124,15 @@ it('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
 it('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {
   const wanted = ['--organisation', place.organisationId, '--name', 'x', '--client-id', 'c'];
   await Promise.all([
-    fails(2, /TLS/, 'connection', 'create', ...wanted, '--address', 'http://hie.example.org'),
+    fails(
+      2,
+      /Use an https address/,
+      'connection',
+      'create',
+      ...wanted,
+      '--address',
+      'http://hie.example.org',
+    ),
     fails(2, /link-local/, 'connection', 'create', ...wanted, '--address', 'https://169.254.169.254/'),
     fails(2, /--name <name>/, 'connection', 'create', '--organisation', place.organisationId),
     fails(

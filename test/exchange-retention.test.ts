@@ -130,12 +130,12 @@ describe('deliveries that were done long ago', () => {
     assert.equal(shown.json.attempts.length, 1, 'the tries are still there');
     const payload = await get(`/exchange/deliveries/${delivery?.id}/payload`);
     assert.equal(payload.status, 410);
-    assert.match(payload.json.message, /was removed: it is kept for a limited time/);
+    assert.match(payload.json.message, /was removed\. The service keeps payloads for a limited time/);
     const command = await runCommand(['delivery', 'show', '--id', delivery?.id ?? '', '--payload'], {
       env: api.env,
     });
     assert.deepEqual([command.code, command.stdout], [1, '']);
-    assert.match(command.stderr, /was removed: it is kept for a limited time/);
+    assert.match(command.stderr, /was removed\. The service keeps payloads for a limited time/);
     await age(400);
     assert.deepEqual(await run(), { deliveries: 1 });
     assert.deepEqual(await ledger(), []);

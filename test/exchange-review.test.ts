@@ -269,7 +269,7 @@ describe('/exchange/connections', () => {
       );
     assert.deepEqual((await activate()).json, {
       statusCode: 409,
-      message: 'No new outbound secret waits to be activated. Rotate the secret first.',
+      message: 'There is no new outbound secret to activate. Rotate the secret first.',
       error: 'Conflict',
     });
     const waiting = await rotate({ direction: 'outbound' });

@@ -35,7 +35,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
   it('is one command, beside a service that is not restarted [OPS-16]', async () => {
     const old = (await readFile(path, 'utf8')).trim();
     const printed = await clinic.command(...ROTATE);
-    assert.match(printed, /alone opens the database now/);
+    assert.match(printed, /is now the only one that opens the database/);
     const key = (await readFile(path, 'utf8')).trim();
     assert.notEqual(key, old);
     assert.equal((await stat(path)).mode & 0o777, 0o600);

@@ -103,9 +103,9 @@ describe('rotation of the master key of a database of the operator', { timeout: 
       assert.equal(code, 1);
       assert.match(
         stderr,
-        new RegExp(`1 process\\(es\\).*do not hold master key ${idOf(key)}.*${idOf(old)}`),
+        new RegExp(`1 process\\(es\\).*do not have master key ${idOf(key)}.*${idOf(old)}`),
       );
-      assert.match((await rotate(['--finish'])).stderr, /This is the old master key/);
+      assert.match((await rotate(['--finish'])).stderr, /The configured key is the old master key/);
     } finally {
       other.child.kill('SIGTERM');
       await other.ended;
@@ -177,16 +177,19 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     const key = newKey();
     assert.equal((await rotate(['--new-key-stdin'], { stdin: `${key}\n` })).code, 0);
     const third = await rotate(['--new-key-stdin'], { stdin: newKey() });
-    assert.match(third.stderr, new RegExp(`A rotation to master key ${idOf(key)} is under way`));
+    assert.match(third.stderr, new RegExp(`A rotation to another master key, ${idOf(key)}, is not finished`));
     const unwanted = join(folder, 'unwanted.key');
     const fourth = await rotate(['--write-new-key-file', unwanted]);
-    assert.match(fourth.stderr, new RegExp(`A rotation to master key ${idOf(key)} is under way`));
+    assert.match(
+      fourth.stderr,
+      new RegExp(`A rotation to another master key, ${idOf(key)}, is not finished`),
+    );
     await assert.rejects(stat(unwanted), { code: 'ENOENT' });
     assert.match((await rotate(['--cancel'], { key })).stderr, /is the new master key/);
     assert.equal((await rotate(['--cancel'])).code, 0);
     await isRefused(clinic, key);
-    assert.match((await rotate(['--cancel'])).stderr, /No rotation of the master key is under way/);
-    assert.match((await rotate(['--finish'])).stderr, /No rotation of the master key is under way/);
+    assert.match((await rotate(['--cancel'])).stderr, /No rotation of the master key has begun/);
+    assert.match((await rotate(['--finish'])).stderr, /No rotation of the master key has begun/);
     await clinic.useEverything();
   });
 
@@ -199,7 +202,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     ];
     for (const args of wrong) assert.equal((await rotate(args)).code, 2, args.join());
     assert.match((await rotate(['--new-key-stdin'], { stdin: 'short' })).stderr, /must be 32 bytes/);
-    assert.match((await rotate(['--new-key-stdin'], { stdin: old })).stderr, /is the one in use/);
+    assert.match((await rotate(['--new-key-stdin'], { stdin: old })).stderr, /is the key in use/);
     const path = join(folder, 'taken');
     await writeFile(path, 'kept');
     assert.match((await rotate(['--write-new-key-file', path])).stderr, /exists already/);
@@ -217,7 +220,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
       await writeFile(next, key);
       await untilDone([...ROTATE, '--new-key-file', next]);
       await rename(next, path);
-      await untilDone([...ROTATE, '--finish'], /No rotation of the master key is under way/);
+      await untilDone([...ROTATE, '--finish'], /No rotation of the master key has begun/);
       await clinic.useEverything();
     }
     await verifyIsWhole(clinic);

@@ -74,7 +74,7 @@ export async function requireSchema({ url }: OpenDatabase, config: Config): Prom
   const pending = await pendingMigrations(url);
   if (pending.length > 0)
     throw new CommandError(
-      `The database lacks ${pending.length} migration(s), from ${pending[0]} on. Run: npx interchange migrate`,
+      `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
     );
 }
 

@@ -30,7 +30,10 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
     try {
       return await work();
     } catch (error) {
-      runtime.log.warn({ event: `housekeeping.${name}`, ...errorFields(error) }, 'housekeeping step failed');
+      runtime.log.warn(
+        { event: `housekeeping.${name}`, ...errorFields(error) },
+        'a clean-up step failed; it runs again later',
+      );
       return undefined;
     }
   }

@@ -29,7 +29,8 @@ export function createChangeNotifications(
   const counted: Queryable = {
     async query(statement) {
       const client = live.client();
-      if (client === undefined) throw new Error('the live connection is down');
+      if (client === undefined)
+        throw new Error('the connection for change notifications is down; trying again');
       sent += 1;
       const number = sent;
       try {
@@ -57,7 +58,7 @@ export function createChangeNotifications(
     connection,
     mark: () => sent,
     async receivedUntil(mark) {
-      // While the live connection is down, callers are read from the database anyway.
+      // While the connection for change notifications is down; trying again, callers are read from the database anyway.
       if (answered <= mark) await roundTrip(null).catch(() => null);
     },
   };

@@ -63,7 +63,7 @@ describe('a process whose clock is wrong', { timeout: 300_000 }, () => {
     const refused = await login(service.origin);
     assert.equal(refused.status, 503);
     assert.equal(refused.headers.get('retry-after'), '30');
-    assert.match(((await refused.json()) as { message: string }).message, /clock of this node/);
+    assert.match(((await refused.json()) as { message: string }).message, /clock of this process/);
     const refresh = await fetch(`${service.origin}/api/v1/auth/refresh`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -13,7 +13,7 @@ export function logClock(log: Log, clock: Pick<ClockWatch, 'isOff' | 'aheadSecon
   if (clock.isOff())
     log.error(
       { event: 'clock.off' },
-      `the clock of this machine is ${skewText(clock)}: until one of them is set right, this process issues no tokens and removes nothing`,
+      `the clock of this machine is ${skewText(clock)}. Correct the wrong one. Until then this process issues no tokens and removes no old data`,
     );
   else log.info({ event: 'clock.right' }, 'the clock of this machine agrees with the database again');
 }
@@ -21,7 +21,7 @@ export function logClock(log: Log, clock: Pick<ClockWatch, 'isOff' | 'aheadSecon
 export function registerClockGauge(registry: Registry, clock: Pick<ClockWatch, 'aheadSeconds'>): void {
   new Gauge({
     name: 'interchange_clock_skew_seconds',
-    help: 'Seconds by which the clock of the process differs from that of the database, to either side.',
+    help: 'Difference between the clock of the process and the clock of the database, in seconds, never negative.',
     registers: [registry],
     // Of several processes of one machine: the worst.
     aggregator: 'max',

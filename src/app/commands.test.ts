@@ -170,7 +170,7 @@ describe('the command line', { timeout: 600_000 }, () => {
       ],
       [
         ['facility', 'create', '--organisation', organisation, '--name', 'X', '--modules', 'lab,nonsense'],
-        /Unknown module nonsense.*patients, encounters/,
+        /The module nonsense is unknown.*patients, encounters/,
       ],
       [['serve', '--role', 'boss'], /all, api, worker/],
       [['serve', '--port', '70000'], /0 to 65535/],
@@ -281,7 +281,10 @@ describe('the command line', { timeout: 600_000 }, () => {
     const ids = ['--organisation', organisation, '--facility', facility, '--patient', randomUUID()];
     const { code, stderr } = await runCommand(['patient', 'privacy', ...ids, '--refuse', 'OPS'], { env });
     assert.equal(code, 1);
-    assert.equal(stderr, 'error: There is no such patient at this facility.\n');
+    assert.equal(
+      stderr,
+      'error: There is no such patient at this facility. Check --patient and --facility.\n',
+    );
   });
 
   it('lists every fault of the environment at once, and starts nothing [OPS-11]', async () => {

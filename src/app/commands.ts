@@ -78,12 +78,12 @@ export function buildProgram(
   const environment = createCommandEnvironment(caller, call);
   const program = new Command('interchange')
     .description(
-      'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, a trace of every access.',
+      'Exchange of clinical records: sign-in for systems, FHIR R4 resources, and a log of every access.',
     )
     .version(packageVersion(), '--version', 'print the version')
     .addHelpText(
       'after',
-      '\nConfiguration comes from the environment: see docs/environment.md. Errors go to stderr.\nExit code: 0 done, 1 failed, 2 called wrongly.',
+      '\nSettings are environment variables: see docs/environment.md. Errors go to stderr.\nExit code: 0 the command succeeded, 1 it failed, 2 it was called with wrong options.',
     )
     .addHelpText('after', '\nExample:\n  npx interchange demo');
   program.addCommand(serveCommand(environment));
@@ -121,13 +121,15 @@ export function buildProgram(
     ]),
   );
   program.addCommand(
-    group('key', 'Keys that sign access tokens', [
+    group('key', 'The keys that sign access tokens', [
       rotateKeyCommand(environment),
       listKeysCommand(environment),
     ]),
   );
   program.addCommand(
-    group('master-key', 'The key that everything is sealed under', [rotateMasterKeyCommand(environment)]),
+    group('master-key', 'The key that protects all secrets in the database', [
+      rotateMasterKeyCommand(environment),
+    ]),
   );
   program.addCommand(group('patient', 'Patients', [setPrivacyCommand(environment)]));
   program.addCommand(
@@ -149,7 +151,7 @@ export function buildProgram(
     ]),
   );
   program.addCommand(
-    group('delivery', 'Deliveries to exchanges, and those held for review', [
+    group('delivery', 'Deliveries to exchanges, and what to do with held ones', [
       listDeliveriesCommand(environment),
       showDeliveryCommand(environment),
       countDeliveriesCommand(environment),
@@ -157,11 +159,13 @@ export function buildProgram(
       skipDeliveriesCommand(environment),
     ]),
   );
-  program.addCommand(group('retention', 'How long things are kept', [runRetentionCommand(environment)]));
+  program.addCommand(
+    group('retention', 'Removal of data that is kept for a limited time', [runRetentionCommand(environment)]),
+  );
   program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(fhirSimulatorCommand(environment));
   program.addCommand(
-    group('access-log', 'The trace of every access', [
+    group('access-log', 'The record of every access to patient data', [
       verifyAccessLogCommand(environment),
       archiveAccessLogCommand(environment),
     ]),
@@ -195,7 +199,7 @@ export function buildProgram(
       writeOut: (text) => caller.stdout.write(text),
       writeErr: (text) => caller.stderr.write(text),
     });
-    command.exitOverride().showHelpAfterError('(add --help for an example)');
+    command.exitOverride().showHelpAfterError('(run the command with --help to see an example)');
     if (command.commands.length > 0) return;
     if (!command.options.some(({ long }) => long === '--json'))
       command.option('--json', 'print one JSON document on stdout');
@@ -263,17 +267,19 @@ function reportFailure(error: unknown, { stderr }: CommandCaller): number {
 
 /** What the operator is told. Messages of the database driver may quote data, so only its code is shown. */
 function failureText(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown failure';
+  if (!(error instanceof Error)) return 'the command failed for an unknown reason';
   const { code } = error as { code?: unknown };
   const ours =
     error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
   if (ours || error.name === 'EmbeddedPostgresError' || error.name === 'HttpError') return error.message;
-  if (code === 'ECONNREFUSED') return 'the database of DATABASE_URL refuses connections: is it running?';
+  if (code === 'ECONNREFUSED')
+    return 'the database of DATABASE_URL refuses connections. Check that it is running.';
   if (typeof code === 'string' && /^28/.test(code))
-    return 'the database refuses the user or password of DATABASE_URL';
-  if (code === '3D000') return 'the database named in DATABASE_URL does not exist: create it first';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the host of DATABASE_URL is not known';
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full';
+    return 'the database refuses the user or password of DATABASE_URL. Correct them.';
+  if (code === '3D000') return 'the database named in DATABASE_URL does not exist. Create it first.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return 'the host of DATABASE_URL is unknown. Correct the name.';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full. Free some space, then try again.';
   if (error instanceof DatabaseError) return `the database refused a statement (SQLSTATE ${error.code})`;
   return `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}`;
 }

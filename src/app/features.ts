@@ -32,7 +32,8 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
   registerQueueGauges(runtime.metrics.registry, runtime.db);
   const unmapped = createUnmappedRecorder({
     ...runtime,
-    onError: (error) => runtime.log.warn(errorFields(error), 'unmapped codes not counted yet'),
+    onError: (error) =>
+      runtime.log.warn(errorFields(error), 'unmapped codes could not be counted; trying again later'),
   });
   return {
     ...runtime,
@@ -72,7 +73,7 @@ export function housekeepingSteps({
         for (const [what, count] of Object.entries(await sweepRetained(now)))
           log.info(
             { event: 'housekeeping.retention', outcome: what, count },
-            'removed what was kept long enough',
+            'removed data whose retention time is over',
           );
       },
     },

@@ -69,7 +69,10 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     for (const processes of [1, 2]) {
       const { code, stderr, stdout } = await start(processes, port).ended;
       assert.equal(code, 1);
-      assert.equal(stderr, `error: 127.0.0.1:${port} is in use: choose another with --port or PORT\n`);
+      assert.equal(
+        stderr,
+        `error: Another program uses 127.0.0.1:${port}. Choose another port with --port or PORT.\n`,
+      );
       assert.doesNotMatch(stdout, /"event":"listening"/);
     }
   });
@@ -79,7 +82,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     const both = [start(2, port), start(2, port)];
     const first = await Promise.race(both.map(({ ended }) => ended));
     assert.equal(first.code, 1);
-    assert.match(first.stderr, /is in use/);
+    assert.match(first.stderr, /Another program uses/);
     const other = both.find(({ child }) => child.exitCode === null);
     assert.ok(other);
     assert.equal((await serving(other, 2)).port, port);

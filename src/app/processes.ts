@@ -40,9 +40,11 @@ export function startProcesses(count: number, log: Log, env: Record<string, stri
       if (stopping) return;
       log.error(
         { event: 'process-exit', pid: worker.process.pid, status: code, signal },
-        'process ended, starting another',
+        'a process ended unexpectedly; starting another one',
       );
-      reject(new CommandError('A process ended before it could serve. Its message is above.'));
+      reject(
+        new CommandError('A process of the service ended while it started. Its own message above says why.'),
+      );
       setTimeout(start, RESTART_MS);
     });
   };

@@ -223,7 +223,10 @@ describe('serve', { timeout: 600_000 }, () => {
       assert.equal(code, 1, stderr);
       assert.match(
         stderr,
-        new RegExp(`^error: 127\\.0\\.0\\.1:${port} is in use: choose another with --port or PORT$`, 'm'),
+        new RegExp(
+          `^error: Another program uses 127\\.0\\.0\\.1:${port}\\. Choose another port with --port or PORT\\.$`,
+          'm',
+        ),
       );
     }
   });
@@ -234,14 +237,14 @@ describe('serve', { timeout: 600_000 }, () => {
       [
         ['--host', '192.0.2.1'],
         {},
-        /this machine has no address 192\.0\.2\.1: .*--host or HOST.*127\.0\.0\.1/,
+        /This machine does not have the address 192\.0\.2\.1\. .*--host or HOST.*127\.0\.0\.1/,
       ],
-      [['--host', '192.0.2.1', '--port', '0'], {}, /this machine has no address 192\.0\.2\.1/],
-      [['--host', 'no-such-host.invalid'], {}, /the name no-such-host\.invalid to listen on is not known/],
+      [['--host', '192.0.2.1', '--port', '0'], {}, /This machine does not have the address 192\.0\.2\.1/],
+      [['--host', 'no-such-host.invalid'], {}, /The host name no-such-host\.invalid is unknown/],
       [
         ['--port', '0'],
         { METRICS_PORT: port },
-        /127\.0\.0\.1:\d+ is in use: choose another with METRICS_PORT/,
+        /Another program uses 127\.0\.0\.1:\d+\. Choose another port with METRICS_PORT/,
       ],
     ];
     for (const [args, env, reason] of faults) {

@@ -110,7 +110,10 @@ async function startParts(options: PartOptions): Promise<Running> {
       if (api === undefined || config.drainSeconds === 0) return;
       api.health.drain();
       const durationMs = config.drainSeconds * 1_000;
-      log.info({ event: 'draining', durationMs, pid: process.pid }, 'not ready any more, still answering');
+      log.info(
+        { event: 'draining', durationMs, pid: process.pid },
+        'stopping soon: not ready for new traffic, still answering requests',
+      );
       await sleep(durationMs);
     },
     async stop() {
@@ -142,7 +145,10 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
     await server.listen(sharedAddress({ host, port }));
     // Commands want to know it; a database that takes no writes keeps no service from starting.
     await recordServiceAddress(runtime.db, baseUrlOf(runtime.config)).catch((error: unknown) =>
-      runtime.log.warn({ event: 'service-address', ...errorFields(error) }, 'address not kept for commands'),
+      runtime.log.warn(
+        { event: 'service-address', ...errorFields(error) },
+        'the address of the service could not be stored for the commands',
+      ),
     );
     return { health, close };
   } catch (error) {
@@ -202,7 +208,7 @@ function stopSignal(log: Log): Promise<StopSignal> {
         if (again && !cluster.isWorker) process.exit(1);
         if (firstAt !== undefined) return;
         firstAt = performance.now();
-        log.info({ event: 'stopping', signal }, 'finishing requests in flight');
+        log.info({ event: 'stopping', signal }, 'stopping: finishing the requests in progress');
         resolve(signal);
       });
     process.on('unhandledRejection', (error) => log.error(errorFields(error), 'unhandled rejection'));

@@ -1,5 +1,5 @@
 /**
- * What the FHIR read interface can do (https://hl7.org/fhir/R4/capabilitystatement.html).
+ * Show what the FHIR read interface can do (https://hl7.org/fhir/R4/capabilitystatement.html).
  * Contract: ENC-34.
  */
 
@@ -17,7 +17,7 @@ export function capabilityStatement(publicBaseUrl: string): Record<string, unkno
     kind: 'instance',
     software: { name: 'interchange' },
     implementation: {
-      description: 'Encounters of one organisation and facility, for reading.',
+      description: 'Read and search the Encounters of one facility.',
       url: `${publicBaseUrl}/encounters/fhir`,
     },
     fhirVersion: '4.0.1',
@@ -26,10 +26,10 @@ export function capabilityStatement(publicBaseUrl: string): Record<string, unkno
       {
         mode: 'server',
         documentation:
-          'Calls name organisation and facility in the headers x-org-id and x-facility-id, or take the defaults of the account.',
+          'Calls name the organisation and the facility in the headers x-org-id and x-facility-id. Without the headers, the defaults of the account apply.',
         security: {
           cors: false,
-          description: `Bearer access token of an integration account, from ${publicBaseUrl}/auth/login. This statement is open to anyone.`,
+          description: `Bearer access token of an integration account, from ${publicBaseUrl}/auth/login. Anyone may read this statement.`,
         },
         resource: [encounterCapability()],
       },
@@ -42,7 +42,7 @@ function encounterCapability(): Record<string, unknown> {
     type: 'Encounter',
     profile: 'http://hl7.org/fhir/StructureDefinition/Encounter',
     documentation:
-      'Reads and searches both need the query parameter purposeOfUse (TREATMENT, PAYMENT, OPS or RESEARCH). Searches are answered newest first, without total; follow the next link.',
+      'Reads and searches both need the query parameter purposeOfUse (TREATMENT, PAYMENT, OPS or RESEARCH). A search answers the newest Encounter first and gives no total; follow the next link.',
     interaction: [{ code: 'read' }, { code: 'search-type' }],
     versioning: 'versioned',
     readHistory: false,
@@ -57,13 +57,14 @@ function encounterCapability(): Record<string, unknown> {
         name: 'patient',
         definition: definition('clinical-patient'),
         type: 'reference',
-        documentation: 'Required, once, unless subject is given: the id, bare or as Patient/<id>.',
+        documentation:
+          'Required, unless subject is given. Given once: the patient id, alone or as Patient/<id>.',
       },
       {
         name: 'subject',
         definition: definition('Encounter-subject'),
         type: 'reference',
-        documentation: 'The same as patient; one of them is enough.',
+        documentation: 'The same as patient. Send one of them.',
       },
       {
         name: '_id',
@@ -76,20 +77,21 @@ function encounterCapability(): Record<string, unknown> {
         definition: definition('Encounter-status'),
         type: 'token',
         documentation:
-          'One status, with or without the system http://hl7.org/fhir/encounter-status; an unknown one is an error.',
+          'One status, with or without the system http://hl7.org/fhir/encounter-status. An unknown status is an error.',
       },
       {
         name: 'date',
         definition: definition('clinical-date'),
         type: 'date',
-        documentation: 'Up to two values, which both hold; prefixes ge, le, eq or none.',
+        documentation:
+          'Up to two values, which must both match, each with the prefix ge, le, eq or no prefix.',
       },
       {
         name: 'purposeOfUse',
         type: 'token',
-        documentation: "Required, once. It is written to the patient's access log.",
+        documentation: "Required, once. The service writes it to the patient's access log.",
       },
-      { name: '_count', type: 'number', documentation: 'Page size, 1 to 100; 20 without it.' },
+      { name: '_count', type: 'number', documentation: 'Page size, 1 to 100. Default: 20.' },
     ],
   };
 }

@@ -89,12 +89,12 @@ export const EncounterSchema = named(
                 { extension: Type.Array(Type.Object({ url: Type.String(), valueCode: Type.String() })) },
                 {
                   description:
-                    'In place of the end of a finished visit whose source gave none: the extension data-absent-reason, `unknown`.',
+                    'Present when a finished visit has no known end: the extension data-absent-reason with the value `unknown`.',
                 },
               ),
             ),
           },
-          { description: 'No end while the visit is open. Dates are as the source wrote them.' },
+          { description: 'There is no end while the visit is open. Dates are as the source wrote them.' },
         ),
       ),
       reasonCode: Type.Optional(Type.Array(CodeableConcept)),
@@ -125,7 +125,7 @@ export const EncounterSearchsetSchema = named(
       type: Type.Literal('searchset'),
       link: Type.Array(
         Type.Object({
-          relation: Type.String({ description: '`self`, and `next` while there are more.' }),
+          relation: Type.String({ description: '`self`, and `next` if there are more.' }),
           url: Type.String(),
         }),
       ),

@@ -16,7 +16,7 @@ export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: strin
   return openRoute({
     docs: {
       operationId: 'readCapabilityStatement',
-      summary: 'What the FHIR read interface can do',
+      summary: 'Show what the FHIR read interface can do',
       tag: 'Encounters',
     },
     query: Type.Object({ _format: FORMAT_PARAMETER }),

@@ -22,7 +22,7 @@ export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Acces
         operationId: 'readEncounter',
         summary: 'Read one Encounter',
         description:
-          'Answers `ETag` and `Last-Modified`; with `If-None-Match`, 304 when the version is known.',
+          'The answer has `ETag` and `Last-Modified`. With `If-None-Match` it is 304 if you already have the current version.',
         tag: 'Encounters',
       },
       params: Type.Object({ encounterId: Type.String({ description: 'UUID of the encounter.' }) }),
@@ -35,7 +35,7 @@ export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Acces
           headers: ['etag', 'last-modified'],
         },
         304: {
-          description: 'The version named in If-None-Match is the current one.',
+          description: 'You already have the current version: If-None-Match names it.',
           headers: ['etag', 'last-modified'],
         },
       },

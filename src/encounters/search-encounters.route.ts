@@ -29,7 +29,7 @@ export function searchEncountersRoute(deps: SearchEncountersRouteDependencies): 
     operationId: 'searchEncounters',
     summary: 'Search the Encounters of one patient',
     description:
-      'Newest first. Follow the `next` link until there is none; every page is checked and logged anew.',
+      'Newest first. Follow the `next` link until there is none. The service checks and logs every page again.',
     tag: 'Encounters',
   });
 }
@@ -39,7 +39,8 @@ export function searchEncountersFormRoute(deps: SearchEncountersRouteDependencie
   return searchRoute(deps, 'form', {
     operationId: 'searchEncountersByForm',
     summary: 'Search the Encounters of one patient, with the parameters as a form',
-    description: 'For clients that keep ids out of addresses. Parameters of query and form are one set.',
+    description:
+      'For clients that must not put ids into addresses. Parameters may be in the query or in the form.',
     tag: 'Encounters',
   });
 }

@@ -19,16 +19,15 @@ const DEFAULT_COUNT = 20;
 export const EncounterSearchQuery = Type.Object({
   patient: Type.String({
     minLength: 1,
-    description:
-      'Patient id, bare or as `Patient/<patient_id>`: the one patient whose encounters are searched.',
+    description: 'Id of the patient whose encounters are searched, alone or as `Patient/<patient_id>`.',
   }),
   subject: Type.Optional(
-    Type.String({ minLength: 1, description: 'The same as `patient`; one of them is enough.' }),
+    Type.String({ minLength: 1, description: 'The same as `patient`. Send one of them.' }),
   ),
   _id: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Id of one Encounter, which is found if it is of this patient.',
+      description: 'Id of one Encounter. It is found only if it belongs to this patient.',
     }),
   ),
   status: Type.Optional(
@@ -42,7 +41,7 @@ export const EncounterSearchQuery = Type.Object({
     Type.Array(Type.String(), {
       maxItems: 2,
       description:
-        'FHIR date, alone or with the prefix `ge`, `le` or `eq`; up to two, which both hold. Without a zone it is in the time zone of the facility.',
+        'FHIR date, alone or with the prefix `ge`, `le` or `eq`. Up to two dates, which must both match. A date without a zone is in the time zone of the facility.',
     }),
   ),
   _count: Type.Optional(
@@ -55,7 +54,7 @@ export const EncounterSearchQuery = Type.Object({
   ),
   cursor: Type.Optional(
     Type.String({
-      description: "Opaque: taken, with the rest of the address, from the previous page's `next` link.",
+      description: 'Part of the `next` link of the previous page. Follow that link as it is.',
     }),
   ),
   _format: FORMAT_PARAMETER,
@@ -71,7 +70,7 @@ export function normaliseEncounterQuery(query: Readonly<Record<string, unknown>>
   if (typeof status !== 'string' || !status.includes('|')) return { ...query, ...named };
   const bar = status.indexOf('|');
   if (bar > 0 && status.slice(0, bar) !== STATUS_SYSTEM)
-    throw badRequest(`status takes the system ${STATUS_SYSTEM}, or none.`, 'bad_status_system');
+    throw badRequest(`status has an unknown system. Use ${STATUS_SYSTEM} or no system.`, 'bad_status_system');
   return { ...query, ...named, status: status.slice(bar + 1) };
 }
 
@@ -100,7 +99,7 @@ export function parseEncounterSearch(
   if (query.subject !== undefined && referencedId('Patient', query.subject).toLowerCase() !== patientId)
     throw badRequest('patient and subject name different patients. Send one of them.', 'two_patients');
   if (query._id?.includes(','))
-    throw badRequest('_id takes one id. Read or search each Encounter by itself.', 'several_ids');
+    throw badRequest('_id has more than one id. Send one request for each Encounter.', 'several_ids');
   return {
     patientId,
     id: query._id?.toLowerCase(),
@@ -120,7 +119,7 @@ export function parseEncounterSearch(
 export function parseDateFilter(text: string, timeZone: string): DateFilter {
   const [, prefix = '', value = ''] = /^([a-z]{2})?(.*)$/s.exec(text) ?? [];
   if (!['', 'eq', 'ge', 'le'].includes(prefix))
-    throw badRequest('date takes the prefixes ge, le and eq, or none.', 'bad_date');
+    throw badRequest('date has an unknown prefix. Use ge, le, eq or no prefix.', 'bad_date');
   const date = parseDateTime(value);
   if (date === undefined)
     throw badRequest(

@@ -4,6 +4,6 @@ import Type from 'typebox';
 export const FORMAT_PARAMETER = Type.Optional(
   Type.String({
     description:
-      'Media type of the answer, before what Accept says: `json`, `application/json`, `application/fhir+json` or `application/json+fhir`.',
+      'Media type of the answer; it wins over `Accept`. One of `json`, `application/json`, `application/fhir+json` and `application/json+fhir`.',
   }),
 );

@@ -43,7 +43,7 @@ function reviveNumber(_key: string, value: unknown, context: { source?: string }
   try {
     return new Decimal(context.source);
   } catch (error) {
-    throw new SyntaxError('a number is out of range', { cause: error });
+    throw new SyntaxError('a number is too large or too small', { cause: error });
   }
 }
 
@@ -54,7 +54,7 @@ function plainNotation(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match;
   const exponent = Number(exponentText);
   if (exponent === 0) return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
-  if (Math.abs(exponent) > 400) throw new RangeError('decimal exponent out of range');
+  if (Math.abs(exponent) > 400) throw new RangeError('a decimal has too large an exponent');
   const digits = whole + fraction;
   const point = whole.length + exponent;
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;

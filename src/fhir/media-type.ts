@@ -67,6 +67,6 @@ export function requireFhirJson(
     throw new HttpError(
       406,
       'not_acceptable',
-      'This is answered as application/fhir+json only. Accept it, application/json or */*, or send _format=json.',
+      'This call answers with application/fhir+json only. Send Accept: application/fhir+json, or _format=json.',
     );
 }

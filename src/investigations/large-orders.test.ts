@@ -126,7 +126,8 @@ describe('an order that is too large for one answer', () => {
     assert.equal(status, 422);
     assert.deepEqual(json, {
       statusCode: 422,
-      message: 'The laboratory order has more than 24 MiB, too much for one answer.',
+      message:
+        'The laboratory order is larger than 24 MiB, which is too much for one answer. Get its results from the source system.',
       error: 'Unprocessable Entity',
     });
   });

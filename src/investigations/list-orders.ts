@@ -42,7 +42,7 @@ export interface OrderItem {
   codeSystem?: string | undefined;
   /** ISO 8601 UTC; null when the source gave no time, or only a month or a year. */
   orderedAt: string | null;
-  /** The date as the source wrote it, where it gave no time of day. */
+  /** The date as the source wrote it, if it gave no time of day. */
   orderedOn?: string | undefined;
 }
 

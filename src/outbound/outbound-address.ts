@@ -47,9 +47,10 @@ export function parseOutboundAddress(text: string, reach: Reach): URL {
       'The address must be an https URL, such as https://exchange.example.org/path.',
     );
   // A URL parser leaves line breaks and tabs out without a word: what is stored would not be what is sent to.
-  if (/\p{Cc}/u.test(text)) throw new AddressRefusedError('The address must have no line break or tab.');
+  if (/\p{Cc}/u.test(text))
+    throw new AddressRefusedError('The address must not contain a line break or a tab.');
   if (url.username !== '' || url.password !== '' || url.hash !== '')
-    throw new AddressRefusedError('The address must have no user, password or fragment.');
+    throw new AddressRefusedError('The address must not contain a user, a password or a fragment.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const plainHttp = url.protocol === 'http:';
   if (reach === 'public' && (plainHttp || /(^|\.)localhost\.?$/.test(host))) throw notPublic();
@@ -85,7 +86,9 @@ function requireAllowed(address: string, by: { plainHttp: boolean; reach: Reach 
   if (by.reach === 'public' && !isPublicAddress(plain)) throw notPublic();
   // Whom an address leads to may stand inside it; whether it is this machine does not.
   if ([plain, ...embeddedIpv4(plain)].some((one) => isIn(REFUSED, one)))
-    throw new AddressRefusedError('The address leads to a link-local, unspecified or multicast address.');
+    throw new AddressRefusedError(
+      'The address points to a link-local, unspecified or multicast address, which the service never calls. Give another one.',
+    );
   if (by.plainHttp && !isIn(LOOPBACK, plain)) throw plainText();
 }
 
@@ -94,12 +97,12 @@ function isIn(list: BlockList, address: string): boolean {
 }
 
 function plainText(): AddressRefusedError {
-  return new AddressRefusedError('Outside this machine TLS is needed: use an https address.');
+  return new AddressRefusedError('Only addresses of this machine may use http. Use an https address.');
 }
 
 function notPublic(): AddressRefusedError {
   return new AddressRefusedError(
-    'An address set over HTTP must be https and lead to the public internet, not to this machine or a private network. ' +
-      'An operator may set any other on the command line.',
+    'An address set over HTTP must be https and point to the public internet, not to this machine or a private network. ' +
+      'An operator can set other addresses on the command line.',
   );
 }

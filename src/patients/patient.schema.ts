@@ -43,7 +43,10 @@ const Identifier = named(
     assigner: Type.Optional(
       Type.Object(
         { display: Type.Optional(Type.String()) },
-        { description: 'Name of the exchange that assigned it; absent on what the source gave.' },
+        {
+          description:
+            'Name of the exchange that assigned the identifier. Absent if it comes from the source.',
+        },
       ),
     ),
   }),
@@ -90,12 +93,13 @@ const Gender = Type.Unsafe<NonNullable<PatientRecord['gender']>>({
 
 const SUMMARY = {
   id: Type.String({ description: 'UUID of the patient.' }),
-  name: orNull(Type.String(), 'The official name as it is shown.'),
+  name: orNull(Type.String(), 'The official name, as one text to show.'),
   gender: orNull(Gender, 'Administrative gender.'),
   birthDate: orNull(Type.String(), 'A year, a month or a day.'),
   deceased: Type.Boolean(),
   identifiers: Type.Array(Identifier, {
-    description: "The source's, then those that exchanges assigned, which have an assigner.",
+    description:
+      'The identifiers of the source, then those that exchanges assigned. The latter have an assigner.',
   }),
 };
 
@@ -120,15 +124,15 @@ export const PatientSchema = named(
   Type.Object(
     {
       ...SUMMARY,
-      active: orNull(Type.Boolean(), 'Whether the record is in use.'),
-      deceasedDateTime: orNull(Type.String(), 'When the patient died, where that is known.'),
+      active: orNull(Type.Boolean(), 'true if the record is in use.'),
+      deceasedDateTime: orNull(Type.String(), 'When the patient died, if known.'),
       names: Type.Array(HumanName),
       telecoms: Type.Array(ContactPoint),
       addresses: Type.Array(Address),
       maritalStatus: orNull(CodeableConcept, 'Marital status.'),
       multipleBirth: orNull(
         Type.Union([Type.Boolean(), Type.Integer()]),
-        'Whether part of a multiple birth, or the place in it.',
+        'true or false for a multiple birth, or the birth order as a number.',
       ),
       communication: Type.Array(
         Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),

@@ -17,7 +17,7 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
         operationId: 'readPatientFhir',
         summary: 'Read one patient as a FHIR Patient',
         description:
-          'Answers `ETag` and `Last-Modified`; with `If-None-Match`, 304 when the version is known.',
+          'The answer has `ETag` and `Last-Modified`. With `If-None-Match` it is 304 if you already have the current version.',
         tag: 'Patients',
       },
       params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
@@ -30,7 +30,7 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
           headers: ['etag', 'last-modified'],
         },
         304: {
-          description: 'The version named in If-None-Match is the current one.',
+          description: 'You already have the current version: If-None-Match names it.',
           headers: ['etag', 'last-modified'],
         },
       },

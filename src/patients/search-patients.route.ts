@@ -14,7 +14,7 @@ export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Acc
         operationId: 'searchPatients',
         summary: "Search a facility's patients",
         description:
-          "Ordered by name. Patients whose privacy setting refuses the purpose are left out. Each patient shown is entered in that patient's access log.",
+          "Ordered by name. The answer leaves out patients whose privacy setting refuses the purpose. The service enters each patient shown in that patient's access log.",
         tag: 'Patients',
       },
       query: Type.Object({
@@ -22,7 +22,7 @@ export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Acc
           Type.String({
             maxLength: 200,
             description:
-              'Words that each start a part of the name, or a whole identifier, phone or email. Case and accents do not matter. Without it, every patient.',
+              'The beginning of one or more names, or a whole identifier, phone number or email address. Upper case and accents do not matter. Without it, every patient is found.',
           }),
         ),
         ...PAGE_PARAMETERS,

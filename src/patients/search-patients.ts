@@ -32,7 +32,7 @@ export async function searchPatients(
   const { scope, purposeOfUse } = context;
   const terms = searchTerms(search);
   if (terms.nameStarts.length > MAX_WORDS)
-    throw badRequest(`search takes up to ${MAX_WORDS} words.`, 'search_too_long');
+    throw badRequest(`search has more than ${MAX_WORDS} words. Send fewer.`, 'search_too_long');
   const binding = ['patient-search', scope.organisationId, scope.facilityId, terms.identifier, terms.phone];
   const page = openPage<PatientPosition>(cursors, request, binding);
   const found = await searchPatientPage(db, scope, {

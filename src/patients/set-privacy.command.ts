@@ -21,13 +21,13 @@ interface Options {
 
 export function setPrivacyCommand(environment: CommandEnvironment): Command {
   return new Command('privacy')
-    .description('choose the purposes of use that a patient refuses; takes effect with the next call')
+    .description('set the purposes of use that a patient refuses, from the next call on')
     .requiredOption('--organisation <id>', 'organisation')
     .requiredOption('--facility <id>', 'facility that the patient is registered at')
     .requiredOption('--patient <id>', 'patient')
     .requiredOption(
       '--refuse <list>',
-      `refused purposes, of ${PURPOSES_OF_USE.join(',')}; none for none`,
+      `refused purposes, separated by commas: ${PURPOSES_OF_USE.join(',')}; "none" to refuse none`,
       splitList,
     )
     .addHelpText(
@@ -61,7 +61,7 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
 /** What a caller over HTTP is told of ids and headers is of no use here. */
 function unknownPatient(error: unknown): never {
   if (error instanceof HttpError && error.statusCode === 404)
-    throw new CommandError('There is no such patient at this facility.');
+    throw new CommandError('There is no such patient at this facility. Check --patient and --facility.');
   throw error;
 }
 
@@ -69,6 +69,6 @@ function checkedPurposes(given: readonly string[]): PurposeOfUse[] {
   const names = given.filter((name) => name !== 'none');
   const unknown = names.find((name) => !(PURPOSES_OF_USE as readonly string[]).includes(name));
   if (unknown !== undefined)
-    throw new UsageError(`Unknown purpose of use ${unknown}. They are ${PURPOSES_OF_USE.join(', ')}.`);
+    throw new UsageError(`The purpose of use ${unknown} is unknown. Use ${PURPOSES_OF_USE.join(', ')}.`);
   return PURPOSES_OF_USE.filter((purpose) => names.includes(purpose));
 }

@@ -11,7 +11,7 @@ const PrivacySchema = Type.Object(
   {
     refusedPurposes: Type.Array(Type.Unsafe<PurposeOfUse>({ type: 'string', enum: [...PURPOSES_OF_USE] }), {
       maxItems: 16,
-      description: 'Purposes of use that are refused; an empty list refuses none.',
+      description: 'The purposes of use that the patient refuses. An empty list refuses none.',
     }),
   },
   { additionalProperties: false, examples: [{ refusedPurposes: ['RESEARCH'] }] },
@@ -24,13 +24,13 @@ export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route
       docs: {
         operationId: 'setPatientPrivacy',
         summary: 'Change the purposes of use that a patient refuses',
-        description: 'Replaces the setting. It holds from the next call on, on every node.',
+        description: 'The new setting replaces the old one, from the next call on, in every process.',
         tag: 'Patients',
       },
       params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
       body: PrivacySchema,
       bodyExample: { refusedPurposes: ['RESEARCH'] },
-      responses: { 200: { description: 'The setting as it is now.', schema: PrivacySchema } },
+      responses: { 200: { description: 'The new setting.', schema: PrivacySchema } },
       handle: async ({ params, body }, { scope, caller, correlationId }) => ({
         body: await setPrivacy(
           deps,

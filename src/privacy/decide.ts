@@ -10,7 +10,7 @@ export function allowsPurpose(refusedPurposes: readonly string[], purpose: Purpo
 /** The 403 for a refused purpose. */
 export function purposeRefused(): HttpError {
   return forbidden(
-    'The privacy setting of this record refuses this purpose of use. Do not retry with the same purpose.',
+    'The privacy setting of the patient refuses this purpose of use. Do not try again with the same purpose.',
     'purpose_refused',
   );
 }

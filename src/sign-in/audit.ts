@@ -28,11 +28,11 @@ const MESSAGES: Record<SignInEvent, string> = {
   'sign-in.succeeded': 'signed in',
   'sign-in.failed': 'sign-in refused',
   'sign-in.locked': 'sign-in locked after repeated failures',
-  'sign-in.refresh-token-reused': 'a used refresh token came again late; its session was ended',
+  'sign-in.refresh-token-reused': 'a refresh token was used again too late, so its session was ended',
   'sign-in.logged-out': 'logged out',
   'sign-in.password-changed': 'password changed',
   'sign-in.password-set-up': 'first password set',
-  'sign-in.unlocked': 'the operator lifted the locks of an account',
+  'sign-in.unlocked': 'the operator removed the locks of an account',
 };
 
 export function createAudit(log: Pick<Log, 'info'>): Audit {

@@ -2,21 +2,21 @@
 
 const failure = (description: string) => ({ description });
 
-export const badBody = { 400: failure('The body is not JSON or has not the shape above') };
+export const badBody = { 400: failure('The body is not JSON, or does not have the members above.') };
 
 /** Of the routes that check a password. */
 export const signInFailures = {
   ...badBody,
-  403: failure('Wrong password or unknown account, with one message'),
-  429: failure('Too many failed sign-ins; `retry-after` says how many seconds to wait'),
-  503: failure('Too many passwords are being checked; `retry-after` says how many seconds to wait'),
+  403: failure('The password is wrong or the account is unknown; the message is the same.'),
+  429: failure('Too many sign-ins failed. Wait for the seconds in `retry-after`.'),
+  503: failure('The service is checking too many passwords. Wait for the seconds in `retry-after`.'),
 };
 
 /** Of the routes that issue tokens. */
 export const noTokens = {
   503: failure(
-    'Too many passwords are being checked, or the clock of the node is off; `retry-after` says how many seconds to wait',
+    'The service is checking too many passwords, or the clock of the process is wrong. Wait for the seconds in `retry-after`.',
   ),
 };
 
-export const tokenRefused = { 401: failure('The token is unknown, expired, used or revoked') };
+export const tokenRefused = { 401: failure('The token is unknown, expired, used or revoked.') };

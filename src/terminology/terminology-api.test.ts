@@ -140,7 +140,10 @@ describe('PUT /terminology/maps', () => {
     for (const unknown of ['facility', 'targetDispaly', 'equivalance', 'level']) {
       const answer = await put({ ...entry, localCode: 'NEW', [unknown]: tenant.facilityId });
       assert.equal(answer.status, 400, unknown);
-      assert.match(answer.json.message, /not known here. It may have facilityId, localSystem, .*, comment/);
+      assert.match(
+        answer.json.message,
+        /has an unknown property. It may have facilityId, localSystem, .*, comment/,
+      );
     }
     assert.deepEqual((await get('/maps?localCode=NEW')).json.items, []);
     const { localCode: _missing, ...incomplete } = entry;
@@ -345,7 +348,7 @@ describe('POST /terminology/maps/import', () => {
       [await csvImport(Buffer.from([0x61, 0xff, 0x0a])), /UTF-8/],
       [await csvImport(HEADER, '?columns=x'), /columns/],
       [await csvImport('{', '', fhir), /not valid JSON/],
-      [await csvImport('{"resourceType":"Patient"}', '', fhir), /no FHIR ConceptMap/],
+      [await csvImport('{"resourceType":"Patient"}', '', fhir), /not a FHIR ConceptMap/],
     ] as const) {
       assert.equal(answer.status, 400, answer.text);
       assert.match(answer.json.message, message);
@@ -410,7 +413,7 @@ describe('GET /terminology/maps/$translate', () => {
   });
 
   test('says when there is nothing, and when someone decided so', async () => {
-    const message = { name: 'message', valueString: 'No map leads from this code to a standard code.' };
+    const message = { name: 'message', valueString: 'No terminology map has a standard code for this code.' };
     const nothing = [{ name: 'result', valueBoolean: false }, message];
     await put(entry);
     for (const query of [

@@ -63,7 +63,7 @@ async function readKept(path: string): Promise<DemoIdentity | undefined> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new CommandError(
-      `${path} cannot be read (${code ?? 'damaged'}). Restore it, or remove the data folder to begin anew.`,
+      `${path} cannot be read (${code ?? 'damaged'}). Restore the file, or remove the data folder to start again with new data.`,
     );
   }
 }

@@ -65,13 +65,13 @@ Try this in another terminal:
 7. See who looked at the patient:
    curl -s "${base}/patients/base/${facts.patientId}/access-log" -H "authorization: Bearer $TOKEN"
 
-8. Ready this terminal, in the folder of the checkout, for commands on the same data:
+8. Prepare this terminal for commands on the same data. Be in the folder of the checkout:
    export DATA_DIR=${quoted(facts.dataDir)} PUBLIC_BASE_URL=${base}
 
-9. Prove that nobody changed that trace:
+9. Check that nobody changed that log:
    npx interchange access-log verify
 
-10. Bring records in. These are in already, so nothing changes; files of your own come in the same way:
+10. Import records. These are there already, so nothing changes. Import your own files in the same way:
    npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} demo/records
 
 11. Deliver patients to an exchange. A simulator stands in for one, with secrets from a file that only you may read:
@@ -90,7 +90,7 @@ Try this in another terminal:
 13. Sign out:
    curl -s -o /dev/null -w '%{http_code}\\n' -X POST ${base}/auth/logout -H "authorization: Bearer $TOKEN"
 
-Stop it with Ctrl-C. The records stay in the data folder; remove the folder to begin anew.
+Stop it with Ctrl-C. The records stay in the data folder. Remove the folder to start again with new data.
 `;
 }
 

@@ -29,7 +29,7 @@ export function openConnectionFile(text: string, path: string | undefined): Conn
   const { outboundSecret, callbackSecret, callbackUrl } = first;
   if (!outboundSecret || !callbackSecret || !callbackUrl || !URL.canParse(callbackUrl))
     throw new UsageError(
-      '--connection must be a file with what `interchange connection create --json` printed: outboundSecret, callbackSecret, callbackUrl.',
+      '--connection must name a file with the output that `interchange connection create --json` printed: outboundSecret, callbackSecret, callbackUrl.',
     );
   let credentials: Credentials = {
     secrets: [outboundSecret],

@@ -25,17 +25,20 @@ interface Options {
 export function exchangeSimulatorCommand(environment: CommandEnvironment): Command {
   return new Command('exchange-simulator')
     .description(
-      'a local exchange: checks signatures, answers, and sends signed callbacks; prints what it sees',
+      'run a simulated exchange: it checks signatures, answers, sends signed callbacks, and prints each delivery',
     )
-    .requiredOption('--connection <file>', 'what `connection create --json` printed; - reads it from stdin')
+    .requiredOption(
+      '--connection <file>',
+      'file with the output of `connection create --json`, or - for standard input',
+    )
     .option('--port <port>', 'port on 127.0.0.1', '4100')
-    .option('--callback-header <name>', 'header that callbacks are signed in', 'x-signature')
-    .option('--fail-rate <part>', 'part of the deliveries that fail, 0 to 1')
-    .option('--fail-status <status>', 'status that they are answered with (default: 503)')
-    .option('--retry-after <seconds>', 'retry-after that they are answered with')
+    .option('--callback-header <name>', 'header that carries the signature of callbacks', 'x-signature')
+    .option('--fail-rate <part>', 'share of the deliveries that fail, from 0 to 1')
+    .option('--fail-status <status>', 'HTTP status of the failed ones (default: 503)')
+    .option('--retry-after <seconds>', 'retry-after of the failed ones, in seconds')
     .option('--delay-ms <n>', 'before each answer')
-    .option('--reject-rate <part>', 'part of the deliveries that are rejected in the callback, 0 to 1')
-    .option('--down', 'drop every connection until told otherwise')
+    .option('--reject-rate <part>', 'share of the deliveries that the callback rejects, from 0 to 1')
+    .option('--down', 'drop every connection, until changed with POST /control')
     .option('--no-callbacks', 'send no callbacks')
     .addHelpText(
       'after',
@@ -77,7 +80,9 @@ async function listen(server: ReturnType<typeof createSimulatedExchange>, port: 
     await once(server, 'listening');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(`Port ${port} cannot be listened on (${code}). Choose another with --port.`);
+    throw new CommandError(
+      `The simulator cannot listen on port ${port} (${code}). Choose another port with --port.`,
+    );
   }
 }
 
@@ -97,7 +102,7 @@ function behaviourOf(options: Options) {
   const behaviour = changedBehaviour(WELL, given);
   if (behaviour === undefined)
     throw new UsageError(
-      'Rates are from 0 to 1, --fail-status from 300 to 599, --retry-after and --delay-ms whole numbers.',
+      'Rates must be from 0 to 1, --fail-status must be from 300 to 599, and --retry-after and --delay-ms must be whole numbers.',
     );
   return behaviour;
 }
@@ -105,7 +110,7 @@ function behaviourOf(options: Options) {
 async function readConnection(environment: CommandEnvironment, file: string): Promise<ConnectionFile> {
   const text =
     file === '-' ? await readText(environment.stdin) : await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) throw new UsageError(`${file} cannot be read.`);
+  if (text === undefined) throw new UsageError(`${file} cannot be read. Check the path.`);
   return openConnectionFile(text, file === '-' ? undefined : file);
 }
 
@@ -114,8 +119,8 @@ function hint(file: string): string {
   const renewal =
     file === '-'
       ? 'start the simulator again with the new ones'
-      : `write what \`connection rotate-secret --json\` printed to ${file}; it is read again`;
-  return `\n           The secrets are not those of the connection. If they were rotated, ${renewal}.`;
+      : `write what \`connection rotate-secret --json\` printed to ${file}; the simulator reads it again`;
+  return `\n           These are not the secrets of the connection. If they were rotated, ${renewal}.`;
 }
 
 function isMismatch(event: SimulatorEvent): boolean {

@@ -16,11 +16,11 @@ interface Options {
 
 export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
   return new Command('fhir-simulator')
-    .description('a local FHIR server, in memory, to publish to; prints what it is sent')
+    .description('run a simulated FHIR server that keeps resources in memory and prints each request')
     .option('--port <port>', 'port on 127.0.0.1', '4200')
-    .option('--own-ids', 'give ids itself and refuse those of others: publish with --id-policy server')
-    .option('--no-declared-ids', 'do not say in /metadata whether ids of others are taken (updateCreate)')
-    .option('--no-integrity', 'take references that lead nowhere')
+    .option('--own-ids', 'assign ids itself and refuse ids of clients; publish to it with --id-policy server')
+    .option('--no-declared-ids', 'do not say in /metadata whether it accepts ids of clients (updateCreate)')
+    .option('--no-integrity', 'accept references to resources that do not exist')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange fhir-simulator &\n  npx interchange target create --name local --base http://127.0.0.1:4200/fhir \\\n    --auth none --references send',
@@ -42,7 +42,9 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
       });
       server.listen(port, '127.0.0.1');
       await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
-        throw new CommandError(`Port ${port} cannot be listened on (${code}). Choose another with --port.`);
+        throw new CommandError(
+          `The simulator cannot listen on port ${port} (${code}). Choose another port with --port.`,
+        );
       });
       const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fhir`;
       environment.print({ base }, `FHIR server, in memory: ${base}`);

@@ -34,7 +34,7 @@ export function createCommandEnvironment(
       else if (text !== '') stdout.write(`${text}\n`);
       if (guessed)
         stderr.write(
-          `note: ${origin} is a guess, because the service never ran on this database. Set PUBLIC_BASE_URL to its address, ending in /api/v1.\n`,
+          `note: the address ${origin} is a guess, because the service has never run on this database. Set PUBLIC_BASE_URL to the address of the service, ending in /api/v1.\n`,
         );
     },
     get json() {

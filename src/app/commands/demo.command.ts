@@ -5,10 +5,10 @@ import { applyAddress, portNumber } from './address-options.ts';
 
 export function demoCommand({ env }: CommandEnvironment): Command {
   return new Command('demo')
-    .description('serve with a demo organisation, accounts and records')
-    .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
-    .option('--port <port>', 'port to listen on (default: PORT, or 3000)', portNumber)
-    .option('--json', 'print one JSON document in place of the page')
+    .description('run the service with a demo organisation, accounts and records')
+    .option('--host <address>', 'address that the service listens on (default: HOST, or 127.0.0.1)')
+    .option('--port <port>', 'port that the service listens on (default: PORT, or 3000)', portNumber)
+    .option('--json', 'print one JSON document instead of the text')
     .addHelpText('after', '\nExample:\n  npx interchange demo --port 8080')
     .action(async (options: { host?: string; port?: string; json?: true }) => {
       applyAddress(env, options);

@@ -8,8 +8,8 @@ import { loadConfig } from '../config/config.ts';
 
 export function migrateCommand(environment: CommandEnvironment): Command {
   return new Command('migrate')
-    .description('bring the database to the schema of this version')
-    .option('--dry-run', 'list what would be applied, apply nothing')
+    .description('update the database schema to this version')
+    .option('--dry-run', 'list the migrations that would be applied, and apply none')
     .addHelpText(
       'after',
       '\nExample:\n  DATABASE_URL=postgres://localhost/interchange MASTER_KEY_FILE=master.key npx interchange migrate',

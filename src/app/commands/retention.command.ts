@@ -7,8 +7,8 @@ import { retentionRules } from './retention.ts';
 
 export function runRetentionCommand(environment: CommandEnvironment): Command {
   return new Command('run')
-    .description('remove at once what the worker would remove over time: deliveries and unmapped codes')
-    .option('--dry-run', 'only say how much it would be')
+    .description('remove old deliveries and unmapped codes now, as the worker does over time')
+    .option('--dry-run', 'show how much would be removed, and remove nothing')
     .addHelpText(
       'after',
       '\nHow long things are kept: DELIVERY_PAYLOAD_DAYS, DELIVERY_HISTORY_DAYS, UNMAPPED_CODE_DAYS.' +

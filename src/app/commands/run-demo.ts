@@ -63,7 +63,10 @@ async function prepare(config: Config, opened: OpenDatabase): Promise<Demo> {
     if (kept !== undefined) return { ...made, showcase: kept };
     await importDemoRecords(db, { ...identity, timeZone: DEMO_TIME_ZONE });
     const showcase = await findShowcase(db, identity);
-    if (showcase === undefined) throw new Error('the demo records lack what the page shows');
+    if (showcase === undefined)
+      throw new Error(
+        'The demo records in the database are incomplete. Stop the demo, remove its data folder and start it again.',
+      );
     return { ...made, showcase };
   } finally {
     await db.end();
@@ -73,7 +76,8 @@ async function prepare(config: Config, opened: OpenDatabase): Promise<Demo> {
 async function importDemoRecords(db: Pool, scope: FacilityScope): Promise<void> {
   const { rejected } = await importPaths({ db }, { scope, paths: [RECORDS], stdin: process.stdin });
   const [first] = rejected;
-  if (first !== undefined) throw new Error(`the demo records do not import: ${first.file}: ${first.reason}`);
+  if (first !== undefined)
+    throw new Error(`The demo records could not be imported: ${first.file}: ${first.reason}`);
 }
 
 function pageOf(demo: Demo, publicBaseUrl: string): string {

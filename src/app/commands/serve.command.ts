@@ -19,10 +19,10 @@ export function serveCommand({ env }: CommandEnvironment): Command {
     .addOption(
       new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker']).default('all'),
     )
-    .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
-    .option('--port <port>', 'port to listen on (default: PORT, or 3000)', portNumber)
-    .option('--processes <n>', 'processes that share the port', processCount, 1)
-    .option('--json', 'no more than without it: the log on stdout is JSON lines')
+    .option('--host <address>', 'address that the service listens on (default: HOST, or 127.0.0.1)')
+    .option('--port <port>', 'port that the service listens on (default: PORT, or 3000)', portNumber)
+    .option('--processes <n>', 'number of processes that share the port', processCount, 1)
+    .option('--json', 'changes nothing: the log on stdout is JSON lines already')
     .addHelpText('after', '\nExample:\n  npx interchange serve --role api --port 8080 --processes 4')
     .action(async (options: ServeOptions) => {
       applyAddress(env, options);

@@ -62,10 +62,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
     reader.fault('DATABASE_URL', 'must start with postgres:// or postgresql://');
   else if (url !== undefined && !URL.canParse(url))
-    reader.fault('DATABASE_URL', 'is not a URL: encode special characters of its parts, @ as %40');
+    reader.fault(
+      'DATABASE_URL',
+      'is not a URL. Percent-encode special characters in the user and password, such as @ as %40',
+    );
   const serviceUrl = reader.text('DATABASE_SERVICE_URL');
   if (serviceUrl !== undefined && url === undefined)
-    reader.fault('DATABASE_SERVICE_URL', 'needs DATABASE_URL beside it');
+    reader.fault('DATABASE_SERVICE_URL', 'needs DATABASE_URL too');
   const config: Config = {
     database: url === undefined ? { kind: 'embedded' } : { kind: 'url', url, serviceUrl },
     databaseConnections: reader.integer('DATABASE_CONNECTIONS', { min: 2, max: 200, fallback: 10 }),
@@ -150,7 +153,7 @@ function masterKey(reader: EnvironmentReader, required: boolean): Config['master
   const value = reader.text('MASTER_KEY');
   const path = reader.text('MASTER_KEY_FILE');
   if (value !== undefined && path !== undefined)
-    reader.fault('MASTER_KEY', 'and MASTER_KEY_FILE are both set: keep one');
+    reader.fault('MASTER_KEY', 'and MASTER_KEY_FILE are both set. Remove one of them');
   if (value !== undefined) {
     const key = parseMasterKey(value);
     if (key === undefined) reader.fault('MASTER_KEY', MASTER_KEY_SHAPE);
@@ -160,7 +163,7 @@ function masterKey(reader: EnvironmentReader, required: boolean): Config['master
   if (required)
     reader.fault(
       'MASTER_KEY',
-      'or MASTER_KEY_FILE is required with DATABASE_URL; make one with: openssl rand -hex 32',
+      'or MASTER_KEY_FILE is required with DATABASE_URL. Make a key with: openssl rand -hex 32',
     );
   return { kind: 'made' };
 }

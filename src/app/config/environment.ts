@@ -15,7 +15,7 @@ export class ConfigError extends Error {
 
   constructor(faults: readonly string[]) {
     super(
-      `The environment is not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee docs/environment.md.`,
+      `Some environment variables are not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee docs/environment.md.`,
     );
   }
 }

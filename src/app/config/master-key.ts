@@ -57,7 +57,7 @@ export function masterKeyPath(config: Config): string {
 
 export async function readKeyFile(name: string, path: string): Promise<Buffer> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError([`${name} cannot be read (${error.code})`]);
+    throw new ConfigError([`${name} cannot be read (${error.code}). Check the path and who may read it`]);
   });
   const key = parseMasterKey(text);
   if (key === undefined) throw new ConfigError([`${name}: its content ${MASTER_KEY_SHAPE}`]);
@@ -70,7 +70,7 @@ async function makeFirstKey(dataDir: string, path: string): Promise<void> {
   // Looked at once more: another process may have made both meanwhile, the key first.
   if (existsSync(join(dataDir, 'postgresql')) && !existsSync(path))
     throw new ConfigError([
-      `${path} is missing, but the database beside it is sealed under that key: put the file back, or set MASTER_KEY to the key`,
+      `${path} is missing, but the database beside it needs that key. Put the file back, or set MASTER_KEY to the key`,
     ]);
   await makeKeyOnce(dataDir, path);
 }

@@ -38,11 +38,11 @@ export function setPasswordPageRoute(extension: keyof typeof MEDIA_TYPES): Route
   return openRoute({
     docs: {
       operationId: `readSetPasswordPage${extension}`,
-      summary: 'The page of a setup link',
+      summary: 'Show the page that a setup link opens',
       tag: 'Sign-in',
     },
     responses: {
-      200: { description: 'A file of the page', schema: Type.String(), mediaType: contentType },
+      200: { description: 'A file of that page', schema: Type.String(), mediaType: contentType },
     },
     handle: async () => ({ body: text, contentType, headers: SECURITY_HEADERS }),
   });

@@ -39,10 +39,15 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
   function stopping(): HttpError {
     const isLogged = drainingIsLogged;
     drainingIsLogged = true;
-    return new HttpError(503, 'draining', 'Not ready: the service is stopping.', {
-      headers: { 'retry-after': '5' },
-      isLogged,
-    });
+    return new HttpError(
+      503,
+      'draining',
+      'Not ready: this process is stopping. Send requests to another one.',
+      {
+        headers: { 'retry-after': '5' },
+        isLogged,
+      },
+    );
   }
 
   async function askDatabase(): Promise<DatabaseState> {
@@ -85,15 +90,24 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
   };
 }
 
-const noDatabase = () => unavailable('Not ready: the database cannot be reached.', 2, 'database');
+const noDatabase = () =>
+  unavailable(
+    'Not ready: the service cannot reach its database. Check that the database runs.',
+    2,
+    'database',
+  );
 const noWrites = () =>
-  unavailable('Not ready: the database takes no writes. Is its disk full?', 5, 'database_refuses');
+  unavailable(
+    'Not ready: the database is read-only. Check that its disk is not full.',
+    5,
+    'database_refuses',
+  );
 const otherMasterKey = () =>
-  unavailable('Not ready: the database belongs to another master key, as the log says.', 60, 'master_key');
+  unavailable('Not ready: the database needs another master key. The log says which one.', 60, 'master_key');
 
 const clockIsOff = (clock: ClockWatch) =>
   unavailable(
-    `Not ready: the clock of this machine is ${skewText(clock)}. Set it right; the service then goes on by itself.`,
+    `Not ready: the clock of this machine is ${skewText(clock)}. Correct the wrong one. The service then continues by itself.`,
     30,
     'clock',
   );

@@ -25,18 +25,18 @@ function reasonOf(
   { host, port }: { host: string; port: number },
   names: AddressNames,
 ): string | undefined {
-  const anotherHost = `give one of this machine with ${names.host ?? 'HOST'}, such as 127.0.0.1 or 0.0.0.0`;
+  const anotherHost = `Give an address of this machine with ${names.host ?? 'HOST'}, such as 127.0.0.1 or 0.0.0.0.`;
   switch (code) {
     case 'EADDRINUSE':
-      return `${host}:${port} is in use: choose another with ${names.port}`;
+      return `Another program uses ${host}:${port}. Choose another port with ${names.port}.`;
     case 'EACCES':
-      return `this user may not listen on port ${port}: choose one from 1024 on with ${names.port}`;
+      return `This user may not listen on port ${port}. Choose a port of 1024 or more with ${names.port}.`;
     case 'EADDRNOTAVAIL':
     case 'EAFNOSUPPORT':
-      return `this machine has no address ${host}: ${anotherHost}`;
+      return `This machine does not have the address ${host}. ${anotherHost}`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the name ${host} to listen on is not known: ${anotherHost}`;
+      return `The host name ${host} is unknown. ${anotherHost}`;
     default:
       return undefined;
   }

@@ -15,7 +15,7 @@ export async function listenMetrics(source: MetricsSource, port: number): Promis
     if (request.url !== '/metrics') {
       response
         .writeHead(404, { 'content-type': 'application/json; charset=utf-8' })
-        .end(JSON.stringify(errorBody(404, 'This listener has /metrics only.')));
+        .end(JSON.stringify(errorBody(404, 'There is no such path. This port serves /metrics only.')));
       return;
     }
     source.metrics().then(
@@ -23,7 +23,7 @@ export async function listenMetrics(source: MetricsSource, port: number): Promis
       () =>
         response
           .writeHead(503, { 'content-type': 'application/json; charset=utf-8' })
-          .end(JSON.stringify(errorBody(503, 'A process does not say its metrics. Ask again.'))),
+          .end(JSON.stringify(errorBody(503, 'A process did not report its metrics in time. Try again.'))),
     );
   });
   await new Promise<void>((resolve, reject) =>

@@ -13,7 +13,7 @@ import type { Json, SchemaComponents } from './open-api-schemas.ts';
 const ErrorSchema = Type.Object(
   {
     statusCode: Type.Integer({ description: 'HTTP status.' }),
-    message: Type.String({ description: 'What failed and what to do.' }),
+    message: Type.String({ description: 'What went wrong and what to do.' }),
     error: Type.String({ description: 'Name of the status.' }),
   },
   { title: 'Error', additionalProperties: false },
@@ -27,25 +27,25 @@ const OperationOutcomeSchema = Type.Object(
     ),
     ...ErrorSchema.properties,
   },
-  { title: 'OperationOutcome', description: 'For clients whose Accept names application/fhir+json.' },
+  { title: 'OperationOutcome', description: 'Sent when `Accept` names application/fhir+json.' },
 );
 
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'The request is not valid.',
   401: 'The access token is missing, not valid, expired or revoked.',
   403: 'A permission is missing, the module is off, or the privacy setting refuses the purpose.',
-  404: 'Not found, or outside the tenant or facility of the caller.',
-  406: 'Another media type is asked for than the one that this answers.',
-  408: 'The body stopped, or came too slowly.',
-  409: 'The request conflicts with what is stored.',
-  410: 'It was here and is no more.',
+  404: 'The record does not exist, or belongs to another organisation or facility.',
+  406: '`Accept` or `_format` does not allow the media type of this answer.',
+  408: 'The body stopped arriving, or arrived too slowly.',
+  409: 'The request conflicts with stored data.',
+  410: 'The data existed and was removed.',
   413: 'The body is too large.',
-  415: 'The body has another media type or content encoding than this call takes.',
-  422: 'The request is understood and cannot be carried out.',
-  429: 'Too many failed sign-ins.',
+  415: 'The call does not accept the media type or the content encoding of the body.',
+  422: 'The request is valid, but the service cannot carry it out.',
+  429: 'Too many sign-ins failed.',
   500: 'The service failed.',
-  502: 'The external server failed.',
-  503: 'Not available at the moment.',
+  502: 'The external FHIR server failed.',
+  503: 'The service cannot answer at the moment. Try again later.',
 };
 
 /** The error of each status that a FHIR client meets most; else the first one. */
@@ -67,28 +67,49 @@ const HEADERS_OF: Readonly<Record<number, readonly ResponseHeader[]>> = {
 const COMMON: readonly ResponseHeader[] = ['x-correlation-id'];
 
 const HEADERS: Readonly<Record<ResponseHeader, string>> = {
-  'x-correlation-id': 'That of the request, or a new one. Quote it to the operator.',
-  etag: 'Version of the record, for If-None-Match.',
-  'last-modified': 'When the record changed last.',
-  'retry-after': 'Seconds to wait before the next try.',
-  'www-authenticate': '`Bearer`, where an access token would help.',
-  'accept-encoding': '`identity`, where the body had a content encoding.',
+  'x-correlation-id':
+    'The id that the request sent, or a new one. Give it to the operator when you report a problem.',
+  etag: 'Version of the record. Send it in `If-None-Match`.',
+  'last-modified': 'When the record last changed.',
+  'retry-after': 'How many seconds to wait before the next try.',
+  'www-authenticate': '`Bearer`, when the call needs a valid access token.',
+  'accept-encoding': '`identity`, when the body had a content encoding.',
   'content-disposition': 'Name of the file.',
 };
 
 const PARAMETERS: Json = {
-  CorrelationId: header('x-correlation-id', 'Comes back with the answer and stands in the log.', {
-    type: 'string',
-    pattern: '^[A-Za-z0-9._-]{1,128}$',
-  }),
-  Prefer: header('prefer', '`handling=strict`: an unknown query parameter is 400, not ignored.', {
-    type: 'string',
-  }),
-  Organisation: header('x-org-id', 'Organisation; default: that of the account.', uuid()),
-  Facility: header('x-facility-id', 'Facility; default: that of the profile of the account.', uuid()),
-  IfNoneMatch: header('if-none-match', 'ETags that are known; the answer is 304 when one is current.', {
-    type: 'string',
-  }),
+  CorrelationId: header(
+    'x-correlation-id',
+    'An id of your choice for this request. The answer repeats it, and the log of the service contains it.',
+    {
+      type: 'string',
+      pattern: '^[A-Za-z0-9._-]{1,128}$',
+    },
+  ),
+  Prefer: header(
+    'prefer',
+    'With `handling=strict`, an unknown query parameter is answered 400. Otherwise it is ignored.',
+    {
+      type: 'string',
+    },
+  ),
+  Organisation: header(
+    'x-org-id',
+    'Id of the organisation. Default: the organisation of the account.',
+    uuid(),
+  ),
+  Facility: header(
+    'x-facility-id',
+    'Id of the facility. Default: the default facility of the account.',
+    uuid(),
+  ),
+  IfNoneMatch: header(
+    'if-none-match',
+    'ETags of versions that you already have. The answer is 304 when one of them is the current version.',
+    {
+      type: 'string',
+    },
+  ),
 };
 
 /** Throws for a status that has no description. */

@@ -81,9 +81,9 @@ function information(): Json {
     title: 'interchange',
     version: API_VERSION,
     description: [
-      'Clinical records interchange: sign-in for systems, FHIR R4 at the boundary, and a trace of every access.',
-      'Outside this base address: /.well-known/jwks.json (public keys of access tokens), /healthz and /readyz.',
-      'Every answer has `cache-control: no-store` and `x-content-type-options: nosniff`. HEAD answers wherever GET does. Any call may also be answered 405 (with `allow`), 408, 414, 417 or 431, in the ' +
+      'Exchange of clinical records: sign-in for systems, FHIR R4 resources, and a log of every access.',
+      'These paths are outside the base address: /.well-known/jwks.json (public keys of access tokens), /healthz and /readyz.',
+      'Every answer has the headers `cache-control: no-store` and `x-content-type-options: nosniff`. HEAD works wherever GET does. Any call may also be answered 405 (with `allow`), 408, 414, 417 or 431, in the ' +
         'shape of Error: docs/http.md.',
     ].join('\n\n'),
     contact: { name: 'The interchange project' },

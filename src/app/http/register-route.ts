@@ -219,7 +219,7 @@ export function querySchemaOf({ access, schemas: { query = Type.Object({}) } }: 
     type: 'string',
     enum: PURPOSES_OF_USE,
     ...(required ? {} : { default: DEFAULT_PURPOSE_OF_USE }),
-    description: "Why the data is read. It is written to the patient's access log.",
+    description: "Why you read the data. The service writes it to the patient's access log.",
   });
   return Type.Object({
     ...query.properties,

@@ -12,7 +12,7 @@ export function warnOfUntrustedProxy(server: FastifyInstance, log: Log): void {
       said = true;
       log.warn(
         { event: 'proxy.untrusted' },
-        'requests carry x-forwarded-for or forwarded, but TRUST_PROXY is not set: behind a proxy all clients then share one sign-in lock. Set TRUST_PROXY to the address of the proxy',
+        'a request has the header x-forwarded-for or forwarded, but TRUST_PROXY is not set. If the service is behind a proxy, all clients share one sign-in lock. Set TRUST_PROXY to the address of the proxy',
       );
     }
     done();

@@ -63,7 +63,7 @@ describe('the first data key', () => {
     await createOrganisation(database.pool, { name: 'Clinic' });
     await rotateSigningKey({ db: database.pool, keys: direct }, NOW);
     await logSomething(direct.derive('access-log'));
-    const refused = /MASTER_KEY is key .* of the 2 secrets and chains .* opens 0/;
+    const refused = /MASTER_KEY is key .* opens only 0 of the 2 sealed secrets and chains/;
     await assert.rejects(refuseWrongMasterKey(database.adminUrl, others), refused);
     await assert.rejects(openOrMakeDataKeys(owner, others), refused);
     assert.deepEqual(await rows(), []);
@@ -94,7 +94,10 @@ describe('the first data key', () => {
     await logSomething(createKeyRing(key).derive('access-log'));
     const { bytes } = await others.load();
     await rotateSigningKey({ db: database.pool, keys: createKeyRing(bytes) }, NOW);
-    await assert.rejects(openOrMakeDataKeys(owner, others), /of the 3 secrets and chains .* opens 1/);
+    await assert.rejects(
+      openOrMakeDataKeys(owner, others),
+      /opens only 1 of the 3 sealed secrets and chains/,
+    );
     assert.deepEqual((await openOrMakeDataKeys(owner, source)).dataKeys, [key]);
   });
 

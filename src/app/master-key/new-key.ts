@@ -26,7 +26,7 @@ export async function readNewKey(options: NewKeyOptions, stdin: Readable): Promi
   const { newKeyFile, newKeyStdin, writeNewKeyFile } = options;
   if ([newKeyFile, newKeyStdin, writeNewKeyFile].filter((given) => given !== undefined).length !== 1)
     throw new UsageError(
-      'Say where the new master key comes from, once: --new-key-file, --new-key-stdin or --write-new-key-file.',
+      'Say where the new master key comes from: give one of --new-key-file, --new-key-stdin and --write-new-key-file.',
     );
   if (writeNewKeyFile !== undefined) {
     const key = createMasterKey(randomBytes(32));
@@ -45,7 +45,10 @@ function given(bytes: Buffer): NewKey {
 async function writeKey(path: string, { bytes }: MasterKey): Promise<void> {
   await writeFile(path, `${bytes.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
     ({ code }: NodeJS.ErrnoException) => {
-      const reason = code === 'EEXIST' ? 'exists already: use it with --new-key-file, or name another' : code;
+      const reason =
+        code === 'EEXIST'
+          ? 'the file exists already: use it with --new-key-file, or name another file'
+          : code;
       throw new CommandError(`The new key cannot be written to ${path} (${reason}). Nothing was changed.`);
     },
   );

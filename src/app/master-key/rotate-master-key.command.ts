@@ -35,13 +35,19 @@ interface Site {
 
 export function rotateMasterKeyCommand(environment: CommandEnvironment): Command {
   return new Command('rotate')
-    .description('replace the master key while the service runs, and seal everything anew')
-    .option('--new-key-file <file>', 'file that holds the new key')
+    .description('replace the master key while the service runs, and seal every secret again')
+    .option('--new-key-file <file>', 'file that contains the new key')
     .option('--new-key-stdin', 'read the new key from standard input')
-    .option('--write-new-key-file <file>', 'make the new key and write it to this file, which must not exist')
-    .option('--finish', 'with the new key configured: refuse the old one from now on, seal everything anew')
-    .option('--cancel', 'with the old key configured: refuse the new one from now on')
-    .option('--dry-run', 'say what would be done, do nothing')
+    .option(
+      '--write-new-key-file <file>',
+      'create the new key and write it to this file, which must not exist',
+    )
+    .option(
+      '--finish',
+      'last step, with the new key configured: refuse the old key and seal every secret again',
+    )
+    .option('--cancel', 'undo, with the old key configured: refuse the new key')
+    .option('--dry-run', 'show what would be done, and do nothing')
     .addHelpText(
       'after',
       `
@@ -49,7 +55,7 @@ With the embedded database one call does everything, and takes no option. Otherw
 
   npx interchange master-key rotate --write-new-key-file new.key
 
-Both keys are good now. Give every process the new key: replace the file of MASTER_KEY_FILE, which needs no restart, or
+Both keys work now. Give every process the new key: replace the file of MASTER_KEY_FILE, which needs no restart, or
 restart with the new MASTER_KEY, one process after another. Then, with the new key configured:
 
   npx interchange master-key rotate --finish
@@ -93,13 +99,13 @@ function refuseContradictions(
   { finish, cancel, newKeyFile, newKeyStdin, writeNewKeyFile }: Options,
   isOwnFile: boolean,
 ): void {
-  if (finish === true && cancel === true) throw new UsageError('--finish and --cancel exclude each other.');
+  if (finish === true && cancel === true) throw new UsageError('Give --finish or --cancel, not both.');
   if (newKeyFile === undefined && newKeyStdin === undefined && writeNewKeyFile === undefined) return;
   if (finish === true || cancel === true)
-    throw new UsageError('--finish and --cancel take no new key: they work with the one that is configured.');
+    throw new UsageError('--finish and --cancel use the configured key. Leave out the options of a new key.');
   if (isOwnFile)
     throw new UsageError(
-      'The key of the embedded database is made by this command. Leave out the options of a new key.',
+      'This command creates the key of the embedded database itself. Leave out the options of a new key.',
     );
 }
 
@@ -117,10 +123,10 @@ async function begin({ environment, options, owner, source }: Site): Promise<voi
   const { dataKeys } = await addMasterKey(owner, source, added);
   environment.print(
     { masterKeyId: added.key.id, oldMasterKeyId: old.id, dataKeys, finished: false },
-    `Master key ${added.key.id} opens the database now, beside ${old.id}.
+    `Master keys ${added.key.id} (new) and ${old.id} (old) both open the database now.
 Next:
   1. Give every process of the service the new key: set MASTER_KEY, or replace the file of MASTER_KEY_FILE, and restart
-     them one after another. Those with the old key go on serving meanwhile.
+     them one after another. Processes with the old key keep working until then.
   2. With the new key configured, run: npx interchange master-key rotate --finish`,
   );
 }
@@ -146,23 +152,27 @@ async function finish({ environment, owner, source, ownFile }: Site): Promise<vo
   const kept = ownFile === undefined ? 'The old key' : `The old key, in ${previousPath(ownFile.path)},`;
   environment.print(
     { masterKeyId: id, finished: true, resealed },
-    `Master key ${id} alone opens the database now. Sealed anew:
+    `Master key ${id} is now the only one that opens the database. Sealed again:
 ${resealed.map(describe).join('\n')}
-${kept} opens backups from before, and nothing else: keep it with them, or destroy it.
-If it leaked together with a copy of the database, what that copy held sealed is known. Then renew that as well:
+${kept} opens only older backups. Keep it with them, or destroy it.
+If it leaked together with a copy of the database, the secrets in that copy are known too. Then replace them as well:
 key rotate --revoke-others, connection rotate-secret, target rotate-secret.`,
   );
 }
 
 function describe({ name, resealed, unreadable }: Resealed): string {
-  const left = unreadable === 0 ? '' : `; ${unreadable} that no key opens stay as they are`;
+  const left =
+    unreadable === 0 ? '' : `; ${unreadable} more cannot be opened with any key and were not changed`;
   return `  ${resealed} ${name}${left}`;
 }
 
 async function cancel({ environment, owner, source }: Site): Promise<void> {
   await cancelRotation(owner, source);
   const { id } = await source.load();
-  environment.print({ masterKeyId: id, cancelled: true }, `Master key ${id} alone opens the database again.`);
+  environment.print(
+    { masterKeyId: id, cancelled: true },
+    `Master key ${id} is again the only one that opens the database.`,
+  );
 }
 
 async function showPlan({ environment, owner, source }: Site): Promise<void> {
@@ -172,9 +182,9 @@ async function showPlan({ environment, owner, source }: Site): Promise<void> {
   environment.print(
     { dryRun: true, masterKeyId: id, masterKeyIds, dataKeys, sealed, otherHolders },
     `Master key ${id} is configured. The database opens with: ${masterKeyIds.join(', ')}.
-A rotation would seal anew:
+A rotation would seal again:
 ${sealed.map(({ name, rows }) => `  ${rows} ${name}`).join('\n')}
-Processes of the service that do not hold ${id}: ${otherHolders.join('; ') || 'none'}.
+Processes of the service that do not have key ${id}: ${otherHolders.join('; ') || 'none'}.
 Nothing was changed.`,
   );
 }

@@ -59,11 +59,13 @@ export async function addMasterKey(
   return transaction(owner, async (client) => {
     const { masterKey, dataKeys, rows } = await lockedKeys(client, source);
     if (added.id === masterKey.id)
-      throw new CommandError('The new master key is the one in use. Make another with: openssl rand -hex 32');
+      throw new CommandError(
+        'The new master key is the key in use. Make another one with: openssl rand -hex 32',
+      );
     const pending = masterKeyIds(rows).find((id) => id !== masterKey.id && id !== added.id);
     if (pending !== undefined)
       throw new CommandError(
-        `A rotation to master key ${pending} is under way, and this key is ${added.id}. Finish that one with --finish under its key, or give it up with --cancel under the old key. Nothing was changed.`,
+        `A rotation to another master key, ${pending}, is not finished. The key given is ${added.id}. Nothing was changed. Configure key ${pending} and run --finish, or configure the old key and run --cancel.`,
       );
     const known = rows.some(({ masterKeyId }) => masterKeyId === added.id);
     if (!known)
@@ -97,7 +99,7 @@ export async function finishRotation(owner: Pool, source: MasterKeySource): Prom
   });
 }
 
-/** Give a rotation up: the master key of `source`, which was to be replaced, alone opens the database again. */
+/** Give a rotation up: the master key of `source`, which was to be replaced, is again the only one that opens the database. */
 export async function cancelRotation(owner: Pool, source: MasterKeySource): Promise<void> {
   await waitForTakeOver(owner, (await source.load()).id);
   await transaction(owner, async (client) => {
@@ -105,7 +107,7 @@ export async function cancelRotation(owner: Pool, source: MasterKeySource): Prom
     requireRotation(rows);
     if (masterKeyIds(rows)[0] === masterKey.id)
       throw new CommandError(
-        `${source.name} is the new master key ${masterKey.id}. To give the rotation up, set it to the old one. Nothing was changed.`,
+        `${source.name} is the new master key ${masterKey.id}, but --cancel needs the old one. Nothing was changed. Set ${source.name} to the old key, then run --cancel again.`,
       );
     await refuseHolders(client, masterKey);
     await keepOnlyMasterKey(client, masterKey.id);
@@ -152,7 +154,7 @@ function masterKeyIds(rows: readonly WrappedDataKey[]): string[] {
 function requireRotation(rows: readonly WrappedDataKey[]): void {
   if (masterKeyIds(rows).length > 1) return;
   throw new CommandError(
-    'No rotation of the master key is under way. Begin one with: npx interchange master-key rotate --new-key-file FILE',
+    'No rotation of the master key has begun. Begin one with: npx interchange master-key rotate --new-key-file FILE',
   );
 }
 
@@ -161,7 +163,7 @@ function requireNewer(rows: readonly WrappedDataKey[], masterKey: MasterKey): vo
   const [newer] = masterKeyIds(rows);
   if (newer === masterKey.id) return;
   throw new CommandError(
-    `This is the old master key ${masterKey.id}. Run --finish with the new one, ${newer}, in MASTER_KEY or MASTER_KEY_FILE; or give the rotation up with --cancel. Nothing was changed.`,
+    `The configured key is the old master key ${masterKey.id}, but --finish needs the new one. Nothing was changed. Set MASTER_KEY or MASTER_KEY_FILE to key ${newer}, then run --finish again. Or undo the rotation with --cancel.`,
   );
 }
 
@@ -178,6 +180,6 @@ async function refuseHolders(client: Client, { id }: MasterKey): Promise<void> {
   const holders = await holdersOfOtherKeys(client, id);
   if (holders.length === 0) return;
   throw new CommandError(
-    `${holders.length} process(es) of the service do not hold master key ${id}: ${holders.join('; ')}. Restart them with it, then run this again. They go on serving until then. Nothing was changed.`,
+    `${holders.length} process(es) of the service do not have master key ${id}: ${holders.join('; ')}. Nothing was changed. Restart them with that key, then run this command again. They keep working until then.`,
   );
 }

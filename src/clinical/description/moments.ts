@@ -149,11 +149,11 @@ function readTime(reader: ElementReader, prefix: string, types: readonly TimeTyp
     case 'Period': {
       const bounds = reader.child(name);
       const { start, end } = bounds === undefined ? {} : periodBounds(bounds);
-      if (start === undefined && end === undefined) reader.fail(name, 'has neither start nor end');
+      if (start === undefined && end === undefined) reader.fail(name, 'has no start and no end');
       return { type, start, end };
     }
     default:
-      return reader.fail(name, 'is of a type that this resource cannot have');
+      return reader.fail(name, 'has a type that this resource does not allow');
   }
 }
 

@@ -46,11 +46,11 @@ export type R4Element<Type extends DescribedType> = Words<(typeof R4_ELEMENTS)[T
 
 /** What R4 gives every resource, or every element of one, beside its id. */
 export const NOT_KEPT_OF_ALL = {
-  meta: 'profiles, tags and versions are those of the server that the resource comes from',
-  implicitRules: 'no rules beside those of FHIR are known here',
-  language: 'it is about the narrative',
-  text: 'the narrative says again what the elements say',
-  contained: 'what is in another resource has no id that others could name',
-  extension: 'no extension has a column',
-  modifierExtension: 'no extension has a column',
+  meta: 'profiles, tags and versions belong to the server that the resource comes from',
+  implicitRules: 'the service knows no rules besides those of FHIR',
+  language: 'it says the language of the narrative, which is not kept',
+  text: 'the narrative repeats what the elements say',
+  contained: 'a resource inside another resource has no id that others could refer to',
+  extension: 'extensions are not kept',
+  modifierExtension: 'extensions are not kept',
 } as const;

@@ -15,7 +15,7 @@ export function resource(resourceType: string) {
     {
       title: resourceType,
       additionalProperties: true,
-      description: `FHIR R4 ${resourceType}: authoritative, to be used as it is.`,
+      description: `FHIR R4 ${resourceType}resource. Use it as it is: it is complete, and the fields beside it are only a summary.`,
       examples: [RESOURCE_EXAMPLES[resourceType]],
     },
   );
@@ -59,12 +59,12 @@ export const CollectionSchema = named(
 export const CODE_SCHEMAS = {
   code: Type.String({
     description:
-      'The LOINC code; where no map leads to one, the local code; for a code that is text alone, the text.',
+      'The LOINC code. If no terminology map has one, the local code. If the source gave only text, the text.',
   }),
   codeSystem: Type.Optional(
     Type.String({
       description:
-        'The system of `code`: `http://loinc.org`, or that of the local code. Absent where the source names none: then `code` is no LOINC code.',
+        'The system of `code`: `http://loinc.org`, or the system of the local code. Absent if the source gave no system; then `code` is not a LOINC code.',
     }),
   ),
 };
@@ -80,19 +80,19 @@ export const ObservationSummarySchema = summary('Observation', {
     Type.String({
       format: 'date-time',
       description:
-        'ISO 8601 in UTC. Of a day it is midnight at the facility. Absent where the source gave no time, or only a month or a year.',
+        'Time in UTC (ISO 8601). If the source gave only a day, midnight at the facility. Absent if the source gave no time, or only a month or a year.',
     }),
   ),
   occurredOn: Type.Optional(
     Type.String({
       description:
-        'The date as the source wrote it, where it gave no time of day: a day, a month or a year (`2024-03`).',
+        'The date as the source wrote it, if it gave no time of day: a day, a month or a year (`2024-03`).',
     }),
   ),
 });
 
 export const ReportSummarySchema = summary('DiagnosticReport', {
-  conclusion: Type.String({ description: 'Empty where the report has none.' }),
+  conclusion: Type.String({ description: 'Empty if the report has none.' }),
 });
 
 /** The query of every list. */
@@ -100,7 +100,7 @@ export const LIST_QUERY = Type.Object({
   patient: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Patient id, bare or as Patient/<patient_id>.',
+    description: 'Patient id, alone or as Patient/<patient_id>.',
   }),
   ...PAGE_PARAMETERS,
 });

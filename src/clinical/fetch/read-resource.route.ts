@@ -29,7 +29,7 @@ export function readResourceRoute(
         operationId: `read${resourceType}`,
         summary: `Read one ${resourceType} of a fetched Bundle`,
         description:
-          'The address that `fullUrl` names. The same checks, access log entry and content as the fetch whose Bundle the resource is in.',
+          'The address in `fullUrl`. Checks, access log entry and content are the same as in the fetch of the whole Bundle.',
         tag: 'FHIR resources',
       },
       params: Type.Object({ resourceId: Type.String({ description: `UUID of the ${resourceType}.` }) }),

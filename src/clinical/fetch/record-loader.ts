@@ -104,7 +104,11 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
 
 function tooLarge(title: string, bytes: number): HttpError {
   const size = `${Math.floor(bytes / 1024 ** 2)} MiB`;
-  return new HttpError(422, 'record_too_large', `${title} has more than ${size}, too much for one answer.`);
+  return new HttpError(
+    422,
+    'record_too_large',
+    `${title} is larger than ${size}, which is too much for one answer. Get its results from the source system.`,
+  );
 }
 
 /** One statement: records of one organisation, none larger than `maxBytes`. */

@@ -172,7 +172,7 @@ function valueParts(reader: ElementReader, name: string, type: string): Record<s
     case 'Period':
       return { value_structure: known(reader, name, period) };
     default:
-      return reader.fail(name, 'is of a type that an Observation cannot have');
+      return reader.fail(name, 'has a type that an Observation does not allow');
   }
 }
 

@@ -90,7 +90,7 @@ export const DIAGNOSTIC_REPORT = describeResource('DiagnosticReport', {
     presentedForm: documents(),
   },
   notKept: {
-    media: 'pictures are shown from the study, and key images are not held',
+    media: 'images are shown from the study, and key images are not kept',
   },
 });
 

@@ -152,7 +152,7 @@ function encounterClass(): Element<{ classCode: string }> {
       if (system === undefined && !Object.hasOwn(ENCOUNTER_CLASS_DISPLAY, classCode))
         reader.fail(
           'system',
-          `is missing, and the code is none of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}`,
+          `is missing, and the code is not one of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}`,
         );
       if (system !== undefined && system !== ACT_CODE_SYSTEM)
         reader.fail('system', `is not ${ACT_CODE_SYSTEM}`);

@@ -24,7 +24,7 @@ import {
 } from '../description/pointer.ts';
 import type { ReadContext } from '../description/read-context.ts';
 
-const NO_ENDPOINT = 'images are not fetched from here';
+const NO_ENDPOINT = 'the service does not serve images';
 const STATUSES = ['registered', 'available', 'cancelled', 'entered-in-error', 'unknown'] as const;
 
 export const IMAGING_STUDY = describeResource('ImagingStudy', {

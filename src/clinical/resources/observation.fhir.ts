@@ -78,7 +78,7 @@ function referenceRanges(position?: -1) {
     refusal: (range) =>
       range.has('low') || range.has('high') || range.has('text')
         ? undefined
-        : 'has neither low nor high nor text',
+        : 'has no low, no high and no text',
     isShown: ({ lowNumber, highNumber, text }) => (lowNumber ?? highNumber ?? text) !== undefined,
     elements: {
       low: bound('low'),

@@ -96,11 +96,11 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
     sortAt: onlyStored('sort_at', 'timestamptz', sortAt),
   },
   notKept: {
-    instantiatesCanonical: 'protocols and definitions are not held',
-    instantiatesUri: 'protocols and definitions are not held',
-    'quantity[x]': 'laboratory and imaging orders have none',
+    instantiatesCanonical: 'protocols and definitions are not kept',
+    instantiatesUri: 'protocols and definitions are not kept',
+    'quantity[x]': 'laboratory and imaging orders do not have it',
     insurance: 'coverage is not held',
-    supportingInfo: 'it may be of any type, most of which are not held',
+    supportingInfo: 'it may refer to any type of resource, and most types are not kept',
     relevantHistory: 'provenance is not held',
   },
 });

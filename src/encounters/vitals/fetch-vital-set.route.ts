@@ -18,7 +18,7 @@ export function fetchVitalSetRoute(fetchVitalSet: FetchKind['fetch']): Route<Acc
         operationId: 'fetchVitalSet',
         summary: 'Fetch a vital set as FHIR',
         description:
-          'One Observation per vital sign, LOINC coded, in the units of the R4 vital-signs profiles. Blood pressure is one Observation with both components.',
+          'One Observation for each vital sign, with a LOINC code and the units of the R4 vital-signs profiles. Blood pressure is one Observation with two components.',
         tag: 'Vital signs',
       },
       params: Type.Object({ vitalSetId: Type.String({ description: 'UUID of the vital set.' }) }),

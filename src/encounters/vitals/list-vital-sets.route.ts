@@ -14,7 +14,7 @@ const VitalSetPageSchema = pageSchema(
       patientId: Type.String(),
       encounterId: Type.Union([Type.String(), Type.Null()]),
       takenAt: Type.String({ format: 'date-time' }),
-      vitalSigns: Type.Integer({ description: 'How many vital signs are in it.' }),
+      vitalSigns: Type.Integer({ description: 'Number of vital signs in the set.' }),
     },
     {
       examples: [
@@ -37,7 +37,7 @@ export function listVitalSetsRoute(deps: ListVitalSetsDependencies): Route<Acces
       docs: {
         operationId: 'listVitalSets',
         summary: "List a patient's vital sets",
-        description: 'Newest first, so that their ids can be discovered.',
+        description: 'Newest first. Use it to find the ids.',
         tag: 'Vital signs',
       },
       query: LIST_QUERY,

@@ -30,7 +30,7 @@ export interface VitalSetItem {
   encounterId: string | null;
   /** ISO 8601 UTC. */
   takenAt: string;
-  /** How many vital signs are in it. */
+  /** Number of vital signs in the set. */
   vitalSigns: number;
 }
 

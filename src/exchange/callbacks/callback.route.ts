@@ -22,11 +22,11 @@ const BODY_LIMIT_BYTES = 262_144;
 
 const Nullable = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()]);
 const CallbackBody = Type.Object({
-  deliveryId: Type.String({ description: 'The deliveryId of the envelope.' }),
+  deliveryId: Type.String({ description: 'The `deliveryId` of the envelope that the exchange received.' }),
   status: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
   assignedId: Type.Optional(
     Type.Union([Type.String({ minLength: 1, maxLength: 256 }), Type.Null()], {
-      description: 'The id that the exchange gave the patient; needed when accepted.',
+      description: 'The id that the exchange assigned to the patient. Required when accepted.',
     }),
   ),
   message: Type.Optional(Nullable(4_000)),
@@ -64,8 +64,8 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
       operationId: 'confirmDelivery',
       summary: 'Confirm a delivery (called by an exchange)',
       description:
-        'No bearer token. The header agreed for the connection (default `x-signature`) carries the hex HMAC-SHA256 of ' +
-        'the exact body bytes, optionally prefixed `sha256=`. A repeat of the same bytes answers as the first time.',
+        'The exchange sends no bearer token. The signature header of the connection (default `x-signature`) carries the hex HMAC-SHA256 of ' +
+        'the exact body bytes, with or without `sha256=` in front. The same bytes sent again get the same answer.',
       tag: 'Exchange',
     },
     params: Type.Object({ connectionId: Type.String({ description: 'UUID of the connection.' }) }),
@@ -78,13 +78,16 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
     bodyMode: 'raw',
     bodyLimitBytes: BODY_LIMIT_BYTES,
     responses: {
-      200: { description: 'Recorded, now or before.', schema: ConfirmedBody },
+      200: {
+        description: 'The service has recorded the confirmation, now or earlier.',
+        schema: ConfirmedBody,
+      },
       401: {
         description:
-          'The signature is missing or wrong, or the connection is unknown, disabled or without a secret.',
+          'The signature is missing or wrong, or the connection is unknown, is disabled or has no secret.',
       },
-      404: { description: 'The delivery is not one of this connection.' },
-      409: { description: 'Another id is assigned already; kept for review.' },
+      404: { description: 'The delivery does not belong to this connection.' },
+      409: { description: 'The exchange has already assigned another id. The callback is kept for review.' },
     },
     handle: async ({ params, body }, context) => {
       const bytes = body as unknown as Uint8Array;
@@ -113,12 +116,12 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
     );
   if (typeof document.assignedId === 'string' && !isAssignedId(document.assignedId))
     throw badRequest(
-      'assignedId must be one line with something to see, without control characters.',
+      'assignedId must be one line with at least one visible character and no control characters.',
       'bad_callback',
     );
   if (document.status === 'accepted' && typeof document.assignedId !== 'string')
     throw badRequest(
-      'An accepted delivery needs assignedId: the id that the exchange gave the patient.',
+      'assignedId is missing. A callback that accepts must send the id that the exchange assigned to the patient.',
       'bad_callback',
     );
   return document;

@@ -57,7 +57,7 @@ export async function confirmDelivery(
   });
   if (said.outcome === 'conflict')
     throw conflict(
-      'This patient has another id from this exchange already. The callback is kept for review.',
+      'The exchange has already assigned another id to this patient. Nothing was changed, and the callback is kept for review.',
       'assigned_id_conflict',
     );
   return { deliveryId: said.deliveryId, status: said.status, assignedId: said.assignedId };
@@ -97,6 +97,6 @@ async function apply(
 /** An exchange sends no facility headers: its connection says whose deliveries it may confirm. */
 function unknownDelivery(): HttpError {
   const message =
-    'This connection has no such delivery. Send the deliveryId of the envelope that it received.';
+    'This connection has no such delivery. Send the deliveryId of the envelope that you received.';
   return new HttpError(404, 'not_found', message);
 }

@@ -18,13 +18,15 @@ const CallbackSchema = Type.Object(
     connectionId: Type.String(),
     deliveryId: Type.String(),
     patientId: Type.Union([Type.String(), Type.Null()], {
-      description: 'null, as are assignedId and message, where the patient refuses the purpose.',
+      description: 'If the patient refuses the purpose, this, assignedId and message are null.',
     }),
     facilityId: Type.String(),
     status: Type.String(),
     assignedId: Nullable,
     message: Nullable,
-    outcome: Type.String({ description: 'applied, or conflict: another id was assigned already' }),
+    outcome: Type.String({
+      description: '`applied`, or `conflict` if the exchange had assigned another id before.',
+    }),
     receivedAt: Type.String(),
     correlationId: Type.String(),
   },
@@ -57,10 +59,10 @@ export function listCallbacksRoute(deps: {
     {
       docs: {
         operationId: 'listExchangeCallbacks',
-        summary: 'Callbacks about deliveries of the facility, newest first',
+        summary: 'List callbacks about deliveries of the facility',
         description:
-          'With `outcome=conflict`, those that are kept for review. Each patient shown is entered in that ' +
-          "patient's access log; a patient who refuses the purpose is not named.",
+          'Newest first. `outcome=conflict` lists those that are kept for review. The service enters each patient shown in that ' +
+          "patient's access log. It does not name a patient who refuses the purpose.",
         tag: 'Exchange',
       },
       query: Type.Object({

@@ -12,7 +12,7 @@ export function updateConnectionCommand(environment: CommandEnvironment): Comman
   return withSettings(new Command('update'), { creating: false })
     .description('change settings of a connection')
     .requiredOption('--id <id>', 'connection')
-    .option('--all-facilities', 'cover every facility of the organisation')
+    .option('--all-facilities', 'deliver patients of every facility of the organisation')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange connection update --id 7f0c… --address https://hie.example.org/v2/patients',
@@ -37,7 +37,9 @@ export function updateConnectionCommand(environment: CommandEnvironment): Comman
 
 export function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
   const meaning =
-    to === 'enable' ? 'deliver again, and take callbacks' : 'deliver nothing more, and refuse callbacks';
+    to === 'enable'
+      ? 'start deliveries again, and accept callbacks'
+      : 'stop deliveries, and refuse callbacks';
   return new Command(to)
     .description(meaning)
     .requiredOption('--id <id>', 'connection')

@@ -23,13 +23,13 @@ export function withSettings(command: Command, { creating }: { creating: boolean
   const needed = (flags: string, text: string) =>
     creating ? command.requiredOption(flags, text) : command.option(flags, text);
   const defaultsTo = (value: string) => (creating ? ` (default: ${value})` : '');
-  needed('--name <name>', 'what people call it');
-  needed('--address <url>', 'where deliveries are posted: https, or http to this machine');
-  needed('--client-id <id>', 'names us to the exchange');
+  needed('--name <name>', 'name that people use for the connection');
+  needed('--address <url>', 'address that deliveries are posted to: https, or http to this machine');
+  needed('--client-id <id>', 'id of this service at the exchange');
   return command
     .option(
       '--facility <ids>',
-      `facilities covered, separated by commas${defaultsTo('all, also later ones')}`,
+      `facilities whose patients are delivered, separated by commas${defaultsTo('all, also later ones')}`,
       splitList,
     )
     .option(
@@ -41,8 +41,11 @@ export function withSettings(command: Command, { creating }: { creating: boolean
       `system of the ids that the exchange assigns${defaultsTo('urn:uuid:<connection>')}`,
     )
     .option('--purpose-of-use <purpose>', `purpose of the deliveries in the access log${defaultsTo('OPS')}`)
-    .option('--max-in-flight <n>', `requests under way, of one worker process${defaultsTo('16')}`)
-    .option('--timeout-ms <ms>', `how long an answer may take, in milliseconds${defaultsTo('10000')}`);
+    .option(
+      '--max-in-flight <n>',
+      `requests that one worker process sends at the same time${defaultsTo('16')}`,
+    )
+    .option('--timeout-ms <ms>', `how long to wait for an answer, in milliseconds${defaultsTo('10000')}`);
 }
 
 /** The settings given, checked. Throws UsageError. */

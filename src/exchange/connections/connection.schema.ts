@@ -15,26 +15,33 @@ const settable = {
   address: Type.String({
     maxLength: 2_000,
     description:
-      'Where deliveries are posted: https, on the public internet unless the operator allows others.',
+      'The address that deliveries are posted to: https, on the public internet unless the operator allows others.',
   }),
-  clientId: Type.String({ minLength: 1, maxLength: 200, description: 'Names us to the exchange.' }),
-  callbackHeader: Type.String({ maxLength: 100, description: 'Carries the signature of callbacks.' }),
+  clientId: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'The id of this service at the exchange.',
+  }),
+  callbackHeader: Type.String({
+    maxLength: 100,
+    description: 'The header that carries the signature of callbacks.',
+  }),
   identifierSystem: Type.String({
     maxLength: 500,
-    description: 'system of the identifiers that the exchange assigns.',
+    description: 'The `system` of the identifiers that the exchange assigns.',
   }),
   purposeOfUse: Purpose,
   maxInFlight: Type.Integer({
     minimum: 1,
     maximum: 256,
-    description: 'Requests under way, of one worker process.',
+    description: 'How many requests one worker process sends at the same time.',
   }),
   timeoutMs: Type.Integer({ minimum: 100, maximum: 120_000 }),
 };
 const facilityIds = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 1_000,
-  description: 'Facilities covered.',
+  description: 'The facilities whose patients are delivered.',
 });
 
 /** A setting with a misspelt name would otherwise be left as it is without a word. */
@@ -94,14 +101,20 @@ export const ConnectionSchema = named(
       facilityIds: Nullable(Type.Array(Type.String())),
       enabled: Type.Boolean(),
       createdAt: Type.String(),
-      circuitOpenSince: Nullable(Type.String({ description: 'Set while the exchange is taken for down.' })),
+      circuitOpenSince: Nullable(
+        Type.String({
+          description: 'Since when the service considers the exchange down; null while it answers.',
+        }),
+      ),
       secrets: Type.Array(
         Type.Object({
           id: Type.String(),
           direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
           createdAt: Type.String(),
           activeFrom: Nullable(
-            Type.String({ description: 'An outbound one signs from then on. null: once it is activated.' }),
+            Type.String({
+              description: 'An outbound secret signs from this time on. null: it waits to be activated.',
+            }),
           ),
           goodUntil: Nullable(Type.String()),
           lastUsedAt: Nullable(Type.String()),
@@ -115,8 +128,8 @@ export const ConnectionSchema = named(
 export const CreatedConnectionSchema = Type.Object(
   {
     id: Type.String(),
-    outboundSecret: Type.String({ description: 'Shown once.' }),
-    callbackSecret: Type.String({ description: 'Shown once.' }),
+    outboundSecret: Type.String({ description: 'Shown only in this answer.' }),
+    callbackSecret: Type.String({ description: 'Shown only in this answer.' }),
     callbackUrl: Type.String(),
   },
   {
@@ -139,18 +152,18 @@ export const RotationBody = Type.Object(
         maximum: 7_776_000,
         default: 86_400,
         description:
-          'For how long callbacks under the old secret are taken too. 0: the old secrets end at once, both ways.',
+          'How long callbacks with the old secret are accepted too. 0: both old secrets end at once.',
       }),
     ),
     activateAt: Type.Optional(
       Type.String({
         maxLength: 40,
         description:
-          'When the new outbound secret signs: a date-time with a zone, within 90 days. Without it: once it is activated.',
+          'When the new outbound secret begins to sign: a date-time with a zone, within 90 days. If absent, it begins when you activate it.',
       }),
     ),
     activateNow: Type.Optional(
-      Type.Boolean({ description: 'true: the new outbound secret signs from the next request on.' }),
+      Type.Boolean({ description: 'If true, the new outbound secret signs from the next request on.' }),
     ),
   },
   closed,
@@ -158,20 +171,23 @@ export const RotationBody = Type.Object(
 export const RotatedSchema = Type.Object(
   {
     id: Type.String(),
-    outboundSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+    outboundSecret: Type.Optional(Type.String({ description: 'Shown only in this answer.' })),
     outboundActiveFrom: Type.Optional(
       Nullable(
-        Type.String({ description: 'Until then the old one signs. null: until the new one is activated.' }),
+        Type.String({
+          description: 'The old secret signs until this time. null: it signs until you activate the new one.',
+        }),
       ),
     ),
     discardedWaiting: Type.Optional(
       Type.Boolean({
-        description: 'true: an earlier new outbound secret was waiting. It was never used, and is no more.',
+        description:
+          'If true, an earlier new outbound secret that waited to be activated was deleted. It was never used.',
       }),
     ),
-    callbackSecret: Type.Optional(Type.String({ description: 'Shown once.' })),
+    callbackSecret: Type.Optional(Type.String({ description: 'Shown only in this answer.' })),
     oldGoodUntil: Type.Optional(
-      Type.String({ description: 'Until then callbacks under the old secret are taken too.' }),
+      Type.String({ description: 'Callbacks with the old secret are accepted until this time.' }),
     ),
     callbackUrl: Type.String(),
   },

@@ -92,7 +92,7 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
   const { name, address, clientId, callbackHeader, identifierSystem } = settings;
   if (name !== undefined)
     require(/^\S(.{0,198}\S)?$/u.test(name) &&
-      isOneLine(name), 'The name must be 1 to 200 characters of one line.');
+      isOneLine(name), 'The name must be one line of 1 to 200 characters.');
   if (clientId !== undefined)
     require(/^[\x21-\x7e]{1,200}$/.test(
       clientId,

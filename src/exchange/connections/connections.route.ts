@@ -34,7 +34,11 @@ const tag = 'Exchange';
 
 export function listConnectionsRoute(deps: ManageDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
-    docs: { operationId: 'listExchangeConnections', summary: 'Connections that cover the facility', tag },
+    docs: {
+      operationId: 'listExchangeConnections',
+      summary: 'List the connections that deliver patients of the facility',
+      tag,
+    },
     responses: {
       200: { description: 'All of them.', schema: Type.Object({ items: Type.Array(ConnectionSchema) }) },
     },
@@ -51,7 +55,7 @@ export function createConnectionRoute(deps: ManageDependencies): Route<Access> {
       operationId: 'createExchangeConnection',
       summary: 'Connect to an exchange',
       description:
-        'Covers the facility of the call unless facilityIds names others. The secrets are shown this once.',
+        'The connection delivers patients of the facility of the call, unless facilityIds names others. Only this answer shows the secrets.',
       tag,
     },
     body: NewConnectionBody,
@@ -67,7 +71,7 @@ export function createConnectionRoute(deps: ManageDependencies): Route<Access> {
 
 export function readConnectionRoute(deps: ManageDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
-    docs: { operationId: 'readExchangeConnection', summary: 'One connection, without its secrets', tag },
+    docs: { operationId: 'readExchangeConnection', summary: 'Read one connection, without its secrets', tag },
     params: ConnectionParams,
     responses: { 200: { description: 'The connection.', schema: ConnectionSchema } },
     handle: async ({ params }, context) => {
@@ -116,7 +120,7 @@ export function rotateSecretRoute(deps: ManageDependencies): Route<Access> {
       operationId: 'rotateExchangeSecret',
       summary: 'Give a connection new secrets',
       description:
-        'The new ones are shown this once. Callbacks are taken under the old secret too until the overlap ends. ' +
+        'Only this answer shows the new secrets. Callbacks with the old secret are accepted too until the overlap ends. ' +
         'Requests to the exchange are signed with the old secret until `activateAt`, or until the new one is activated.',
       tag,
     },
@@ -148,13 +152,14 @@ export function activateSecretRoute(deps: ManageDependencies): Route<Access> {
     docs: {
       operationId: 'activateExchangeSecret',
       summary: 'Sign with the new outbound secret from now on',
-      description: 'Once the exchange has the secret that a rotation made. The old one is not used any more.',
+      description:
+        'Call this when the exchange has the new secret of a rotation. The old secret is no longer used.',
       tag,
     },
     params: ConnectionParams,
     responses: {
       200: { description: 'The connection as it is now.', schema: ConnectionSchema },
-      409: { description: 'No new secret waits to be activated.' },
+      409: { description: 'There is no new secret to activate.' },
     },
     handle: async ({ params }, context) => {
       const changed = await activateManaged(deps, context, params.connectionId);

@@ -10,7 +10,7 @@ type Needed = Record<'organisation' | 'name' | 'address' | 'clientId', string>;
 
 export function createConnectionCommand(environment: CommandEnvironment): Command {
   return withSettings(new Command('create'), { creating: true })
-    .description('connect an organisation to an exchange; prints the secrets, this once')
+    .description('connect an organisation to an exchange; prints its secrets, which are never shown again')
     .requiredOption('--organisation <id>', 'organisation whose patients are delivered')
     .addHelpText(
       'after',

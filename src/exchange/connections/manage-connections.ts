@@ -119,7 +119,7 @@ export async function activateManaged(
   const { address: _address, ...key } = await manageable(deps, context, id);
   if ((await activateSecret(deps.db, key)) === 'none-waits')
     throw conflict(
-      'No new outbound secret waits to be activated. Rotate the secret first.',
+      'There is no new outbound secret to activate. Rotate the secret first.',
       'no_waiting_secret',
     );
   return readCovering(deps, context, id);

@@ -17,14 +17,18 @@ export async function requireConnection(
   id: string,
 ): Promise<ConnectionKey> {
   if (!isUuid(id))
-    throw new UsageError('The connection must be a UUID. List them with: npx interchange connection list');
+    throw new UsageError(
+      'The id of a connection must be a UUID. List connections with: npx interchange connection list',
+    );
   const organisationId = await organisationOfConnection(db, id);
   if (organisationId === undefined) throw unknownConnection(id);
   return { organisationId, connectionId: id.toLowerCase() };
 }
 
 export function unknownConnection(id: string): CommandError {
-  return new CommandError(`There is no connection ${id}. List them with: npx interchange connection list`);
+  return new CommandError(
+    `There is no connection ${id}. List connections with: npx interchange connection list`,
+  );
 }
 
 export async function printConnection(
@@ -45,13 +49,13 @@ export async function printConnection(
 function secretLine(secret: SecretStatus, now: Date): string {
   const { direction, createdAt, lastUsedAt, lastUsedFor } = secret;
   const used = lastUsedAt === null ? 'never' : `${lastUsedAt.toISOString()} for ${lastUsedFor}`;
-  return `secret    ${direction}, made ${createdAt.toISOString()}, ${secretState(secret, now)}, last used ${used}`;
+  return `secret    ${direction}, created ${createdAt.toISOString()}, ${secretState(secret, now)}, last used ${used}`;
 }
 
 function secretState({ activeFrom, goodUntil }: SecretStatus, now: Date): string {
   if (activeFrom === null) return 'waits to be activated';
   if (activeFrom > now) return `signs from ${activeFrom.toISOString()} on`;
-  return goodUntil === null ? 'current' : `good until ${goodUntil.toISOString()}`;
+  return goodUntil === null ? 'current' : `valid until ${goodUntil.toISOString()}`;
 }
 
 /** One line of a list. */

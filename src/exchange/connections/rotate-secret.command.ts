@@ -23,21 +23,24 @@ interface Options {
 
 export function rotateSecretCommand(environment: CommandEnvironment): Command {
   return new Command('rotate-secret')
-    .description('give a connection new secrets; the old ones stay good until the exchange has the new ones')
+    .description('give a connection new secrets; the old ones work until the exchange has the new ones')
     .requiredOption('--id <id>', 'connection')
     .addOption(
-      new Option('--direction <direction>', 'only one of the two (default: both)').choices([
+      new Option('--direction <direction>', 'rotate only this secret (default: both)').choices([
         'outbound',
         'callback',
       ]),
     )
     .option(
       '--overlap-hours <hours>',
-      'for how long callbacks under the old secret are taken; 0 ends both old secrets at once',
+      'how many hours callbacks with the old secret are accepted; 0 ends both old secrets at once',
       String(DEFAULT_OVERLAP_SECONDS / 3_600),
     )
-    .option('--activate-at <time>', 'when the new outbound secret signs (default: once it is activated)')
-    .option('--activate-now', 'sign with the new outbound secret at once, as after a leak')
+    .option(
+      '--activate-at <time>',
+      'when the new outbound secret begins to sign (default: when you activate it)',
+    )
+    .option('--activate-now', 'sign with the new outbound secret at once, for example after a leak')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange connection rotate-secret --id 7f0c… --activate-at 2026-03-01T08:00:00Z',
@@ -77,19 +80,21 @@ function rotatedText(rotated: RotatedSecrets): string {
   const lines: string[] = [];
   if (outboundSecret !== undefined) lines.push(`outbound secret  ${outboundSecret}`);
   if (callbackSecret !== undefined) lines.push(`callback secret  ${callbackSecret}`);
-  lines.push('They are not shown again.');
+  lines.push('Store them now: they are not shown again.');
   if (discardedWaiting)
-    lines.push('The new outbound secret that was waiting to be activated is discarded. It was never used.');
+    lines.push(
+      'An earlier new outbound secret was waiting to be activated. It was deleted, and was never used.',
+    );
   if (outboundSecret !== undefined) lines.push(...outboundText(id, rotated.outboundActiveFrom ?? null));
   if (callbackSecret !== undefined)
-    lines.push(`Callbacks: the new secret is taken from now on, the old one until ${oldGoodUntil}.`);
+    lines.push(`Callbacks: the new secret is accepted from now on, the old one until ${oldGoodUntil}.`);
   return lines.join('\n');
 }
 
 function outboundText(id: string, activeFrom: string | null): string[] {
   if (activeFrom === null)
     return [
-      'Requests: the old secret signs them until you activate the new one. Give it to the exchange first. Then run:',
+      'Requests: the old secret signs them until you activate the new one. Give the new one to the exchange first. Then run:',
       `  npx interchange connection activate-secret --id ${id}`,
     ];
   return [`Requests: signed with the new secret from ${activeFrom} on. The exchange must have it by then.`];
@@ -97,7 +102,7 @@ function outboundText(id: string, activeFrom: string | null): string[] {
 
 export function activateSecretCommand(environment: CommandEnvironment): Command {
   return new Command('activate-secret')
-    .description('sign with the new outbound secret of a rotation from now on')
+    .description('begin to sign with the new outbound secret of a rotation')
     .requiredOption('--id <id>', 'connection')
     .addHelpText('after', '\nExample:\n  npx interchange connection activate-secret --id 7f0c…')
     .action(async ({ id }: { id: string }) => {
@@ -105,7 +110,7 @@ export function activateSecretCommand(environment: CommandEnvironment): Command 
         const key = await requireConnection(session, id);
         if ((await activateSecret(session.db, key)) === 'none-waits')
           throw new CommandError(
-            'No new outbound secret waits to be activated. Make one with: npx interchange connection rotate-secret',
+            'There is no new outbound secret to activate. Make one with: npx interchange connection rotate-secret',
           );
         await printConnection(environment, session, key);
       });

@@ -38,7 +38,7 @@ export interface RotatedSecrets {
   /** A new outbound secret of an earlier rotation was waiting; it was never used, and is no more. */
   discardedWaiting?: true;
   callbackSecret?: string;
-  /** Until then callbacks under the old secret are taken too. */
+  /** Callbacks with the old secret are accepted until this time. */
   oldGoodUntil?: string;
   /** Where callbacks go, as when the connection was made. */
   callbackUrl: string;
@@ -69,14 +69,14 @@ export async function rotateSecret(
 function activationOf({ direction, overlapSeconds, activate }: SecretRotation, now: Date): ActiveFrom {
   if (activate !== undefined && direction === 'callback')
     throw new ConnectionSettingError(
-      'Only an outbound secret is activated. Callbacks are taken under the old and the new secret from now on.',
+      'Only an outbound secret can be activated. A new callback secret works at once. Leave out the time to activate it.',
     );
   if (activate === undefined) return overlapSeconds === 0 ? 'now' : 'infinity';
   if (activate === 'now') return 'now';
   const waitMs = activate.getTime() - now.getTime();
   if (waitMs <= 0)
     throw new ConnectionSettingError(
-      'The time to activate the secret must be in the future. Or activate it now.',
+      'The time to activate the secret is in the past. Give a time in the future, or activate the secret now.',
     );
   if (waitMs > MAX_WAIT_MS)
     throw new ConnectionSettingError('The time to activate the secret must be within 90 days.');

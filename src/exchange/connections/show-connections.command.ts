@@ -9,8 +9,8 @@ import { connectionLine, printConnection, requireConnection } from './named-conn
 
 export function listConnectionsCommand(environment: CommandEnvironment): Command {
   return new Command('list')
-    .description('connections, of one organisation or of all')
-    .option('--organisation <id>', 'only of this organisation')
+    .description('list the connections of one organisation or of all')
+    .option('--organisation <id>', 'only connections of this organisation')
     .addHelpText('after', '\nExample:\n  npx interchange connection list')
     .action(async ({ organisation }: { organisation?: string }) => {
       await environment.withSession(async ({ db, publicBaseUrl }) => {
@@ -28,7 +28,7 @@ export function listConnectionsCommand(environment: CommandEnvironment): Command
 
 export function showConnectionCommand(environment: CommandEnvironment): Command {
   return new Command('show')
-    .description('one connection: settings, breaker, and what each secret was last used for')
+    .description('show one connection: settings, state of the exchange, and the last use of each secret')
     .requiredOption('--id <id>', 'connection')
     .addHelpText('after', '\nExample:\n  npx interchange connection show --id 7f0c…')
     .action(async ({ id }: { id: string }) => {

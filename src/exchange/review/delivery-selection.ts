@@ -23,7 +23,7 @@ export function withSelection(
   statuses = `one of ${DELIVERY_STATUSES.join(', ')}`,
 ): Command {
   return command
-    .option('--id <ids>', 'these deliveries, separated by commas', (text: string) =>
+    .option('--id <ids>', 'ids of the deliveries, separated by commas', (text: string) =>
       text.split(',').map((id) => id.trim()),
     )
     .option('--connection <id>', 'of this connection')
@@ -69,7 +69,7 @@ export async function organisations(
   }
   if (holding.length === 0)
     throw new CommandError(
-      'There is no such delivery. Find it with: npx interchange delivery list --status held',
+      'There is no such delivery. List held deliveries with: npx interchange delivery list --status held',
     );
   return holding;
 }

@@ -35,11 +35,13 @@ export const DeliverySchema = named(
       organisationId: Type.String(),
       facilityId: Type.String(),
       connectionId: Type.String(),
-      patientId: Nullable(Type.String({ description: 'null where the patient refuses the purpose.' })),
+      patientId: Nullable(Type.String({ description: 'null if the patient refuses the purpose.' })),
       sequence: Type.Integer(),
       event: Type.String(),
       occurredAt: Time,
-      hasPayload: Type.Boolean({ description: 'false: removed, because it is kept for a limited time.' }),
+      hasPayload: Type.Boolean({
+        description: 'false: the payload was removed, because it is kept for a limited time.',
+      }),
       status: Type.String({ enum: [...DELIVERY_STATUSES] }),
       heldAt: Nullable(Time),
       heldReason: Nullable(Type.String()),
@@ -55,7 +57,7 @@ export const DeliverySchema = named(
       confirmation: Nullable(
         Type.Object(
           { status: Type.String(), assignedId: Nullable(Type.String()) },
-          { description: 'null where the patient refuses the purpose.' },
+          { description: 'null if the patient refuses the purpose.' },
         ),
       ),
     },
@@ -73,16 +75,22 @@ export const DeliveryDetailSchema = Type.Object(
         outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
         status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
         failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
-        nonce: Type.String({ description: 'Also the correlation id in the access log.' }),
-        responseHash: Nullable(Type.String({ description: 'SHA-256 of the answer, hex.' })),
-        counted: Type.Boolean({ description: 'False when the exchange was taken for down.' }),
+        nonce: Type.String({
+          description: 'Nonce of the request. It is also the correlation id in the access log.',
+        }),
+        responseHash: Nullable(Type.String({ description: 'SHA-256 of the body of the answer, in hex.' })),
+        counted: Type.Boolean({
+          description: 'false if the try did not count as a failure, because the exchange was down.',
+        }),
       }),
     ),
     reviews: Type.Array(
       Type.Object({
         action: Type.String({ enum: ['replay', 'skip'] }),
         reason: Nullable(Type.String()),
-        accountId: Nullable(Type.String({ description: 'Null: an operator at the command line.' })),
+        accountId: Nullable(
+          Type.String({ description: 'The account that decided. null: an operator at the command line.' }),
+        ),
         decidedAt: Time,
       }),
     ),
@@ -111,7 +119,7 @@ export const ReviewOutcomeSchema = named(
     {
       dryRun: Type.Boolean(),
       count: Type.Integer(),
-      deliveryIds: Type.Array(Type.String(), { description: 'The first thousand.' }),
+      deliveryIds: Type.Array(Type.String(), { description: 'The first 1,000 ids.' }),
     },
     { examples: [{ dryRun: true, count: 1, deliveryIds: [ID] }] },
   ),

@@ -10,7 +10,7 @@ import { traceForOperator } from './trace-for-operator.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('list'))
-    .description('deliveries, newest first')
+    .description('list deliveries, newest first')
     .option('--limit <n>', 'how many at most', '50')
     .addHelpText('after', '\nExample:\n  npx interchange delivery list --status held --since 2026-03-01')
     .action(async ({ limit, ...selection }: Selection & { limit: string }) => {
@@ -38,7 +38,7 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
 
 export function countDeliveriesCommand(environment: CommandEnvironment): Command {
   return new Command('count')
-    .description('how many deliveries wait and are held, by connection')
+    .description('count queued and held deliveries, by connection')
     .addHelpText('after', '\nExample:\n  npx interchange delivery count')
     .action(async () => {
       const states = await environment.withSession(({ db }) => queueStates(db));
@@ -65,7 +65,8 @@ function progress({ status, heldReason, lastAttempt, nextAttemptAt, confirmation
   if (heldReason !== null) return `${heldReason}, ${last}`;
   if (status === 'delivered') return `${last}, ${confirmed(confirmation)}`;
   if (status !== 'queued') return last;
-  if (nextAttemptAt === null) return `${last}, waits for the one before it or for its module`;
+  if (nextAttemptAt === null)
+    return `${last}, waits for the delivery before it, or for the exchange module to be on`;
   return `${last}, next try ${nextAttemptAt}`;
 }
 

@@ -23,10 +23,10 @@ export function listDeliveriesRoute(deps: {
     {
       docs: {
         operationId: 'listDeliveries',
-        summary: 'Deliveries of the facility, newest first',
+        summary: 'List the deliveries of the facility',
         description:
-          'Without their payload. `since` and `until` are FHIR dates or date-times. Each patient shown is entered in ' +
-          "that patient's access log; a patient who refuses the purpose is not named.",
+          'Newest first, without payloads. `since` and `until` are FHIR dates or date-times. The service enters each patient shown in ' +
+          "that patient's access log. It does not name a patient who refuses the purpose.",
         tag: 'Exchange',
       },
       query: Type.Object({

@@ -20,8 +20,8 @@ export function readDeliveryRoute(deps: { db: Pool; accessLog: AccessLog }): Rou
     {
       docs: {
         operationId: 'readDelivery',
-        summary: 'One delivery with every attempt and decision',
-        description: "Written to the patient's access log.",
+        summary: 'Read show one delivery with every attempt and decision',
+        description: "The service writes this call to the patient's access log.",
         tag: 'Exchange',
       },
       params: DeliveryParams,
@@ -39,8 +39,8 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
     {
       docs: {
         operationId: 'readDeliveryPayload',
-        summary: 'The envelope of a delivery, as it is sent',
-        description: "Written to the patient's access log.",
+        summary: 'Read the envelope of a delivery, as it is sent',
+        description: "The service writes this call to the patient's access log.",
         tag: 'Exchange',
       },
       params: DeliveryParams,
@@ -49,7 +49,9 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
           description: 'The envelope.',
           schema: EnvelopeSchema,
         },
-        410: { description: 'Removed: payloads are kept for a limited time after the delivery.' },
+        410: {
+          description: 'The payload was removed. Payloads are kept for a limited time after the delivery.',
+        },
       },
       handle: async ({ params }, context) => ({
         body: await readDeliveryPayload(deps, context, params.deliveryId),

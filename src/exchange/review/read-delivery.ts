@@ -8,7 +8,7 @@ import type { DeliveryDetail } from '../queue/delivery.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 
 export const PAYLOAD_REMOVED =
-  'The payload of this delivery was removed: it is kept for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).';
+  'The payload of this delivery was removed. The service keeps payloads for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).';
 
 /** Its patient's access is traced. Throws 404 when it is not one of the facility, 403 for a refused purpose. */
 export async function readFacilityDelivery(

@@ -7,17 +7,17 @@ import {
   UsageError,
 } from '../../platform/command/command.ts';
 import { HttpError } from '../../platform/http/errors.ts';
-import { DELIVERY_STATUSES, type Delivery } from '../queue/delivery.ts';
+import type { Delivery } from '../queue/delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { isReason, type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
-const HELD_ONLY = `held, as without it: of ${DELIVERY_STATUSES.join(', ')} no other is decided on`;
+const HELD_ONLY = 'only held deliveries can be chosen, so this option may be left out';
 
 export function replayDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('replay'), HELD_ONLY)
-    .description('try held deliveries again; without a filter, all of them')
-    .option('--dry-run', 'only say how many')
+    .description('try held deliveries again: the chosen ones, or all without options')
+    .option('--dry-run', 'show how many deliveries would be changed, and change none')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange delivery replay --connection 7f0c… --since 2026-03-01 --dry-run',
@@ -29,15 +29,15 @@ export function replayDeliveriesCommand(environment: CommandEnvironment): Comman
 
 export function skipDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('skip'), HELD_ONLY)
-    .description('give up held deliveries; their lanes go on with what is behind them')
-    .requiredOption('--reason <text>', 'why; it is kept with the delivery')
-    .option('--dry-run', 'only say how many')
+    .description('give up held deliveries; the next delivery of the same patient is then sent')
+    .requiredOption('--reason <text>', 'why you skip them; the reason is kept with the deliveries')
+    .option('--dry-run', 'show how many deliveries would be changed, and change none')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange delivery skip --id 0197a3c2… --reason "patient entered twice"',
     )
     .action(async ({ reason, ...options }: Selection & { reason: string; dryRun?: true }) => {
-      if (!isReason(reason)) throw new UsageError('Say why, in one line, with --reason "…".');
+      if (!isReason(reason)) throw new UsageError('Give the reason with --reason "…", as one line of text.');
       await review(environment, options, { action: 'skip', reason, accountId: null });
     });
 }
@@ -48,7 +48,9 @@ async function review(
   decision: ReviewRequest['decision'],
 ): Promise<void> {
   if (statusOf(options.status) !== undefined && options.status !== 'held')
-    throw new UsageError('Only held deliveries can be replayed or skipped: --status held.');
+    throw new UsageError(
+      'Only held deliveries can be replayed or skipped. Use --status held, or leave the option out.',
+    );
   const filter = filterOf(options);
   const dryRun = options.dryRun === true;
   const outcome = await environment.withSession(async (session) => {
@@ -81,7 +83,7 @@ async function reviewOne(
 }
 
 const WHY_NOT: Record<number, string> = {
-  403: 'The patient refuses the purpose of use OPS. Decide by --id.',
-  404: 'There is no such delivery. Find it with: npx interchange delivery list --status held',
-  409: 'A delivery named is not held, or not one that the other options mean. Look at it with: npx interchange delivery show',
+  403: 'The patient refuses the purpose of use OPS, so --patient cannot be used. Name the deliveries with --id.',
+  404: 'There is no such delivery. List held deliveries with: npx interchange delivery list --status held',
+  409: 'At least one of the named deliveries is not held, or does not match the other options. Nothing was changed. Look at a delivery with: npx interchange delivery show --id ID',
 };

@@ -16,10 +16,19 @@ const selection = {
   deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 })),
   connectionId: Type.Optional(Type.String()),
   patientId: Type.Optional(Type.String()),
-  heldReason: Type.Optional(Type.String({ description: 'such as retries_exhausted or refused_422' })),
+  heldReason: Type.Optional(
+    Type.String({
+      description: 'Why the deliveries are held, such as retries_exhausted or refused_422.',
+    }),
+  ),
   since: Type.Optional(Type.String()),
   until: Type.Optional(Type.String()),
-  dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would be done.' })),
+  dryRun: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'If true, the answer says what would be done, and nothing is changed.',
+    }),
+  ),
 };
 /** A filter that is not known would otherwise be none: everything that is held. */
 const closed = { additionalProperties: false };
@@ -40,9 +49,11 @@ const ACCESS = {
   purposeOfUse: 'default',
 } as const;
 const responses = {
-  200: { description: 'What was done, or would be.', schema: ReviewOutcomeSchema },
-  404: { description: 'A delivery named is not one of this facility.' },
-  409: { description: 'A delivery named is not held, or not one that the rest of the filter means.' },
+  200: { description: 'What was done; with dryRun, what would be done.', schema: ReviewOutcomeSchema },
+  404: { description: 'A named delivery does not exist at this facility.' },
+  409: {
+    description: 'A named delivery is not held, or does not match the other filters. Nothing was changed.',
+  },
 };
 
 export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
@@ -51,7 +62,7 @@ export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
       operationId: 'replayDeliveries',
       summary: 'Try held deliveries again',
       description:
-        'By ids or by filter; the original envelopes, in their old places. Without either: all that are held.',
+        'Choose deliveries by id or by filter; without both, all held ones are tried again. The service sends the original envelopes, in the original order.',
       tag: 'Exchange',
     },
     body: Selection,
@@ -67,7 +78,7 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
       operationId: 'skipDeliveries',
       summary: 'Give up held deliveries',
       description:
-        'The lanes go on with what is behind them. The delivery stays in the ledger with the reason.',
+        'The service then sends the next delivery of the same patient. The skipped delivery and the reason stay on record.',
       tag: 'Exchange',
     },
     body: SkipBody,
@@ -78,7 +89,8 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
     },
     responses,
     handle: async ({ body }, context) => {
-      if (!isReason(body.reason)) throw badRequest('reason must be one line of text.', 'bad_reason');
+      if (!isReason(body.reason))
+        throw badRequest('reason must be one line of text that is not empty.', 'bad_reason');
       return review(deps, body, { ...context, action: 'skip', reason: body.reason });
     },
   });

@@ -12,7 +12,7 @@ import { requireShown } from './trace-shown.ts';
 export interface ReviewRequest {
   filter: DeliveryFilter;
   decision: Decision;
-  /** Only say what would be done. */
+  /** If true, the answer says what would be done, and nothing is changed. */
   dryRun: boolean;
 }
 
@@ -69,7 +69,7 @@ async function requireHeld(
   const held = new Set(await heldDeliveries(db, scope, { ...filter, ids }));
   if (!ids.every((id) => held.has(id)))
     throw conflict(
-      'A delivery named is not held, or not one that the rest of the filter means, so nothing was done. Look at it first.',
+      'At least one of the named deliveries is not held, or does not match the other filters. Nothing was changed. Only held deliveries can be replayed or skipped; list them with status=held.',
       'not_held',
     );
 }

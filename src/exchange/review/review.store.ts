@@ -10,7 +10,7 @@ import { FILTER, filterValues } from './delivery.store.ts';
 export interface Decision {
   action: 'replay' | 'skip';
   reason: string | null;
-  /** Null: an operator at the command line. */
+  /** The account that decided. null: an operator at the command line. */
   accountId: string | null;
 }
 

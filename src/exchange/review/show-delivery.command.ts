@@ -17,13 +17,13 @@ import { traceForOperator } from './trace-for-operator.ts';
 
 export function showDeliveryCommand(environment: CommandEnvironment): Command {
   return new Command('show')
-    .description('one delivery with every attempt and decision')
+    .description('show one delivery with every attempt and decision')
     .requiredOption('--id <id>', 'delivery')
-    .option('--payload', "the envelope as it is sent, instead; entered in the patient's access log")
+    .option('--payload', "show the envelope as it is sent; this is entered in the patient's access log")
     .addHelpText('after', '\nExample:\n  npx interchange delivery show --id 0197a3c2…')
     .action(async ({ id, payload }: { id: string; payload?: true }) => {
       if (!isUuid(id))
-        throw new UsageError('--id must be a UUID. Find it with: npx interchange delivery list');
+        throw new UsageError('--id must be a UUID. List deliveries with: npx interchange delivery list');
       await environment.withSession(async (session) => {
         const found = await findDelivery(session, id);
         await (payload ? printPayload : printDelivery)(environment, session, found);
@@ -36,7 +36,7 @@ async function findDelivery({ db }: CommandSession, id: string): Promise<Deliver
     const found = await readDelivery(db, { organisationId }, id);
     if (found !== undefined) return found;
   }
-  throw new CommandError(`There is no delivery ${id}. Find it with: npx interchange delivery list`);
+  throw new CommandError(`There is no delivery ${id}. List deliveries with: npx interchange delivery list`);
 }
 
 async function printDelivery(
@@ -64,7 +64,8 @@ async function printPayload(
   if (!found.hasPayload) throw new CommandError(PAYLOAD_REMOVED);
   const shown = { action: 'patient.delivery-payload.read' as const, items: [found] };
   const mayShow = await traceForOperator(environment, session, shown);
-  if (!mayShow(found)) throw new CommandError('The patient refuses the purpose of use OPS.');
+  if (!mayShow(found))
+    throw new CommandError('The payload is not shown, because the patient refuses the purpose of use OPS.');
   const payload = await readPayload(session.db, found, found.id);
   const text = payload?.body;
   if (typeof text !== 'string') throw new CommandError(PAYLOAD_REMOVED);

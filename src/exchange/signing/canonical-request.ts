@@ -30,7 +30,9 @@ export function canonicalRequest(parts: SignedParts): string {
   const lines = ['v1', method, path, sortQuery(query), bodyHash, time, nonce, clientId];
   for (const line of lines) {
     if (line.includes('\n') || line.includes('\r'))
-      throw new UnsignableRequestError('A signed request part holds a line break. Remove CR and LF from it.');
+      throw new UnsignableRequestError(
+        'A part of the request to sign contains a line break. Remove CR and LF from it.',
+      );
   }
   return lines.join('\n');
 }

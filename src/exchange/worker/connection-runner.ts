@@ -30,7 +30,7 @@ const LOAD_AGAIN_MS = 2_000;
 
 export function createConnectionRunner(deps: RunnerDependencies, key: ConnectionKey): ConnectionRunner {
   const report = (event: string) => (error: unknown) =>
-    deps.log.warn({ event, ...key, ...errorFields(error) }, 'a step of delivery failed and is tried again');
+    deps.log.warn({ event, ...key, ...errorFields(error) }, 'a step of the delivery failed; trying again');
   const idle = Promise.withResolvers<void>();
   const runner: Runner = {
     deps,
@@ -79,7 +79,9 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   }
 
   function onBreaker(open: boolean): void {
-    const message = open ? 'the exchange is taken for down' : 'the exchange answers again';
+    const message = open
+      ? 'the exchange does not answer; only single tries are sent until it does'
+      : 'the exchange answers again';
     deps.log.warn({ event: 'delivery.circuit', ...key, outcome: open ? 'open' : 'closed' }, message);
     if (open) giveBack(runner);
     else leaseStage.lease();
@@ -116,7 +118,7 @@ function createResults(
     onLost: (count) =>
       log.warn(
         { event: 'delivery.lease-lost', ...key, count },
-        'a lease ended before its result was written',
+        'a lease ended before the result of its delivery was stored; the delivery is sent again',
       ),
   });
 }

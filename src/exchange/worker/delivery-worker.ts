@@ -28,7 +28,10 @@ export function createDeliveryWorker(deps: RunnerDependencies): DeliveryWorker {
       try {
         await look(await connectionStates(deps.db));
       } catch (error) {
-        deps.log.warn({ event: 'delivery.poll', ...errorFields(error) }, 'cannot look for deliveries');
+        deps.log.warn(
+          { event: 'delivery.poll', ...errorFields(error) },
+          'the worker could not look for deliveries; trying again',
+        );
         waitMs = ERROR_WAIT_MS;
       }
       await sleep(waitMs, undefined, { signal: stopped.signal }).catch(() => undefined);

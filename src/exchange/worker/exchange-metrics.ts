@@ -11,7 +11,8 @@ import type { QueueState } from '../queue/queue-state.store.ts';
 /** Callbacks by the status they were answered with; 401 are the refused ones. */
 export function callbackAnswers(registry: Registry): Counter<'status'> {
   const name = 'interchange_exchange_callbacks_total';
-  const help = 'Callbacks of exchanges, by the status of the answer: 401 refused, 409 kept for review.';
+  const help =
+    'Callbacks of exchanges, by HTTP status of the answer: 401 is refused, 409 is kept for review.';
   return once(
     registry,
     name,
@@ -28,7 +29,7 @@ export function attemptSeconds(registry: Registry): Histogram<'connection' | 'ou
     () =>
       new Histogram({
         name,
-        help: 'Tries of deliveries and how long they took, by connection and outcome.',
+        help: 'Duration of delivery attempts, by connection and outcome.',
         labelNames: ['connection', 'outcome'],
         buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
         registers: [registry],
@@ -41,12 +42,12 @@ const GAUGES: { name: string; help: string; read: (state: QueueState) => number 
   { name: 'interchange_exchange_held', help: 'Deliveries held for review.', read: (state) => state.held },
   {
     name: 'interchange_exchange_oldest_waiting_seconds',
-    help: 'Age of the oldest delivery that is next in its lane and not held.',
+    help: 'Age of the oldest delivery that is next to be sent for its patient and is not held.',
     read: (state) => state.oldestSeconds,
   },
   {
     name: 'interchange_exchange_breaker_open',
-    help: '1 while the exchange is taken for down.',
+    help: '1 while the service considers the exchange down, else 0.',
     read: (state) => Number(state.breakerOpen),
   },
 ];

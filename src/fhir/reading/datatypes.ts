@@ -52,7 +52,7 @@ export function identifier(reader: ElementReader): Identifier | undefined {
 export function contactPoint(reader: ElementReader): ContactPoint | undefined {
   const value = reader.string('value', PART_MAX);
   // R4 invariant cpt-2: a system is required if a value is provided.
-  if (value !== undefined && !reader.has('system')) reader.fail('system', 'is missing beside a value');
+  if (value !== undefined && !reader.has('system')) reader.fail('system', 'is missing, but a value is given');
   return compact<ContactPoint>({
     system: reader.code('system', CONTACT_SYSTEMS),
     value,

@@ -13,8 +13,8 @@ test('values of each data type, and what each refuses', () => {
   refuses(() => read('').string('x'), 'T.x is empty');
   refuses(() => read(7).string('x'), 'T.x is not a string');
   refuses(() => read(null).string('x'), 'T.x is null');
-  refuses(() => read('a\0b').string('x'), 'T.x has a character that is not allowed');
-  refuses(() => read('\ud800').string('x'), 'T.x has a character that is not allowed');
+  refuses(() => read('a\0b').string('x'), 'T.x contains a character that is not allowed');
+  refuses(() => read('\ud800').string('x'), 'T.x contains a character that is not allowed');
   refuses(() => read('y'.repeat(1_048_577)).string('x'), 'T.x is too long');
   assert.deepEqual(read(['a', null, 'b']).strings('x'), ['a', 'b']);
   refuses(() => read([]).strings('x'), 'T.x is an empty list');
@@ -30,7 +30,7 @@ test('values of each data type, and what each refuses', () => {
   assert.equal(read(3).integer('x', 1), 3);
   for (const value of [1.5, '3', true]) refuses(() => read(value).integer('x'), 'T.x is not a FHIR integer');
   for (const value of [0, 2 ** 31])
-    refuses(() => read(value).integer('x', 1), 'T.x is out of the range of its type');
+    refuses(() => read(value).integer('x', 1), 'T.x is too large or too small for its type');
   assert.equal(read('aGVs bG8=').base64('x'), 'aGVsbG8=');
   for (const value of ['abc', 'a===', 'ab!=']) refuses(() => read(value).base64('x'), 'T.x is not base64');
   assert.equal(read(undefined).string('x'), undefined);
@@ -62,9 +62,12 @@ test('dates and date-times as R4 writes them, on days that exist', () => {
   refuses(() => read('2024-01-01').dateTime('x', 'time'), 'T.x is not a FHIR instant');
   refuses(
     () => read('today').dateTime('x', 'time'),
-    'T.x is not a FHIR instant, or no such day or time exists',
+    'T.x is not a FHIR instant, or that day or time does not exist',
   );
-  refuses(() => read('today').dateTime('x'), 'T.x is not a FHIR dateTime, or no such day or time exists');
+  refuses(
+    () => read('today').dateTime('x'),
+    'T.x is not a FHIR dateTime, or that day or time does not exist',
+  );
 });
 
 test('decimals keep their digits [HTTP-29]', () => {
@@ -101,7 +104,7 @@ test('a choice is given in one type', () => {
   assert.equal(new ElementReader({ valued: 1 }, 'T', 'UTC').choice('value'), undefined);
   refuses(
     () => new ElementReader({ valueString: 'a', valueInteger: 1 }, 'T', 'UTC').choice('value'),
-    'T.value[x] is given in more than one type',
+    'T.value[x] is given with more than one type',
   );
 });
 
@@ -122,7 +125,7 @@ test('data types keep what is known, in one order, and nothing empty', () => {
     },
   );
   assert.deepEqual(address(of({ line: ['1', '2'], country: 'NG' })), { line: ['1', '2'], country: 'NG' });
-  refuses(() => contactPoint(of({ value: '1' })), 'T.system is missing beside a value');
+  refuses(() => contactPoint(of({ value: '1' })), 'T.system is missing, but a value is given');
   assert.deepEqual(contactPoint(of({ system: 'phone', value: '1', rank: 2 })), {
     system: 'phone',
     value: '1',

@@ -63,7 +63,7 @@ export class ElementReader {
   /** A value that a database index holds, `maxBytes` of UTF-8 at most. */
   indexed(name: string, text: string | undefined, maxBytes: number): string | undefined {
     if (text !== undefined && Buffer.byteLength(text) > maxBytes)
-      this.fail(name, `is longer than ${maxBytes} bytes, the limit`);
+      this.fail(name, `is longer than the limit of ${maxBytes} bytes`);
     return text;
   }
 
@@ -108,7 +108,7 @@ export class ElementReader {
     if (value === undefined) return undefined;
     if (!Number.isInteger(value)) this.fail(name, 'is not a FHIR integer');
     const number = value as number;
-    if (number < minimum || number > INTEGER_MAX) this.fail(name, 'is out of the range of its type');
+    if (number < minimum || number > INTEGER_MAX) this.fail(name, 'is too large or too small for its type');
     return number;
   }
 
@@ -141,7 +141,7 @@ export class ElementReader {
     if (value === undefined) return undefined;
     const text = this.#text(name, value, 64);
     const parsed = DATE_TIME.test(text) ? parseDateTime(text) : undefined;
-    const exists = type === 'date' ? 'no such day exists' : 'no such day or time exists';
+    const exists = type === 'date' ? 'that day does not exist' : 'that day or time does not exist';
     return parsed ?? this.fail(name, `is not a FHIR ${type}, or ${exists}`);
   }
 
@@ -159,7 +159,7 @@ export class ElementReader {
   /** Element names that start with `prefix` and are there: `value` → `valueQuantity`, for `value[x]`. */
   choice(prefix: string): string | undefined {
     const names = Object.keys(this.#source).filter((name) => isChoice(name, prefix));
-    if (names.length > 1) this.fail(`${prefix}[x]`, 'is given in more than one type');
+    if (names.length > 1) this.fail(`${prefix}[x]`, 'is given with more than one type');
     return names[0];
   }
 
@@ -202,7 +202,8 @@ export class ElementReader {
     if (typeof value !== 'string') return this.fail(name, 'is not a string');
     if (value === '') this.fail(name, 'is empty');
     if (value.length > maximum) this.fail(name, 'is too long');
-    if (value.includes('\0') || !value.isWellFormed()) this.fail(name, 'has a character that is not allowed');
+    if (value.includes('\0') || !value.isWellFormed())
+      this.fail(name, 'contains a character that is not allowed');
     return value;
   }
 

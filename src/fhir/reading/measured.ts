@@ -86,5 +86,5 @@ export function known<T>(
   parse: (reader: ElementReader) => T | undefined,
 ): T {
   const value = optional(reader.child(name), parse);
-  return value === undefined ? reader.fail(name, 'has nothing in it that is known') : value;
+  return value === undefined ? reader.fail(name, 'contains no known element') : value;
 }

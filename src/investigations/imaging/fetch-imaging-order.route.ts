@@ -19,7 +19,7 @@ export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Ac
         operationId: 'fetchImagingOrder',
         summary: 'Fetch an imaging order and its reports as FHIR',
         description:
-          'ServiceRequest and DiagnosticReport; ImagingStudies and their findings are in the Bundle.',
+          'The answer has the ServiceRequest and its DiagnosticReports. The ImagingStudies and their findings are in the Bundle only.',
         tag: 'Investigations',
       },
       params: Type.Object({ orderId: Type.String({ description: 'UUID of the order.' }) }),

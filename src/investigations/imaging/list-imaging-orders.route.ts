@@ -12,7 +12,7 @@ export function listImagingOrdersRoute(deps: ListOrdersDependencies): Route<Acce
       docs: {
         operationId: 'listImagingOrders',
         summary: "List a patient's imaging orders",
-        description: 'Newest first, so that their ids can be discovered.',
+        description: 'Newest first. Use it to find the ids.',
         tag: 'Investigations',
       },
       query: LIST_QUERY,

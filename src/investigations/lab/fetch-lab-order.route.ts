@@ -20,7 +20,7 @@ export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access
         operationId: 'fetchLabOrder',
         summary: 'Fetch a laboratory order, its results and its reports as FHIR',
         description:
-          'ServiceRequest, one Observation per result, DiagnosticReport. The summary beside each resource is taken from it.',
+          'The answer has the ServiceRequest, one Observation for each result, and the DiagnosticReports. The summary of each resource is made from the resource.',
         tag: 'Investigations',
       },
       params: Type.Object({ orderId: Type.String({ description: 'UUID of the order.' }) }),

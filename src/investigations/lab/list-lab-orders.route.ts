@@ -12,7 +12,7 @@ export function listLabOrdersRoute(deps: ListOrdersDependencies): Route<Access> 
       docs: {
         operationId: 'listLabOrders',
         summary: "List a patient's laboratory orders",
-        description: 'Newest first, so that their ids can be discovered.',
+        description: 'Newest first. Use it to find the ids.',
         tag: 'Investigations',
       },
       query: LIST_QUERY,

@@ -12,7 +12,8 @@ export async function readSecret(stdin: Readable): Promise<string> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     sizeBytes += bytes.length;
-    if (sizeBytes > MAX_BYTES) throw new UsageError('The secret on standard input is too long.');
+    if (sizeBytes > MAX_BYTES)
+      throw new UsageError('The secret on standard input is too long. Give one line.');
   }
   const secret = Buffer.concat(chunks)
     .toString('utf8')

@@ -102,7 +102,7 @@ function openRows(rows: readonly WrappedDataKey[], masterKey: MasterKey): Opened
     const dataKey = unwrapDataKey(masterKey, number, wrapped);
     if (dataKey === undefined)
       throw new WrongMasterKeyError(
-        `Data key ${number} of the database was changed, so the master key does not open it. Nothing was changed now. Restore the table data_key from a backup.`,
+        `The master key does not open data key ${number}, because somebody changed it in the database. Restore the table data_key from a backup.`,
       );
     return dataKey;
   });
@@ -122,6 +122,6 @@ async function refuse(
 
 function anotherDatabase(): WrongMasterKeyError {
   return new WrongMasterKeyError(
-    'The database is not the one that this process was started on: its data keys are others. Nothing is sealed or logged there. Restart the process.',
+    'The database has other data keys than when this process started, so it is another database. The process writes nothing sealed to it. Restart the process.',
   );
 }

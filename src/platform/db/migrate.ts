@@ -49,7 +49,7 @@ export async function migrate(url: string): Promise<string[]> {
       if (checksum === migration.checksum) continue;
       if (checksum !== undefined)
         throw new MigrationError(
-          `Migration ${migration.name} was changed after it was applied. Restore the file; add a new migration for the change.`,
+          `Migration ${migration.name} was changed after it was applied. Restore the file, and put the change into a new migration.`,
         );
       await apply(client, migration);
       missing.push(migration.name);
@@ -65,7 +65,7 @@ function refuseNewerSchema(applied: ReadonlyMap<string, string>, migrations: rea
   const unknown = [...applied.keys()].filter((name) => !known.has(name)).sort();
   if (unknown.length === 0) return;
   throw new MigrationError(
-    `The database is newer than this version of interchange: it holds ${unknown.length} migration(s) that this version does not have, from ${unknown[0]} on. Run the version of interchange that applied them, or a newer one.`,
+    `The database schema is newer than this version of interchange: ${unknown.length} migration(s) are unknown here, from ${unknown[0]} on. Run the version of interchange that applied them, or a newer one.`,
   );
 }
 
@@ -120,7 +120,7 @@ async function ensureServiceRole(client: pg.Client): Promise<void> {
     end $$`);
   } catch (error) {
     throw new MigrationError(
-      `The database role ${SERVICE_ROLE} is missing and this user may not create it. As a superuser run: create role ${SERVICE_ROLE} nologin; grant ${SERVICE_ROLE} to <the user of DATABASE_URL>;`,
+      `The database role ${SERVICE_ROLE} is missing, and this user may not create it. Run as a superuser: create role ${SERVICE_ROLE} nologin; grant ${SERVICE_ROLE} to <the user of DATABASE_URL>;`,
       { cause: error },
     );
   }

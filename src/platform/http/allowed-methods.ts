@@ -27,7 +27,7 @@ export function createAllowedMethods(): AllowedMethods {
       const path = target.split('?', 1)[0] ?? '';
       const methods = listed(methodsOf.values().filter(({ pattern }) => pattern.test(path)));
       if (methods === '') return new HttpError(404, 'not_found', NO_SUCH_PATH);
-      const message = `This path does not take this method. It takes ${methods}.`;
+      const message = `This path does not support the method of the request. It supports ${methods}.`;
       return new HttpError(405, 'method_not_allowed', message, { headers: { allow: methods } });
     },
     all: () => listed(methodsOf.values()),

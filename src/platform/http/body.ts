@@ -25,9 +25,14 @@ export async function readBytes(request: IncomingMessage, limitBytes: number): P
 
 /** 413 with the limit. */
 export function bodyTooLarge(limitBytes: number): HttpError {
-  return new HttpError(413, 'body_too_large', `The body is larger than ${limitBytes} bytes.`, {
-    headers: { connection: 'close' },
-  });
+  return new HttpError(
+    413,
+    'body_too_large',
+    `The body is larger than ${limitBytes} bytes. Send less at once.`,
+    {
+      headers: { connection: 'close' },
+    },
+  );
 }
 
 /** UTF-8 text; 400 when the bytes are not UTF-8. */
@@ -44,7 +49,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeText(bytes);
   if (text.trim() === '') throw badRequest('The body is empty. Send a JSON document.', 'empty_body');
   if (isTooDeep(text))
-    throw badRequest(`The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`, 'json_too_deep');
+    throw badRequest(
+      `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels. Send a flatter document.`,
+      'json_too_deep',
+    );
   try {
     return secureJsonParse.parse(text);
   } catch {

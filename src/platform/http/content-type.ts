@@ -21,12 +21,16 @@ export function requireContentType(headers: Headers, taken: readonly string[]): 
     throw new HttpError(
       415,
       'content_encoding',
-      'A body with a content encoding, such as gzip, is not taken here. Send it as it is.',
+      'This call does not accept a compressed body. Send it without a content encoding.',
       { headers: { 'accept-encoding': 'identity' } },
     );
 }
 
 /** 415 with the media types that are taken. */
 export function contentTypeRefused(taken: readonly string[]): HttpError {
-  return new HttpError(415, 'media_type', `This content type is not taken here. Send ${taken.join(' or ')}.`);
+  return new HttpError(
+    415,
+    'media_type',
+    `This call does not accept that content type. Send ${taken.join(' or ')}.`,
+  );
 }

@@ -32,7 +32,7 @@ export function createCursorCodec(key: Uint8Array): CursorCodec {
 
 function refused() {
   return badRequest(
-    'cursor is not one that this search gave. Take it unchanged from the previous page, with the same parameters and headers.',
+    'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
     'bad_cursor',
   );
 }

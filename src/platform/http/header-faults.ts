@@ -18,7 +18,7 @@ const CLOSES = { headers: { connection: 'close' } };
  */
 export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | undefined {
   if (httpVersion === '1.1' && headers.host === undefined)
-    return new HttpError(400, 'host_missing', 'The header Host is missing.', CLOSES);
+    return new HttpError(400, 'host_missing', 'The header Host is missing. Send it.', CLOSES);
   const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = SINGLE.get(rawHeaders[index]?.toLowerCase() ?? '');

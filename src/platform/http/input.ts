@@ -23,7 +23,9 @@ export function convertQuery(schema: TObject, query: Values, strict: boolean): V
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property !== undefined) converted[name] = convert(property, value);
     else if (strict)
-      throw badRequest(`Unknown query parameter ${printable(name)}, and Prefer asks for strict handling.`);
+      throw badRequest(
+        `The query parameter ${printable(name)} is unknown. Remove it, or send no Prefer: handling=strict.`,
+      );
   }
   return converted;
 }
@@ -50,7 +52,7 @@ export function refuseMalformedEncoding(text: string): void {
 export function refuseUnencodedBytes(address: string): void {
   if (!/^[\x21-\x7e]*$/.test(address))
     throw badRequest(
-      'The address has characters beyond ASCII. Percent-encode them as UTF-8.',
+      'The address has characters that are not ASCII. Percent-encode them as UTF-8.',
       'bad_encoding',
     );
 }
@@ -63,7 +65,7 @@ export function refuseUnusableText(input: unknown): void {
     if (typeof value === 'string') {
       if (value.includes('\0') || !value.isWellFormed())
         throw badRequest(
-          'The request has a NUL character or a broken Unicode character. Remove it.',
+          'The request contains a NUL character or a broken Unicode character. Remove it.',
           'unusable_text',
         );
     } else if (value !== null && typeof value === 'object') {

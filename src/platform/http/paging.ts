@@ -14,7 +14,7 @@ export const PAGE_PARAMETERS = {
     Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT, description: 'Items on a page.' }),
   ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 8000, description: 'Opaque: nextCursor of the previous page.' }),
+    Type.String({ maxLength: 8000, description: 'The `nextCursor` of the previous page, unchanged.' }),
   ),
 };
 

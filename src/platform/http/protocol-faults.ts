@@ -20,7 +20,7 @@ interface Fault {
 
 const UNMET_EXPECTATION: Fault = {
   statusCode: 417,
-  message: 'The expectation in the header Expect cannot be met. Leave the header out.',
+  message: 'The service does not support the header Expect with this value. Leave the header out.',
 };
 
 /** What Node.js tells of a request that it cannot read. */
@@ -89,7 +89,7 @@ function faultOf(error: BrokenRequest, allowed: AllowedMethods): Fault {
     case 'HPE_HEADER_OVERFLOW':
       return {
         statusCode: 431,
-        message: `The address and the headers are larger than ${MAX_HEADER_BYTES} bytes together, or more than 1000 lines. Send fewer or shorter ones.`,
+        message: `The address and the headers together have more than ${MAX_HEADER_BYTES} bytes, or there are more than 1000 headers. Send fewer or shorter ones.`,
       };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return {
@@ -101,7 +101,10 @@ function faultOf(error: BrokenRequest, allowed: AllowedMethods): Fault {
       if (target !== undefined) return allowed.refusal(target);
     }
   }
-  return { statusCode: 400, message: 'The request is not valid HTTP.' };
+  return {
+    statusCode: 400,
+    message: 'The request is not valid HTTP. Check the client, and any proxy in between.',
+  };
 }
 
 const TOKEN_BEFORE = /[\w!#$%&'*+.^`|~-]*$/;

@@ -112,7 +112,12 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
   function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const known = toHttpError(error) ?? hungUp(error, request);
     const answer =
-      known ?? new HttpError(500, 'internal', `The service failed. Quote the correlation id ${request.id}.`);
+      known ??
+      new HttpError(
+        500,
+        'internal',
+        `The service failed. Send the request again once. If it fails again, give the operator the correlation id ${request.id}.`,
+      );
     refusals.set(request, answer);
     if (answer.code === HUNG_UP) log.info({ correlationId: request.id, code: HUNG_UP }, 'the caller hung up');
     else if (known === undefined)
@@ -171,7 +176,11 @@ function toHttpError(error: unknown): HttpError | undefined {
   if (validation !== undefined)
     return new HttpError(400, 'validation', validationMessage(validation, validationContext ?? ''));
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return new HttpError(415, 'media_type', 'This content type is not taken here. Send application/json.');
+    return new HttpError(
+      415,
+      'media_type',
+      'This call does not accept that content type. Send application/json.',
+    );
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new HttpError(
       statusCode,
@@ -183,14 +192,14 @@ function toHttpError(error: unknown): HttpError | undefined {
 }
 
 const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
-  unreachable: () => unavailable('The database cannot be reached. Try again shortly.', 2, 'database'),
+  unreachable: () => unavailable('The service cannot reach its database. Try again shortly.', 2, 'database'),
   refusing: () =>
     unavailable(
-      'The database has no room or memory left, or takes no writes. Try again in a minute, and tell the operator.',
+      'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',
       30,
       'database_refuses',
     ),
-  slow: () => unavailable('The database took too long for this. Try again shortly.', 5, 'database_slow'),
+  slow: () => unavailable('The database took too long to answer. Try again shortly.', 5, 'database_slow'),
 };
 
 const HUNG_UP = 'caller_hung_up';
@@ -200,11 +209,11 @@ function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined 
   const { code } = error as { code?: unknown };
   const broken = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   if (!broken || raw.complete || !raw.destroyed) return undefined;
-  return new HttpError(400, HUNG_UP, 'The connection ended before the request was complete.');
+  return new HttpError(400, HUNG_UP, 'The connection ended before the request was complete. Send it again.');
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {
   404: NO_SUCH_PATH,
   413: 'The body is too large.',
-  414: 'The address is too long.',
+  414: 'The address is too long. Send fewer or shorter parameters.',
 };

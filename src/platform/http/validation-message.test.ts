@@ -42,7 +42,7 @@ test('lengths are told in words', () => {
 test('a parameter that is given too often, or once too often', () => {
   const Dates = Type.Object({ date: Type.Array(Type.String(), { maxItems: 2 }), status: Type.String() });
   const status = 'planned';
-  assert.equal(messageOf(Dates, { status, date: ['1', '2', '3'] }), 'date may be given 2 times at most.');
+  assert.equal(messageOf(Dates, { status, date: ['1', '2', '3'] }), 'date may be given at most 2 times.');
   assert.equal(messageOf(Dates, { date: [], status: ['a', 'b'] }), 'status must be given once.');
   assert.equal(messageOf(Dates, { status }), 'date is missing.');
   assert.equal(messageOf(Count, { _count: ['1', '2'] }), '_count must be given once.');
@@ -64,11 +64,11 @@ test('a property that is not known is told those that are', () => {
   );
   assert.equal(
     messageOf(Body, { token: 'a', levle: 'b' }, 'body'),
-    'The body has a property that is not known here. It may have token, level.',
+    'The body has an unknown property. It may have token, level.',
   );
   assert.equal(
     messageOf(Type.Object({}, { additionalProperties: false }), { a: 1 }, 'body'),
-    'The body has a property that is not known here.',
+    'The body has an unknown property.',
   );
 });
 

@@ -36,14 +36,14 @@ export function validationMessage(errors: readonly ValidationError[], part: stri
       return limit === 1 ? `${name} must not be empty.` : `${name} must have at least ${limit} items.`;
     case 'maxItems':
       return part === 'querystring'
-        ? `${name} may be given ${limit} times at most.`
+        ? `${name} may be given at most ${limit} times.`
         : `${name} must have at most ${limit} items.`;
     case 'type':
       if (part === 'querystring' && Array.isArray(error.data)) return `${name} must be given once.`;
       if (error.params.type === 'integer') return `${name} must be ${range(error)}.`;
       return `${name} must be ${article(String(error.params.type))}.`;
     case 'additionalProperties':
-      return `${name} has a property that is not known here.${known(error)}`;
+      return `${name} has an unknown property.${known(error)}`;
     default:
       return `${name} ${error.message ?? 'is not valid'}.`;
   }

@@ -28,7 +28,7 @@ export function createMetrics(): Metrics {
     }),
     accessLogGroups: new Counter({
       name: 'interchange_access_log_groups_total',
-      help: 'Statements that wrote them; entries divided by groups is the gain of group commit.',
+      help: 'Statements that wrote entries of the access log. One statement writes many entries.',
       registers: [registry],
     }),
   };

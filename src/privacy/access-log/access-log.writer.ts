@@ -126,7 +126,7 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
     });
     if (!written) {
       if (!(await isSealedAnew(started)))
-        throw new Error('the head of the access log chain was changed by someone else; a new chain begins');
+        throw new Error('somebody else changed the head of the access log chain; a new chain begins');
       options.onRenewed?.(writerId);
       return append(entries);
     }

@@ -15,13 +15,13 @@ const EntrySchema = Type.Object(
     occurredAt: Type.String({ description: 'UTC instant.' }),
     accountId: Type.String(),
     accountEmail: Type.Union([Type.String(), Type.Null()]),
-    action: Type.String({ description: 'What was done, e.g. `encounter.read`.' }),
+    action: Type.String({ description: 'What was done, such as `encounter.read`.' }),
     resourceType: Type.String(),
     resourceId: Type.Union([Type.String(), Type.Null()], {
-      description: 'null where many records were concerned.',
+      description: 'null if the call was about many records.',
     }),
     purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
-    outcome: Outcome('Whether the privacy setting let it through.'),
+    outcome: Outcome('Whether the privacy setting allowed the access.'),
     correlationId: Type.String({ description: 'That of the call.' }),
   },
   {
@@ -44,15 +44,19 @@ const EntrySchema = Type.Object(
 const AccessLogQuery = Type.Object({
   from: Type.Optional(
     Type.String({
-      description: 'Entries from the start of this date or date-time on, in the time zone of the facility.',
+      description:
+        'Only entries from this date or date-time on. A date without a zone is in the time zone of the facility.',
     }),
   ),
-  to: Type.Optional(Type.String({ description: 'Entries until the end of this date or date-time.' })),
+  to: Type.Optional(Type.String({ description: 'Only entries up to the end of this date or date-time.' })),
   account: Type.Optional(Type.String({ description: 'Only of this account.' })),
   action: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Only this action, e.g. `encounter.search`.' }),
+    Type.String({
+      maxLength: 100,
+      description: 'Only entries with this action, such as `encounter.search`.',
+    }),
   ),
-  outcome: Type.Optional(Outcome('Only with this outcome.')),
+  outcome: Type.Optional(Outcome('Only entries with this outcome.')),
   ...PAGE_PARAMETERS,
 });
 
@@ -63,7 +67,7 @@ export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Acces
       docs: {
         operationId: 'readAccessLog',
         summary: "Read a patient's access log",
-        description: 'What was done at this facility, newest first. Reading it is entered in it.',
+        description: 'What was done at this facility, newest first. The service also logs that you read it.',
         tag: 'Patients',
       },
       params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
@@ -74,7 +78,7 @@ export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Acces
           schema: pageSchema(EntrySchema, {
             keptFrom: Type.Union([Type.String(), Type.Null()], {
               description:
-                'UTC instant: older entries were archived, ask the operator for them. null where none were.',
+                'Entries older than this UTC instant are in an archive; ask the operator for them. null if there is no archive.',
             }),
           }),
         },

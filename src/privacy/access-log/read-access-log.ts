@@ -80,7 +80,8 @@ function parseFilter(
   { from, to, account, action, outcome }: AccessLogQuery,
   timeZone: string,
 ): AccessLogFilter {
-  if (account !== undefined && !isUuid(account)) throw badRequest('account must be one UUID.', 'bad_filter');
+  if (account !== undefined && !isUuid(account))
+    throw badRequest('account must be a single UUID.', 'bad_filter');
   return {
     from: from === undefined ? undefined : spanOf('from', from, timeZone).start,
     before: to === undefined ? undefined : spanOf('to', to, timeZone).end,

@@ -14,14 +14,13 @@ import {
 
 export function verifyAccessLogCommand(environment: CommandEnvironment): Command {
   return new Command('verify')
-    .description('prove that no entry of the access log was changed or removed; exits 1 when one was')
-    .option(
-      '--heads <file>',
-      'output of an earlier run with --json: its heads must still be part of the chains',
+    .description(
+      'check that nobody changed or removed an entry of the access log; exit code 1 if somebody did',
     )
+    .option('--heads <file>', 'output of an earlier run with --json; the chains must still contain its heads')
     .option(
       '--archive <folder>',
-      'folder with the files of every month that was archived: they are read, and must join the chains',
+      'folder with the files of all archived months; they are read and must fit the chains',
     )
     .addHelpText(
       'after',
@@ -62,7 +61,7 @@ function summary(result: VerificationResult): string {
   const allRegistrations =
     faults.length >= writers && faults.every(({ reason }) => reason === REGISTRATION_CHANGED);
   const hint = allRegistrations
-    ? '\nEvery registration differs. Is the master key the one that the log was written with?'
+    ? '\nThe registration of every chain differs. Check that the master key is the one that the log was written with.'
     : '';
   return `The access log is NOT whole:\n${lines.join('\n')}${hint}`;
 }
@@ -83,11 +82,12 @@ function archiveLines({ archived, headsInArchives }: VerificationResult): string
   if (filesChecked)
     return [
       `${filesRead} archive ${filesRead === 1 ? 'file was' : 'files were'} read.`,
-      `The files of ${span} are whole, too: ${entries} entries that join the chains.`,
+      `The archive files of ${span} are whole too: ${entries} entries, which fit the chains.`,
     ];
-  const heads = headsInArchives === 0 ? '' : ` ${headsInArchives} of the noted heads lie there.`;
+  const heads =
+    headsInArchives === 0 ? '' : ` ${headsInArchives} of the heads from the earlier run are in them.`;
   return [
-    `${entries} more entries are archived (${span}).${heads} Check their files with --archive <folder>.`,
+    `${entries} more entries are in archive files (${span}).${heads} Check the files with --archive <folder>.`,
   ];
 }
 
@@ -105,7 +105,7 @@ async function readHeads(path: string): Promise<NotedHead[]> {
   const heads = parseHeads(text);
   if (heads === undefined)
     throw new UsageError(
-      '--heads must name a file with the output of: interchange access-log verify --json, or with log lines of the service that hold access-log.head',
+      '--heads must name a file with the output of interchange access-log verify --json, or with the access-log.head lines of the service log.',
     );
   return heads;
 }

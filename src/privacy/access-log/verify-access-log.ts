@@ -72,7 +72,11 @@ export async function verifyAccessLog(
   const { keys, registry, writers } = await readRegister(db, readKeys);
   const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(keys[0], registry, writers)];
   for (const writerId of await unregisteredWriters(db))
-    faults.push({ writerId, sequence: null, reason: 'entries of a writer that is not registered' });
+    faults.push({
+      writerId,
+      sequence: null,
+      reason: 'there are entries of a writer that is not registered',
+    });
   const noted = new Map(
     (options.noted ?? []).map((head) => [positionOf(head.writerId, head.sequence), head.hash]),
   );
@@ -100,7 +104,7 @@ export async function verifyAccessLog(
     faults.push({
       writerId,
       sequence: Number(sequence),
-      reason: 'a head that was noted earlier is gone or differs',
+      reason: 'a head from the earlier run is missing or differs',
     });
   }
   return {
@@ -309,7 +313,7 @@ function passArchives({ writer, archives, noted }: Walk, from: Link): Link {
     const run = archives.runAt(writer.id, link.sequence + 1);
     if (run === undefined) return link;
     if (run.previousHash !== link.hash.toString('hex'))
-      throw new BrokenChain(run.firstSequence, 'the archived entries do not follow the one before them');
+      throw new BrokenChain(run.firstSequence, 'the archived entries do not follow the entry before them');
     link = meet(noted, writer.id, { sequence: run.lastSequence, hash: Buffer.from(run.lastHash, 'hex') });
   }
 }

@@ -15,11 +15,14 @@ interface Options {
 
 export function archiveAccessLogCommand(environment: CommandEnvironment): Command {
   return new Command('archive')
-    .description('write old months of the access log to files, and take them out of the database')
-    .requiredOption('--before <month>', 'months before this one (YYYY-MM, UTC); the last two always stay')
-    .requiredOption('--out <folder>', 'folder for the files; it is made where it is missing')
-    .option('--keep-detached', 'keep each month in the database as a table outside the log')
-    .option('--dry-run', 'say which months would go, and change nothing')
+    .description('write old months of the access log to files, and remove them from the database')
+    .requiredOption(
+      '--before <month>',
+      'archive the months before this one (YYYY-MM, UTC); the last two months always stay',
+    )
+    .requiredOption('--out <folder>', 'folder for the files; it is created if it does not exist')
+    .option('--keep-detached', 'keep each month in the database, as a table outside the log')
+    .option('--dry-run', 'show which months would be archived, and change nothing')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange access-log archive --before 2026-01 --out /srv/access-log --dry-run\n  npx interchange access-log archive --before 2026-01 --out /srv/access-log\n  npx interchange access-log verify --archive /srv/access-log',
@@ -58,13 +61,13 @@ function textOf(
   months: readonly ArchivedMonth[],
   { dryRun, folder, keepDetached }: { dryRun: boolean; folder: string; keepDetached: boolean },
 ): string {
-  if (months.length === 0) return 'The access log has no month that old.';
+  if (months.length === 0) return 'The access log has no month that is old enough.';
   if (dryRun)
     return months.map(({ month, entries }) => `${month}  ${entries} entries would be archived`).join('\n');
   const lines = months.map(({ month, entries, file }) => `${month}  ${entries} entries in ${file}`);
   const where = keepDetached ? 'out of the log, and kept as tables outside it' : 'out of the database';
   return [
     ...lines,
-    `They are ${where}. Copy ${folder} to a safe place; check it with: npx interchange access-log verify --archive ${folder}`,
+    `They are ${where}. Copy ${folder} to a safe place. Check it with: npx interchange access-log verify --archive ${folder}`,
   ].join('\n');
 }

@@ -102,7 +102,7 @@ async function onlyOne<T>(owner: Pool, work: () => Promise<T>): Promise<T> {
   try {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', lock);
     if (rows[0]?.mine !== true)
-      throw new CommandError('The access log is being archived already. Wait until that command ends.');
+      throw new CommandError('Another command is archiving the access log. Wait until it ends.');
     return await work();
   } finally {
     // Closing the connection lets the lock go, whatever happened to it.
@@ -132,7 +132,7 @@ async function archiveMonth(
       return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
   }
   throw new CommandError(
-    `The entries of ${month} in the database are not those that were written to the file, so they stay. Run: npx interchange access-log verify`,
+    `The entries of ${month} in the database differ from those in the file, so they stay in the database. Run: npx interchange access-log verify`,
   );
 }
 
@@ -147,7 +147,7 @@ async function keepOtherFiles(
   const { entries, runs } = await collectMonth(owner, keys, month);
   if (!isSealed(keys, { ...found, entries, runs }))
     throw new CommandError(
-      `${archiveName(found)}.json is in ${folder} already, and is of other entries than those in the database. Name another folder with --out.`,
+      `${archiveName(found)}.json in ${folder} has other entries than the database. Name another folder with --out.`,
     );
 }
 
@@ -206,7 +206,7 @@ async function remove(
       if (!busy) throw error;
       if (turn === TURNS)
         throw new CommandError(
-          `${manifest.month} is not archived, because the access log is in use all the time. Run the command again at a quieter hour.`,
+          `${manifest.month} is not archived, because the access log was in use all the time. Run the command again at a quieter hour.`,
           { cause: error },
         );
       await sleep(TURN_MS);

@@ -81,7 +81,7 @@ export async function checkFile(
   if (digest.digest('hex') !== manifest.sha256) throw new BrokenArchive('the file was changed');
   const { entries, runs } = collector;
   if (!isSealed(keys, { ...manifest, entries, runs }))
-    throw new BrokenArchive('the file holds other entries than the manifest says');
+    throw new BrokenArchive('the file has other entries than its manifest says');
 }
 
 function manifestPath(folder: string, archive: Pick<ArchiveManifest, 'month' | 'part'>): string {

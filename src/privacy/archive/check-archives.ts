@@ -65,7 +65,7 @@ export async function checkFiles(
       if (beside === undefined) throw new BrokenArchive('its manifest is not in the folder');
       // That of the database is the one that joins the chain. A rotation of the master key renews its seal alone.
       if (!isDeepStrictEqual({ ...beside, seal: '' }, { ...manifest, seal: '' }))
-        throw new BrokenArchive('the manifest is another than the one in the database');
+        throw new BrokenArchive('the manifest differs from the one in the database');
       filesRead += 1;
       await checkFile(keys, folder, { manifest: beside, ...(onEntry === undefined ? {} : { onEntry }) });
     } catch (error) {

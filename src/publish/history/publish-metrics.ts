@@ -20,12 +20,12 @@ export function createPublishMetrics(registry: Registry): PublishMetrics {
   const requests = seconds(
     registry,
     'interchange_publish_request_duration_seconds',
-    'Requests to FHIR servers and how long they took, by target and outcome: the status, other, timeout or unanswered.',
+    'Duration of requests to FHIR servers, by target and outcome: the HTTP status, other, timeout or unanswered.',
   );
   const publishes = seconds(
     registry,
     'interchange_publish_duration_seconds',
-    'Publishes and how long they took, by target and outcome.',
+    'Duration of publishes, by target and outcome.',
   );
   return {
     request: (server, answer, durationMs) =>
@@ -38,7 +38,7 @@ export function createPublishMetrics(registry: Registry): PublishMetrics {
       registry.removeSingleMetric(name);
       new Gauge<ServerLabel>({
         name,
-        help: '1 while this process leaves the target alone.',
+        help: '1 while this process sends nothing to the target because it did not answer, else 0.',
         labelNames: ['organisation', 'target'],
         registers: [registry],
         // Of several processes of one machine: whether any of them does.

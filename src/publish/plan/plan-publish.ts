@@ -53,8 +53,8 @@ export async function planPublish(
     resourceType,
     localId,
     fault: server.allowLocalCodes
-      ? 'has a local code without a standard one; the target allows that'
-      : 'has a local code without a standard one: publishing answers 422',
+      ? 'has a local code without a standard code; the target allows local codes'
+      : 'has a local code without a standard code, so a publish is answered 422',
   }));
   return {
     target: server.name,
@@ -103,9 +103,11 @@ function referenceFaults(resource: FhirResource, rendering: Rendering): PlannedF
   return [
     ...rendering
       .forward(resource)
-      .map((key) => fault(`refers to ${key}, which is sent later: it is named by its identifier instead`)),
+      .map((key) =>
+        fault(`refers to ${key}, which is sent later, so the reference names its identifier instead`),
+      ),
     ...rendering
       .unknown(resource)
-      .map((key) => fault(`refers to ${key}, which is neither sent nor known to be at the target`)),
+      .map((key) => fault(`refers to ${key}, which is not sent and is not known to be at the target`)),
   ];
 }

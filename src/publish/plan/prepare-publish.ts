@@ -126,7 +126,7 @@ export async function prepareAgain(
   if (!allowsPurpose(record.refusedPurposes, purposeOfUse) || record.patientId !== prepared.patientId)
     await authorise(deps, act, { id, record });
   if (record.patientId !== prepared.patientId)
-    throw conflict('The record was given to another patient meanwhile. Publish again.', 'patient_changed');
+    throw conflict('The record now belongs to another patient. Publish again.', 'patient_changed');
   return { ...prepared, ...record };
 }
 
@@ -181,14 +181,18 @@ function countUnmapped(
 
 function noFhirServer(asked: string | undefined, found: string | undefined): HttpError {
   if (found !== undefined)
-    return unavailable(`The target ${found} is disabled. Ask the operator.`, 60, 'target_disabled');
+    return unavailable(
+      `The target ${found} is disabled. Ask the operator to enable it.`,
+      60,
+      'target_disabled',
+    );
   if (asked !== undefined)
     return badRequest(
-      'There is no target of that name. Leave target out for the default one.',
+      'There is no target of that name. Correct the name, or leave target out to use the default target.',
       'no_such_target',
     );
   return unavailable(
-    'No FHIR server is configured as the default one. Name one with ?target=. The operator adds one with interchange target create, or makes one the default with interchange target update --default.',
+    'There is no default target. Name a target with ?target=, or ask the operator to add one (interchange target create) or to make one the default (interchange target update --default).',
     60,
     'no_target',
   );

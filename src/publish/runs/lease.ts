@@ -109,7 +109,7 @@ async function inTurn<Taken, T>(
       requireHeld() {
         if (performance.now() + timeoutMs > heldUntilMs)
           throw unavailable(
-            'This publish was overtaken by another one. Publish again.',
+            'Another publish took over while this one waited. Publish again.',
             5,
             'publish_overtaken',
           );
@@ -153,13 +153,13 @@ async function untilTaken<Taken, T>(
 
 function busy(key: LeaseKey): HttpError {
   return unavailable(
-    `Another publish of ${whose(key)} is under way. Publish again when it has ended.`,
+    `Another publish of ${whose(key)} is running. Publish again when it has ended.`,
     10,
     'publish_busy',
   );
 }
 
 function whose({ record, subject }: LeaseKey): string {
-  if (subject !== undefined) return "this record, or of this patient's,";
+  if (subject !== undefined) return 'this record or this patient';
   return `the ${splitKey(record).type} that this record shares with others`;
 }

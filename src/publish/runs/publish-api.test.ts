@@ -113,7 +113,7 @@ describe('publishing over HTTP', () => {
   });
 
   test('without a target: 503; with a disabled one: 503; of an unknown name: 400 [PUB-11, PUB-43]', async () => {
-    isError(await post(), 503, /No FHIR server is configured as the default one. Name one with \?target=/);
+    isError(await post(), 503, /There is no default target\. Name a target with \?target=/);
     await addTarget();
     isError(await post('?target=other'), 400, /no target of that name/);
     const which = { name: 'main', organisationId: tenant.organisationId };
@@ -128,7 +128,7 @@ describe('publishing over HTTP', () => {
     const send = (body: string, headers: Record<string, string> = {}) =>
       api.call(path, { method: 'POST', token: account.token, body, headers });
     for (const body of ['{"target":"main"}', '[]', 'null', 'target=main', '{', '{}{}', '\u0000'])
-      isError(await send(body), 400, /takes no body; name the target with \?target=/);
+      isError(await send(body), 400, /takes no body\. Leave it out, and name the target with \?target=/);
     isError(
       await send('target=main', { 'content-type': 'application/x-www-form-urlencoded' }),
       400,
@@ -203,7 +203,7 @@ describe('publishing over HTTP', () => {
       502,
       /DiagnosticReport .* PUT answered 422 \(error processing at DiagnosticReport\.conclusionCode\[0\]\)/,
     );
-    assert.match(answer.json.message, /4 of 5 resources are stored there\. Publish again to go on\./);
+    assert.match(answer.json.message, /4 of 5 resources are stored there\. Publish again to continue\./);
     for (const mark of CLINICAL_MARKS)
       assert.ok(!answer.text.includes(mark) && !api.logs().includes(mark), mark);
     const again = await post();
@@ -418,7 +418,7 @@ describe('publishing over HTTP', () => {
       "update publish_target set base = 'http://169.254.169.254/x', auth = 'none', secret_id = null, sealed_secret = null, version = version + 1 where id = $1",
       [id],
     );
-    isError(await post(), 503, /address of the target must not be used/);
+    isError(await post(), 503, /address of the target is not allowed/);
   });
 
   test('nothing is sent but by a publish call: not by a change of a record, nor by a look at it [PUB-5]', async () => {

@@ -255,7 +255,7 @@ describe('around a publish', () => {
     await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
     await assert.rejects(
       publish(clinic, { target: target.name }),
-      /Another publish of the Practitioner that this record shares with others is under way/,
+      /Another publish of the Practitioner that this record shares with others is running/,
     );
   });
 
@@ -308,7 +308,7 @@ describe('around a publish', () => {
       ]);
       const { length } = statements;
       await waitUntil(() => statements.length >= length + 2, 'the lease was to be renewed, and once more');
-      assert.throws(() => lease.requireHeld(), /overtaken/);
+      assert.throws(() => lease.requireHeld(), /took over/);
     };
     await withLease(options, key, { take, work: held });
     const { rowCount } = await database.pool.query('select 1 from publish_lease where target_id = $1', [
@@ -332,7 +332,7 @@ describe('around a publish', () => {
       randomUUID(),
       target.id,
     ]);
-    await assert.rejects(publishing, /overtaken/);
+    await assert.rejects(publishing, /took over/);
     assert.equal(await observations(), 1, 'the second was not sent');
   });
 

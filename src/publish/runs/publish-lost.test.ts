@@ -217,7 +217,7 @@ describe('what a target does not have', () => {
     const server = await start('--no-integrity');
     const { publish, whole } = await fresh(server, {});
     await server.script({ kind: 'other-id', type: 'DiagnosticReport' });
-    await assert.rejects(publish(), /PUT answered 201 and another id than the one that was written to/);
+    await assert.rejects(publish(), /PUT answered 201 with another id than the one in the request/);
     await server.script();
     await publish();
     await whole();

@@ -62,11 +62,11 @@ const PublishedSchema = named(
   'PublishedResource',
   Type.Object({
     resourceType: Type.String(),
-    localId: Type.String({ description: 'Its id here.' }),
-    id: Type.String({ minLength: 1, description: 'Its id at the target.' }),
-    versionId: nullable('Its version at the target; null where the target does not say.'),
+    localId: Type.String({ description: 'Id of the record in this service.' }),
+    id: Type.String({ minLength: 1, description: 'Id of the resource at the target.' }),
+    versionId: nullable('Version of the resource at the target. null if the target does not say.'),
     method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
-    status: Type.Integer({ description: 'What the target answered.' }),
+    status: Type.Integer({ description: 'HTTP status that the target answered.' }),
     publishedAt: Type.String({ format: 'date-time' }),
   }),
 );
@@ -74,21 +74,21 @@ const PublishedSchema = named(
 const NotSentSchema = named(
   'NotSent',
   Type.Object({
-    element: Type.String({ description: 'Where it is named, such as Observation.focus.' }),
+    element: Type.String({ description: 'The element that names the record, such as Observation.focus.' }),
     resourceType: Type.String(),
-    localId: Type.String({ description: 'Its id here.' }),
+    localId: Type.String({ description: 'Id of the record in this service.' }),
     reason: Type.Unsafe<WithheldReason>({
       type: 'string',
       enum: ['refused', 'unavailable'],
       description:
-        'refused: its patient refuses this purpose of use. unavailable: it is of another facility, or is not there.',
+        'refused: the patient refuses this purpose of use. unavailable: the record belongs to another facility, or does not exist.',
     }),
   }),
 );
 const notSent = Type.Optional(
   Type.Array(NotSentSchema, {
     description:
-      'Records of other patients that are named and not sent: by identifier instead, the organisation and localId. Left out where there are none.',
+      'Records of other patients that are named, but not sent: the target gets only our identifier. Absent if there are none.',
   }),
 );
 
@@ -97,16 +97,18 @@ const PlannedSchema = named(
   Type.Object({
     resourceType: Type.String(),
     localId: Type.String(),
-    id: nullable('Its id at the target; null where the target has yet to give one.'),
+    id: nullable('Id of the resource at the target. null if the target has not assigned one yet.'),
     method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
     url: Type.String(),
-    step: Type.Integer({ description: 'Requests of one step are sent at once.' }),
+    step: Type.Integer({
+      description: 'Number of the step. Requests of one step are sent at the same time.',
+    }),
     resource: Type.Optional(
       Type.Object(
         {},
         {
           additionalProperties: true,
-          description: 'The body; left out where the caller may not read that record by another call.',
+          description: 'The body. Absent if the caller may not read that record with another call.',
         },
       ),
     ),
@@ -120,7 +122,7 @@ const DryRunMembers = {
     Type.Object({
       resourceType: Type.String(),
       localId: Type.String(),
-      system: nullable('System of the local code.'),
+      system: nullable('The system of the local code.'),
       code: Type.String(),
     }),
   ),
@@ -141,9 +143,9 @@ const RunSchema = named(
       outcome: Type.Unsafe<(typeof OUTCOMES)[number]>({
         type: 'string',
         enum: OUTCOMES,
-        description: 'interrupted: its process ended before it did; the next publish goes on.',
+        description: 'interrupted: the process ended before the publish did. The next publish continues.',
       }),
-      failure: nullable('What was answered, when it failed.'),
+      failure: nullable('The error message, if the publish failed.'),
       accountId: Type.String(),
       purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
       correlationId: Type.String(),
@@ -155,10 +157,13 @@ const RunSchema = named(
 
 const PublishQuery = Type.Object({
   target: Type.Optional(
-    Type.String({ maxLength: 63, description: 'Name of a target; without it, the default one.' }),
+    Type.String({ maxLength: 63, description: 'Name of a target. Default: the default target.' }),
   ),
   dryRun: Type.Optional(
-    Type.Boolean({ default: false, description: 'Answer what would be sent, and send nothing.' }),
+    Type.Boolean({
+      default: false,
+      description: 'If true, the answer says what would be sent, and nothing is sent.',
+    }),
   ),
 });
 
@@ -173,7 +178,7 @@ export function publishRoute(
       operationId: `publish${options.operation}`,
       summary: `Publish ${what} to an external FHIR server`,
       description:
-        'No body. The order first, then its results, then its reports. Publishing again updates the same resources; after a failure it goes on from where it stopped.',
+        'The call takes no body. It sends the order first, then its results, then its reports. A second publish updates the same resources. After a failure it continues where the first one stopped.',
       tag: options.tag,
     },
     params: pathParams(options),
@@ -181,7 +186,7 @@ export function publishRoute(
     bodyMode: 'raw',
     responses: {
       200: {
-        description: 'What the target now holds; with dryRun, what would be sent.',
+        description: 'What the target has now; with dryRun, what would be sent.',
         schema: Type.Union(
           [
             Type.Object({
@@ -197,13 +202,13 @@ export function publishRoute(
           },
         ),
       },
-      409: { description: 'The record was given to another patient meanwhile. Nothing was sent.' },
+      409: { description: 'The record now belongs to another patient. Nothing was sent.' },
       422: {
         description:
           'Local codes without a standard code, each one named; or the record is too large for one answer.',
       },
-      502: { description: 'The target did not take everything; publishing again goes on from there.' },
-      503: { description: 'No target is configured, or a publish of the same records is under way.' },
+      502: { description: 'The target did not store everything. Publish again to continue.' },
+      503: { description: 'No target is configured, or another publish of the same records is running.' },
     },
     async handle({ params, query: { target, dryRun }, body }, context) {
       requireNoBody(body as unknown as Uint8Array);
@@ -224,7 +229,7 @@ export function publicationsRoute(
     docs: {
       operationId: `list${options.operation}Publications`,
       summary: `List the publishes of ${what}`,
-      description: 'Newest first, each with what it stored and why it stopped.',
+      description: 'Newest first. Each entry says what the publish stored and why it stopped.',
       tag: options.tag,
     },
     params: pathParams(options),
@@ -255,7 +260,10 @@ function access({ permission, module }: PublishRouteOptions) {
 /** Nothing is read of a body, so nobody may think that it is. `{}` is what some clients send for nothing. */
 function requireNoBody(bytes: Uint8Array): void {
   if (!/^(?:\{\s*\})?$/.test(decodeText(bytes).trim()))
-    throw badRequest('This call takes no body; name the target with ?target=.', 'body_given');
+    throw badRequest(
+      'This call takes no body. Leave it out, and name the target with ?target=.',
+      'body_given',
+    );
 }
 
 function pathParams({ idName }: PublishRouteOptions) {

@@ -162,7 +162,7 @@ function requireMapped({ unmapped, server }: Prepared): void {
   throw new HttpError(
     422,
     'unmapped_codes',
-    `These local codes have no standard code: ${listed}${more}. Map them in the terminology maps, or let the operator allow local codes at the target. Nothing was sent.`,
+    `These local codes have no standard code: ${listed}${more}. Nothing was sent. Map the codes in the terminology maps, or ask the operator to allow local codes at the target.`,
   );
 }
 
@@ -171,7 +171,7 @@ function breakerOpen(server: string, waitMs: number): HttpError {
   return new HttpError(
     502,
     'circuit_open',
-    `The target ${server} did not answer lately and is left alone for ${seconds} seconds. Nothing was sent.`,
+    `The target ${server} has not answered several times in a row. Nothing was sent. Publish again in ${seconds} seconds.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

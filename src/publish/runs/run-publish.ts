@@ -199,7 +199,7 @@ function noteUnrecorded({ log }: RunDependencies, { server, context }: Prepared,
     targetId: server.id,
     ...errorFields(error),
   };
-  log.error(fields, 'the end of a publish could not be written down');
+  log.error(fields, 'the result of a publish could not be stored');
 }
 
 /**
@@ -218,7 +218,7 @@ function answerOf({ failure, done }: Sent, { server, all }: { server: string; al
   return new HttpError(
     502,
     failure.unavailable ? 'target_unavailable' : 'target_refused',
-    `Publishing to ${server} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to go on.`,
+    `Publishing to ${server} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to continue.`,
     { cause: failure },
   );
 }

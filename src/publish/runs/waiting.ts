@@ -55,7 +55,7 @@ export function createWaiting(mostOfAccount: number): Waiting {
 
 function tooMany(count: number) {
   return unavailable(
-    `${count} publishes of this account wait for others to end, and no more may. Nothing was sent. Wait for their answers, then publish again.`,
+    `${count} publishes of this account are waiting already, which is the limit. Nothing was sent. Wait for their answers, then publish again.`,
     10,
     'too_many_waiting',
   );

@@ -71,7 +71,7 @@ async function search(context: PublishWriteContext, resource: FhirResource): Pro
   if (found === undefined) return { kind: 'again', method, answer, inDoubt: true };
   if (found.length > 1)
     throw new WriteFailure(
-      `the target holds ${found.length} of it under our identifier; remove all but one`,
+      `the target holds ${found.length} resources with our identifier; ask its operator to remove all but one`,
       keyOf(resource),
       { method, answer },
     );

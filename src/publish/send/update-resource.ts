@@ -54,7 +54,7 @@ function storedStep(
   if (stored === undefined) return { kind: 'again', method: METHOD, answer, inDoubt: false };
   if (stored.id !== id)
     throw new WriteFailure(
-      `${METHOD} answered ${answer.status} and another id than the one that was written to`,
+      `${METHOD} answered ${answer.status} with another id than the one in the request`,
       keyOf(resource),
       { method: METHOD, answer },
     );

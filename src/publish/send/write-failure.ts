@@ -38,7 +38,7 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
     return new WriteFailure(`${method} was not answered (${answer.code})`, keyOf(resource), options);
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
-  const said = isSuccess(status) ? `${status} with a body that is no FHIR answer` : `${status}`;
+  const said = isSuccess(status) ? `${status} with a body that is not a FHIR answer` : `${status}`;
   const parts = [
     `${method} answered ${said}`,
     issues === '' ? undefined : `(${issues})`,
@@ -49,10 +49,11 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
 
 /** FHIR R4, "Rejecting updates": 404 for a type or address that is none, 405 where ids of ours are not taken. */
 function hint(method: string, status: number, issues: string): string | undefined {
-  if (status === 401 || status === 403) return '- the target refuses our credentials';
+  if (status === 401 || status === 403)
+    return '- the target refuses our credentials: check the secret of the target';
   if (status === 405 && method === 'PUT')
-    return '- the target may refuse ids of ours: use the id policy server';
-  if (status === 404 && method !== 'GET') return '- is the base address right?';
+    return '- the target may not accept our ids: use the id policy server';
+  if (status === 404 && method !== 'GET') return '- check the base address of the target';
   if (status === 422 && issues.includes('not-found'))
     return '- the server may lack a record that this one refers to: use the reference policy send';
   if (status >= 300 && status < 400) return '- redirects are not followed: correct the base address';

@@ -53,7 +53,7 @@ async function writeUntilStored(context: PublishWriteContext, item: ResourceToWr
         ? { ...place, held: step.held }
         : await afterLoss(context, resource, { place, step });
   }
-  throw new WriteFailure('the target says something else each time it is asked', keyOf(resource), {
+  throw new WriteFailure('the target gives a different answer each time; ask its operator', keyOf(resource), {
     method: 'PUT',
   });
 }

@@ -16,8 +16,8 @@ import {
 } from './target-options.ts';
 
 export function createTargetCommand(environment: CommandEnvironment): Command {
-  const command = namedCommand('create', 'make a FHIR server known as a target to publish to')
-    .requiredOption('--base <url>', 'its base address: https, or http to this machine')
+  const command = namedCommand('create', 'add a FHIR server as a target that records can be published to')
+    .requiredOption('--base <url>', 'base address of the server: https, or http to this machine')
     .requiredOption('--auth <method>', 'none, bearer, basic or api-key');
   return withSettingOptions(command, { creating: true })
     .addHelpText(
@@ -26,7 +26,8 @@ export function createTargetCommand(environment: CommandEnvironment): Command {
     )
     .action(async (options: NameOptions & ServerSettingOptions) => {
       const { base, auth, ...settings } = serverSettingsOf(options);
-      if (base === undefined || auth === undefined) throw new UsageError('--base and --auth are needed.');
+      if (base === undefined || auth === undefined)
+        throw new UsageError('--base and --auth are missing. Give both.');
       const { name, organisationId } = nameOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
       const server = await asUsage(() =>

@@ -85,8 +85,8 @@ export function checkedSettings(settings: FhirServerSettings): FhirServerSetting
   require(between(timeoutMs, 100, 120_000), 'The time-out must be from 100 to 120000 milliseconds.');
   require(between(maxInFlight, 1, 64), 'The requests in flight must be a whole number from 1 to 64.');
   require((auth === 'api-key') ===
-    (authHeader !== null), '--header goes with --auth api-key, which needs it.');
-  require((auth === 'basic') === (authUser !== null), '--user goes with --auth basic, which needs it.');
+    (authHeader !== null), 'Give --header with --auth api-key, and only with it.');
+  require((auth === 'basic') === (authUser !== null), 'Give --user with --auth basic, and only with it.');
   if (authHeader !== null) checkHeader(authHeader);
   if (authUser !== null)
     require(/^[^\p{Cc}:]{1,200}$/u.test(authUser), 'The user must be 1 to 200 characters without a colon.');
@@ -96,18 +96,18 @@ export function checkedSettings(settings: FhirServerSettings): FhirServerSetting
 /** Throws TargetSettingError unless the secret can be sent as `auth` says. */
 export function checkSecret(auth: Authentication, secret: string | undefined): void {
   require((auth === 'none') === (secret === undefined), auth === 'none'
-    ? '--secret-stdin goes with --auth bearer, basic or api-key.'
-    : `--auth ${auth} needs --secret-stdin: the secret is read from standard input.`);
+    ? '--secret-stdin has no use with --auth none. Use --auth bearer, basic or api-key, or leave --secret-stdin out.'
+    : `--auth ${auth} needs a secret. Give it on standard input, with --secret-stdin.`);
   if (secret === undefined) return;
   const pattern = auth === 'basic' ? /^[^\p{Cc}]{1,4096}$/u : /^[\x21-\x7e]{1,4096}$/;
-  require(pattern.test(secret), 'The secret has characters that its header cannot carry.');
+  require(pattern.test(secret), 'The secret contains characters that an HTTP header cannot carry.');
 }
 
 function checkedBase(text: string): string {
   require(text.length <= 1_000, 'The base address must be at most 1000 characters.');
   try {
     const url = parseOutboundAddress(text, 'operator');
-    require(url.search === '', 'The base address must have no query.');
+    require(url.search === '', 'The base address must not have a query.');
     return url.href.replace(/\/+$/, '');
   } catch (error) {
     throw new FhirServerSettingError((error as Error).message, { cause: error });

@@ -97,7 +97,7 @@ function serverOf(server: StoredFhirServer, secret: string | undefined): FhirCli
   } catch (cause) {
     if (!(cause instanceof AddressRefusedError)) throw cause;
     const error = unavailable(
-      'The address of the target must not be used. The operator changes it: interchange target update --base.',
+      'The address of the target is not allowed. Ask the operator to change it: interchange target update --base.',
       60,
       'target_address',
     );
@@ -112,7 +112,7 @@ export async function secretOf(keys: KeyRing, { id, secret }: StoredFhirServer):
     return await openSecret(keys, secretSealedFor(id, secret.id), secret.sealed);
   } catch (cause) {
     const error = unavailable(
-      'The secret of the target cannot be opened. Set it anew: interchange target rotate-secret.',
+      'The secret of the target cannot be opened with the master key. Ask the operator to set it again: interchange target rotate-secret.',
       60,
       'target_secret',
     );

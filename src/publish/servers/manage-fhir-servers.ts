@@ -110,7 +110,7 @@ async function settleIds(
   if (ids === 'forget') await forgetRecordedIds(db, before);
   if (ids !== undefined || base === before.base || !(await hasRecordedIds(db, before))) return;
   throw new CommandError(
-    `Ids of the server at ${before.base} are recorded for ${before.name}. With --keep-ids the new address is that of the same server; with --forget-ids of another one, or of one that was set up anew.`,
+    `The service has recorded ids of the server at ${before.base} for the target ${before.name}. Nothing was changed. Say whether the new address leads to the same server: --keep-ids if it does, --forget-ids if it is another server or a newly installed one.`,
   );
 }
 
@@ -161,7 +161,7 @@ export async function requireFhirServer(
   const server = await fhirServerNamed(db, { organisationId, name }, lock);
   if (server === undefined)
     throw new CommandError(
-      `There is no target ${name} ${organisationId === null ? 'of all organisations' : 'of this organisation'}. See interchange target list.`,
+      `There is no target ${name} ${organisationId === null ? 'of all organisations' : 'of this organisation'}. List targets with: npx interchange target list`,
     );
   return server;
 }

@@ -24,7 +24,7 @@ import {
 
 export function listTargetsCommand(environment: CommandEnvironment): Command {
   return new Command('list')
-    .description('list targets; with --organisation those that it can use')
+    .description('list all targets, or with --organisation those that the organisation can use')
     .option('--organisation <id>', 'organisation')
     .addHelpText('after', '\nExample:\n  npx interchange target list')
     .action(async ({ organisation }: { organisation?: string }) => {
@@ -37,7 +37,7 @@ export function listTargetsCommand(environment: CommandEnvironment): Command {
 }
 
 export function showTargetCommand(environment: CommandEnvironment): Command {
-  return namedCommand('show', 'show the settings of a target; never its secret')
+  return namedCommand('show', 'show the settings of a target, without its secret')
     .addHelpText('after', '\nExample:\n  npx interchange target show --name national')
     .action(async (options: NameOptions) => {
       show(environment, await environment.withSession(({ db }) => requireFhirServer(db, nameOf(options))));
@@ -51,14 +51,22 @@ interface UpdateOptions extends NameOptions, ServerSettingOptions {
 }
 
 export function updateTargetCommand(environment: CommandEnvironment): Command {
-  const command = namedCommand('update', 'change a target; takes effect with the next publish')
+  const command = namedCommand('update', 'change a target, from the next publish on')
     .option('--rename <name>', 'new name')
     .option('--base <url>', 'new base address')
-    .addOption(new Option('--keep-ids', 'it is the same server: recorded ids stay').conflicts('forgetIds'))
-    .option('--forget-ids', 'it is another server, or one set up anew: recorded ids are forgotten')
+    .addOption(
+      new Option(
+        '--keep-ids',
+        'the new address leads to the same server, so keep the recorded ids',
+      ).conflicts('forgetIds'),
+    )
+    .option(
+      '--forget-ids',
+      'the new address leads to another server, or to a newly installed one, so forget the recorded ids',
+    )
     .option('--auth <method>', 'none, bearer, basic or api-key');
   return withSettingOptions(command, { creating: false })
-    .option('--no-allow-local-codes', 'publish no code that no terminology map covers')
+    .option('--no-allow-local-codes', 'do not publish codes that no terminology map covers')
     .addHelpText('after', '\nExample:\n  npx interchange target update --name national --references send')
     .action(async (options: UpdateOptions, command: Command) => {
       // commander gives a value to an option with a --no- form even when neither was written.
@@ -93,7 +101,9 @@ export function disableTargetCommand(environment: CommandEnvironment): Command {
 
 function switchCommand(environment: CommandEnvironment, enabled: boolean): Command {
   const name = enabled ? 'enable' : 'disable';
-  const what = enabled ? 'publish to a target again' : 'stop publishing to a target: calls answer 503';
+  const what = enabled
+    ? 'allow publishes to a target again'
+    : 'stop publishes to a target; such calls are then answered 503';
   return namedCommand(name, what)
     .addHelpText('after', `\nExample:\n  npx interchange target ${name} --name national`)
     .action(async (options: NameOptions) => {
@@ -105,7 +115,7 @@ function switchCommand(environment: CommandEnvironment, enabled: boolean): Comma
 }
 
 export function removeTargetCommand(environment: CommandEnvironment): Command {
-  return namedCommand('remove', 'take a target out of use and erase its secret; the history stays')
+  return namedCommand('remove', 'remove a target and erase its secret; the history of publishes stays')
     .addHelpText('after', '\nExample:\n  npx interchange target remove --name national')
     .action(async (options: NameOptions) => {
       const { id, name } = await environment.withSession((session) =>

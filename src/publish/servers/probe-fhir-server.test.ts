@@ -44,7 +44,7 @@ describe('a probe of a target', () => {
     const { name, server } = await start(['--no-declared-ids']);
     const { code, ok, faults, advice, probe } = await check(name);
     assert.deepEqual([code, ok, faults, probe], [0, true, [], undefined]);
-    assert.match(advice.join('\n'), /does not declare that it takes ids of ours .*--probe/);
+    assert.match(advice.join('\n'), /does not declare that it accepts our ids .*--probe/);
     assert.deepEqual(await methods(server), ['GET']);
   });
 
@@ -77,7 +77,7 @@ describe('a probe of a target', () => {
       const { name, server } = await start(options);
       const { code, ok, faults, probe } = await check(name, '--probe');
       assert.deepEqual([code, ok], [1, false]);
-      assert.match(faults.join('\n'), /It refuses the probe: PUT answered 405 .*id policy server/);
+      assert.match(faults.join('\n'), /the server refuses the probe: PUT answered 405 .*id policy server/);
       assert.deepEqual(
         probe.steps.map(({ step, done }: { step: string; done: boolean }) => [step, done]),
         [['write', false]],
@@ -101,7 +101,7 @@ describe('a probe of a target', () => {
     await server.script({ kind: 'status', method: 'PUT', nth: 2, status: 422 });
     const { code, faults, probe } = await check(name, '--probe');
     assert.equal(code, 1);
-    assert.match(faults.join('\n'), /It refuses the probe: PUT answered 422/);
+    assert.match(faults.join('\n'), /the server refuses the probe: PUT answered 422/);
     assert.equal(probe.steps.at(-1).step, 'remove');
     assert.deepEqual((await server.state()).resources, []);
   });
@@ -128,7 +128,7 @@ describe('a probe of a target', () => {
     assert.match(
       advice.join('\n'),
       new RegExp(
-        `could not be removed: DELETE answered 405.*Observation/${left?.id}.*Ask who runs the server`,
+        `could not be removed: DELETE answered 405.*Observation/${left?.id}.*Ask the operator of the server`,
       ),
     );
     const text = await run(`test --name ${name} --probe`);

@@ -90,7 +90,7 @@ export async function probeFhirServer(
     await read(client, probe, held.id);
   } catch (error) {
     if (!(error instanceof WriteFailure)) throw error;
-    const what = error.unavailable ? 'The probe was not stored' : 'It refuses the probe';
+    const what = error.unavailable ? 'the server did not store the probe' : 'the server refuses the probe';
     probe.faults.push(`${TYPE}: ${what}: ${error.message}.`);
   } finally {
     if (mayBeThere) await remove(client, probe, held?.id ?? (await findLost(client, server, resource)));
@@ -116,7 +116,7 @@ async function read(client: FhirClient, probe: Probe, id: string): Promise<void>
   noted.done = answer.kind === 'answered' && foundAt(answer, TYPE, id) !== undefined;
   if (!noted.done)
     probe.advice.push(
-      `${TYPE}: what was written cannot be read (GET ${said(answer)}). A publish reads where a write met another version, or nothing.`,
+      `${TYPE}: the server does not return what was written (GET ${said(answer)}). A publish needs that when another version or nothing is there.`,
     );
 }
 
@@ -142,7 +142,7 @@ async function remove(client: FhirClient, probe: Probe, id: string | undefined):
   if (noted.done) return;
   const why = answer === undefined ? 'its id is not known' : `DELETE ${said(answer)}`;
   probe.advice.push(
-    `The probe could not be removed: ${why}. ${noted.path} with our identifier ${probe.resource.id} may still be there: of no patient, and entered in error. Ask who runs the server to remove it.`,
+    `The probe could not be removed: ${why}. ${noted.path} with our identifier ${probe.resource.id} may still be there. It belongs to no patient and is marked as entered in error. Ask the operator of the server to remove it.`,
   );
 }
 

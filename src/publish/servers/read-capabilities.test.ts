@@ -68,7 +68,7 @@ describe('what a CapabilityStatement says about a target', () => {
     const { ok, faults, advice } = check('client', 'literal', without('Observation'));
     assert.deepEqual([ok, faults], [true, []]);
     assert.deepEqual(advice, [
-      'Observation: it does not declare that it takes updates (PUT). Find out with --probe.',
+      'Observation: the server does not declare that it accepts updates (PUT). Find out with --probe.',
     ]);
   });
 
@@ -77,7 +77,7 @@ describe('what a CapabilityStatement says about a target', () => {
     assert.deepEqual([ok, faults], [true, []]);
     assert.match(
       advice.join('\n'),
-      /Location, ImagingStudy: .* takes creates \(POST\)\. .* Only encounters with a location and imaging orders with studies need it/,
+      /Location, ImagingStudy: .* accepts creates \(POST\)\. .* Only encounters with a location and imaging orders with studies need it/,
     );
   });
 
@@ -85,7 +85,7 @@ describe('what a CapabilityStatement says about a target', () => {
     const silent = check('client', 'literal', { updateCreate: undefined });
     assert.deepEqual([silent.ok, silent.faults], [true, []]);
     assert.deepEqual(silent.advice, [
-      'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: it does not declare that it takes ids of ours (updateCreate). Many servers take them all the same; for one that does not, use --id-policy server. Find out with --probe.',
+      'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: the server does not declare that it accepts our ids (updateCreate). Many servers accept them all the same; for one that does not, use --id-policy server. Find out with --probe.',
     ]);
     const refusing = check('client', 'literal', { updateCreate: false });
     assert.deepEqual(
@@ -93,7 +93,7 @@ describe('what a CapabilityStatement says about a target', () => {
       [
         false,
         [
-          'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: it declares that it takes no ids of ours (updateCreate: false). Use --id-policy server.',
+          'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: the server declares that it does not accept our ids (updateCreate: false). Use --id-policy server.',
         ],
       ],
     );
@@ -102,7 +102,7 @@ describe('what a CapabilityStatement says about a target', () => {
 
   test('without conditional create a late create makes a double, which is said', () => {
     const { advice } = check('server', 'literal', { conditionalCreate: false });
-    assert.match(advice.join('\n'), /carries out after its time-out makes one all the same/);
+    assert.match(advice.join('\n'), /carries out after the time-out makes a duplicate/);
     assert.deepEqual(check('client', 'literal', { conditionalCreate: false }).advice, []);
   });
 });

@@ -56,13 +56,16 @@ export function checkCapabilities(
 ): FhirServerCheck {
   const nothing = { fhirVersion: null, software: null, types: [], advice: [] };
   const failed = (fault: string): FhirServerCheck => ({ ok: false, ...nothing, faults: [fault] });
-  if (answer.kind === 'unanswered') return failed(`It does not answer (${answer.code}).`);
+  if (answer.kind === 'unanswered')
+    return failed(`The server does not answer (${answer.code}). Check the base address and the network.`);
   if (answer.status === 401 || answer.status === 403)
-    return failed(`It refuses our credentials (${answer.status}). See interchange target rotate-secret.`);
+    return failed(
+      `The server refuses our credentials (${answer.status}). Set the secret again with: npx interchange target rotate-secret`,
+    );
   const statement = answer.body === undefined ? undefined : parseObject(answer.body);
   if (answer.status !== 200 || statement?.resourceType !== 'CapabilityStatement')
     return failed(
-      `Its /metadata answers ${answer.status} and no CapabilityStatement. Is the base address right?`,
+      `The server answers /metadata with ${answer.status} and no CapabilityStatement. Check the base address.`,
     );
   const version = text(statement.fhirVersion);
   const wanted = settings.referencePolicy === 'send' ? [...SENT_AHEAD, ...SENT] : SENT;
@@ -72,7 +75,7 @@ export function checkCapabilities(
   const isFault = ({ refused, of }: Gap) => refused && of.some(isNeeded);
   const faults = [...gaps.filter(isFault).map(({ text }) => text), ...(probe?.faults ?? [])];
   if (!version?.startsWith('4.0'))
-    faults.unshift(`It speaks FHIR ${version ?? 'of no version'}, not R4 (4.0.1).`);
+    faults.unshift(`The server declares FHIR version ${version ?? 'none'}, not R4 (4.0.1).`);
   const software = (statement.software ?? {}) as Json;
   return {
     ok: faults.length === 0,
@@ -134,17 +137,20 @@ function gapsOf(types: readonly TypeCapabilities[], { idPolicy }: FhirServerSett
     return [{ of, refused: refused && !isTaken, text: parts.join(' ') }];
   };
   return [
-    ...gap(({ update }) => !update, 'it does not declare that it takes updates (PUT)'),
+    ...gap(({ update }) => !update, 'the server does not declare that it accepts updates (PUT)'),
     ...gap(
       ({ update, updateCreate }) => isClient && update && updateCreate === null,
-      'it does not declare that it takes ids of ours (updateCreate). Many servers take them all the same; for one that does not, use --id-policy server',
+      'the server does not declare that it accepts our ids (updateCreate). Many servers accept them all the same; for one that does not, use --id-policy server',
     ),
     ...gap(
       ({ update, updateCreate }) => isClient && update && updateCreate === false,
-      'it declares that it takes no ids of ours (updateCreate: false). Use --id-policy server',
+      'the server declares that it does not accept our ids (updateCreate: false). Use --id-policy server',
       true,
     ),
-    ...gap(({ create }) => !isClient && !create, 'it does not declare that it takes creates (POST)'),
+    ...gap(
+      ({ create }) => !isClient && !create,
+      'the server does not declare that it accepts creates (POST)',
+    ),
   ];
 }
 
@@ -157,17 +163,17 @@ function adviceOn(
   const unguarded = types.filter((one) => one.create && !one.conditionalCreate);
   if (idPolicy === 'server' && unguarded.length > 0)
     advice.push(
-      `${named(unguarded)}: it does not promise conditional create; after a lost answer only the search by identifier guards against doubles. A create that it carries out after its time-out makes one all the same: give it a long --timeout-ms.`,
+      `${named(unguarded)}: the server does not declare conditional create. If an answer is lost, only the search by identifier prevents duplicates, and a create that the server carries out after the time-out makes a duplicate. Set a long --timeout-ms.`,
     );
   const unsearched = types.filter((one) => one.create && !(one.search && one.searchByIdentifier));
   if (idPolicy === 'server' && unsearched.length > 0)
     advice.push(
-      `${named(unsearched)}: it does not promise a search by identifier; after a lost answer only conditional create guards against doubles.`,
+      `${named(unsearched)}: the server does not declare a search by identifier. If an answer is lost, only conditional create prevents duplicates.`,
     );
   const enforcing = types.filter((one) => one.enforcesReferences);
   if (referencePolicy === 'literal' && enforcing.length > 0)
     advice.push(
-      `${named(enforcing)}: it enforces references. Unless it has the patients already, use --references send.`,
+      `${named(enforcing)}: the server checks that references lead somewhere. Unless it has the patients already, use --references send.`,
     );
   return advice;
 }

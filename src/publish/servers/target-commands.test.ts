@@ -139,26 +139,26 @@ describe('interchange target', () => {
 
   test('what is called wrongly ends with 2 and says what to do', async () => {
     const wrong: [string, RegExp, string?][] = [
-      ['create --name a --base http://fhir.example.org --auth none', /TLS is needed/],
+      ['create --name a --base http://fhir.example.org --auth none', /Use an https address/],
       ['create --name a --base https://169.254.169.254/fhir --auth none', /link-local/],
       ['create --name a --base ftp://fhir.example.org --auth none', /https URL/],
-      ['create --name a --base https://u:p@fhir.example.org --auth none', /no user, password/],
+      ['create --name a --base https://u:p@fhir.example.org --auth none', /not contain a user, a password/],
       ['create --name a --base https://fhir.example.org/?x=1 --auth none', /no query/],
       ['create --name a --base https://fhir.example.org --auth digest', /--auth must be one of/],
       ['create --name a --base https://fhir.example.org --auth bearer', /needs --secret-stdin/],
       [
         'create --name a --base https://fhir.example.org --auth none --secret-stdin',
-        /--secret-stdin goes with/,
+        /--secret-stdin has no use with --auth none/,
         'x',
       ],
       [
         'create --name a --base https://fhir.example.org --auth api-key --secret-stdin',
-        /--header goes with/,
+        /Give --header with --auth api-key/,
         'x',
       ],
       [
         'create --name a --base https://fhir.example.org --auth basic --secret-stdin',
-        /--user goes with/,
+        /Give --user with --auth basic/,
         'x',
       ],
       [
@@ -186,10 +186,10 @@ describe('interchange target', () => {
   test('a name that is taken and an unknown organisation end with 1', async () => {
     await json('create --name taken --base https://fhir.example.org --auth none');
     const twice = await run('create --name taken --base https://fhir.example.org --auth none');
-    assert.deepEqual([twice.code, /There is a target taken already/.test(twice.stderr)], [1, true]);
+    assert.deepEqual([twice.code, /A target named taken exists already/.test(twice.stderr)], [1, true]);
     await json('create --name other --base https://fhir.example.org --auth none');
     const renamed = await run('update --name other --rename taken');
-    assert.deepEqual([renamed.code, /There is a target taken already/.test(renamed.stderr)], [1, true]);
+    assert.deepEqual([renamed.code, /A target named taken exists already/.test(renamed.stderr)], [1, true]);
     const create = 'create --name a --base https://fhir.example.org --auth none --organisation';
     const nobody = await run(`${create} ${randomUUID()}`);
     assert.deepEqual([nobody.code, /There is no organisation/.test(nobody.stderr)], [1, true]);
@@ -261,7 +261,7 @@ describe('interchange target', () => {
     assert.equal(check.fhirVersion, '4.0.1');
     assert.match(
       check.faults.join('\n'),
-      /Observation, .*: it declares that it takes no ids of ours \(updateCreate: false\)\. Use --id-policy server\./,
+      /Observation, .*: the server declares that it does not accept our ids \(updateCreate: false\)\. Use --id-policy server\./,
     );
     await json('update --name checked --id-policy server');
     const warned = await run('test --name checked --json');
@@ -275,7 +275,7 @@ describe('interchange target', () => {
     const dead = await run('test --name dead --json');
     assert.deepEqual(
       [dead.code, JSON.parse(dead.stdout).faults],
-      [1, ['It does not answer (ECONNREFUSED).']],
+      [1, ['The server does not answer (ECONNREFUSED). Check the base address and the network.']],
     );
   });
 });

@@ -36,7 +36,10 @@ export function namedCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .requiredOption('--name <name>', 'name of the target')
-    .option('--organisation <id>', 'organisation it belongs to (default: it serves all of them)');
+    .option(
+      '--organisation <id>',
+      'organisation that the target belongs to (default: all organisations use it)',
+    );
 }
 
 /** Add the options of settings to a command. One that creates has defaults for those that are not given. */
@@ -44,22 +47,30 @@ export function withSettingOptions(command: Command, { creating }: { creating: b
   const defaultsTo = (value: string | number) => (creating ? ` (default: ${value})` : '');
   const { idPolicy, referencePolicy, contentType, timeoutMs, maxInFlight } = DEFAULT_SETTINGS;
   return command
-    .option('--header <name>', 'header of an API key, such as x-api-key')
-    .option('--user <user>', 'user of basic authentication')
+    .option('--header <name>', 'header that carries the API key, such as x-api-key')
+    .option('--user <user>', 'user name for basic authentication')
     .option('--secret-stdin', 'read the token, password or key from standard input')
     .option(
       '--id-policy <policy>',
-      `client: resources keep our ids; server: the target gives them ids${defaultsTo(idPolicy)}`,
+      `client: resources keep our ids; server: the target assigns ids${defaultsTo(idPolicy)}`,
     )
     .option(
       '--references <policy>',
-      `literal, logical or send: how patients and other records are referred to${defaultsTo(referencePolicy)}`,
+      `how to refer to patients and other records: literal, logical or send${defaultsTo(referencePolicy)}`,
     )
     .option('--allow-local-codes', 'publish codes that no terminology map covers')
     .option('--content-type <type>', `application/json or application/fhir+json${defaultsTo(contentType)}`)
-    .option('--timeout-ms <ms>', `time for one request, in milliseconds${defaultsTo(timeoutMs)}`, wholeNumber)
-    .option('--max-in-flight <n>', `requests at once, of one process${defaultsTo(maxInFlight)}`, wholeNumber)
-    .option('--default', 'publish here when a call names no target');
+    .option(
+      '--timeout-ms <ms>',
+      `how long to wait for the answer to a request, in milliseconds${defaultsTo(timeoutMs)}`,
+      wholeNumber,
+    )
+    .option(
+      '--max-in-flight <n>',
+      `requests that one process sends at the same time${defaultsTo(maxInFlight)}`,
+      wholeNumber,
+    )
+    .option('--default', 'use this target when a call names none');
 }
 
 export function nameOf({ name, organisation }: NameOptions): FhirServerName {
@@ -142,6 +153,6 @@ function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], u
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
   return Number(text);
 }

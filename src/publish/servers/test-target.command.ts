@@ -19,8 +19,11 @@ Examples:
   npx interchange target test --name national --probe`;
 
 export function testTargetCommand(environment: CommandEnvironment): Command {
-  return namedCommand('test', 'read /metadata of a target and say what that means for its policies')
-    .option('--probe', 'also write, read and remove an Observation of no patient, entered in error')
+  return namedCommand('test', 'check from /metadata of a target whether publishing can work')
+    .option(
+      '--probe',
+      'also write, read and remove a test Observation, without a patient and marked as entered in error',
+    )
     .addHelpText('after', HELP)
     .action(async (options: NameOptions & { probe?: true }) => {
       const { server, secret } = await environment.withSession(async ({ db, keys }) => {

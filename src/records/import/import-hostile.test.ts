@@ -49,7 +49,7 @@ test('a body that unpacks to a thousand times its size is refused [IN-28]', asyn
   const answer = await send(bomb);
   assert.deepEqual(answer.json, {
     statusCode: 400,
-    message: 'The body unpacks to more than 200 times its size, the limit.',
+    message: 'The body unpacks to more than the limit of 200 times its size.',
     error: 'Bad Request',
   });
 });
@@ -65,7 +65,7 @@ test('broken lines end the reading after a thousand of them', async () => {
   );
   assert.deepEqual(
     reasons.map(({ reason }) => reason),
-    ['The line is not valid JSON', 'The lines after this one were not read: 1000 lines are no FHIR'],
+    ['The line is not valid JSON', 'The lines after this one were not read, because 1000 lines are not FHIR'],
   );
 });
 
@@ -149,7 +149,7 @@ test('uploads that one organisation leaves lying in files keep no other organisa
       } as never,
     );
   const resource = `{"resourceType":"Basic","x":"${'x'.repeat(900)}"}`;
-  const isFull = { statusCode: 503, message: /no room/ };
+  const isFull = { statusCode: 503, message: /no disk space/ };
   const lying: { body: Readable; answer: Promise<unknown> }[] = [];
   for (let count = 0; count < 100; count += 1) {
     const body = new Readable({ read: () => undefined });

@@ -165,8 +165,8 @@ test('a body that is no FHIR at all is 400', async () => {
   for (const [body, message] of [
     ['', 'The body is empty.'],
     ['notes', 'The body is not valid JSON.'],
-    ['<Bundle/>', 'The body is XML or HTML; FHIR is taken as JSON.'],
-    ['{"a":1}', 'The body is JSON and not FHIR: resourceType is missing or names no FHIR resource.'],
+    ['<Bundle/>', 'The body is XML or HTML. Send FHIR as JSON.'],
+    ['{"a":1}', 'The body is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
     [gzipSync('{}').subarray(0, 12), 'The body is broken gzip.'],
     [Buffer.from([0x7b, 0xff, 0x7d]), 'The body is not valid UTF-8.'],
   ] as const) {

@@ -65,7 +65,10 @@ const BODY_CONTENTS = {
   'application/json': FhirBody,
   'application/fhir+ndjson': Type.String({ description: 'One resource or Bundle on each line.' }),
   'application/x-ndjson': Type.String(),
-  'application/gzip': Type.String({ format: 'binary', description: 'Any of the others, compressed.' }),
+  'application/gzip': Type.String({
+    format: 'binary',
+    description: 'Any of the other media types, compressed with gzip.',
+  }),
   'application/x-gzip': Type.String({ format: 'binary' }),
 };
 
@@ -74,42 +77,46 @@ const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(
 const Elements = (description: string) =>
   Type.Array(
     Type.Object({
-      element: Type.String({ description: 'For example Patient.extension.' }),
+      element: Type.String({ description: 'Name of the element, such as Patient.extension.' }),
       count: Type.Integer(),
-      file: Type.String({ description: 'Where it was met first.' }),
-      entry: Type.Integer({ description: 'Number of the Bundle entry or NDJSON line there, from 1.' }),
+      file: Type.String({ description: 'Where it was found first.' }),
+      entry: Type.Integer({ description: 'Number of the Bundle entry or NDJSON line, counted from 1.' }),
     }),
     { description },
   );
 
 const ReportSchema = Type.Object(
   {
-    dryRun: Type.Optional(Type.Literal(true, { description: 'In a dry run only: nothing was kept.' })),
+    dryRun: Type.Optional(
+      Type.Literal(true, { description: 'Present in a dry run only: nothing was kept.' }),
+    ),
     files: Type.Integer({ description: 'Always 1: the body.' }),
     bundles: Type.Integer({ description: 'Bundles taken.' }),
-    resources: Counts('Resources taken, by type; those that were there already are among them.'),
-    notTaken: Counts('Resources of types that are not taken, by type.'),
+    resources: Counts(
+      'Number of imported resources by type. It includes resources that were stored already.',
+    ),
+    notTaken: Counts('Number of resources by type, of types that the service does not import.'),
     rejected: Type.Array(
       Type.Object({
         file: Type.String(),
         entry: Type.Union([Type.Integer(), Type.Null()], {
-          description: 'Number of the Bundle entry or NDJSON line, from 1; null for the whole body.',
+          description: 'Number of the Bundle entry or NDJSON line, counted from 1. null: the whole body.',
         }),
         resourceType: Type.Optional(Type.String()),
-        reason: Type.String({ description: 'What is wrong; never clinical values.' }),
+        reason: Type.String({ description: 'What is wrong, without clinical values.' }),
       }),
-      { description: 'What was rejected and why; the first 10,000.' },
+      { description: 'What was rejected, and why. At most the first 10,000.' },
     ),
     rejectedCount: Type.Integer(),
-    unchanged: Counts('Of `resources`: those that changed nothing, by type.'),
+    unchanged: Counts('Number of the `resources` that changed nothing, by type.'),
     older: Type.Array(
       Type.Object({ file: Type.String(), entry: Type.Integer(), resourceType: Type.String() }),
       { description: 'Not taken, because a newer version of the same record is there; the first 10,000.' },
     ),
     olderCount: Type.Integer(),
-    notKept: Elements('What resources carried that there is no place for, by element, most frequent first.'),
+    notKept: Elements('Elements that the service does not keep, most frequent first.'),
     unresolved: Elements(
-      'References to what is not there, kept as their display; by element, most frequent first.',
+      'Elements with references to records that were not found, most frequent first. Only the display of such a reference is kept.',
     ),
   },
   {
@@ -141,11 +148,15 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         operationId: 'importRecords',
         summary: 'Import FHIR R4 records',
         description:
-          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON; plain or gzip. A Bundle is taken whole or not at all; each NDJSON line stands for itself. What is rejected is listed with its entry number and reason, and the answer is 200 all the same. Sending the same body again changes nothing.',
+          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON, plain or gzip. A Bundle is imported completely or not at all. Each NDJSON line is imported by itself. The answer is 200 also if something was rejected; it lists the entry number and the reason. Sending the same body again changes nothing.',
         tag: 'Records',
       },
       query: Type.Object({
-        dryRun: Type.Optional(Type.Boolean({ description: 'Check and count everything, keep nothing.' })),
+        dryRun: Type.Optional(
+          Type.Boolean({
+            description: 'If true, the service checks and counts everything, and keeps nothing.',
+          }),
+        ),
       }),
       body: Type.Unsafe<IncomingMessage>({}),
       bodyMode: 'stream',
@@ -161,8 +172,8 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         ],
       },
       responses: {
-        200: { description: 'What was taken and what was not.', schema: ReportSchema },
-        408: { description: 'The upload stopped, or came too slowly. Nothing was kept.' },
+        200: { description: 'What was imported and what was not.', schema: ReportSchema },
+        408: { description: 'The upload stopped, or arrived too slowly. Nothing was kept.' },
       },
       handle: async ({ query: { dryRun = false }, body }, context) => {
         requireMediaType(context);
@@ -195,14 +206,11 @@ type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
     throw unavailable(
-      'Another import of this organisation is running. Send this one again when it has ended.',
+      'Another import is running for this organisation. Try again when it has ended.',
       RETRY_AFTER_SECONDS,
     );
   if (active.size >= CONCURRENT)
-    throw unavailable(
-      `${CONCURRENT} other imports are running. Send this one again later.`,
-      RETRY_AFTER_SECONDS,
-    );
+    throw unavailable(`${CONCURRENT} other imports are running. Try again in a minute.`, RETRY_AFTER_SECONDS);
 }
 
 /** Returns what gives the place back. */
@@ -293,7 +301,7 @@ async function spoolBody(
     if (overflowed) throw bodyTooLarge(maxBytes);
     if (error instanceof NoSpaceError)
       throw unavailable(
-        'There is no room for this body at the moment. Send it again later.',
+        'The service has no disk space for this body at the moment. Send it again later.',
         RETRY_AFTER_SECONDS,
       );
     if (error instanceof SourceError) throw badRequest(`The body ${error.message}.`, 'not_fhir');
@@ -323,14 +331,14 @@ function requireMediaType({ headers }: FacilityContext): void {
     throw new HttpError(
       415,
       'media_type',
-      `This content type is not taken here. Send ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
+      `This call does not accept that content type. Send ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
     );
   const encoding = mediaType(headers['content-encoding']);
   if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding))
     throw new HttpError(
       415,
       'content_encoding',
-      'This content encoding is not taken here. Send gzip or none.',
+      'This call does not accept that content encoding. Send gzip or none.',
     );
 }
 

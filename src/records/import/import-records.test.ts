@@ -82,7 +82,7 @@ describe('what is taken', () => {
     for (const type of ['document', 'message', 'history', 'batch-response', undefined]) {
       const { rejected, bundles } = await t.run([{ ...bundle([patient()]), type }]);
       assert.equal(bundles, 0);
-      assert.match(rejected[0]?.reason ?? '', /type is none of transaction, batch, collection, searchset/);
+      assert.match(rejected[0]?.reason ?? '', /type is not one of transaction, batch, collection, searchset/);
     }
   });
 
@@ -232,7 +232,7 @@ describe('references', () => {
     const reasonFor = async (subject: unknown) =>
       (await t.run([encounter('', { subject })])).rejected[0]?.reason ?? '';
     assert.equal(await reasonFor(undefined), 'Encounter.subject is missing');
-    assert.match(await reasonFor({ display: 'Somebody' }), /names no Patient: it has neither a reference/);
+    assert.match(await reasonFor({ display: 'Somebody' }), /names no Patient: it has no reference/);
     assert.match(
       await reasonFor({ reference: 'Group/1' }),
       /^Encounter.subject does not refer to a Patient$/,
@@ -270,14 +270,14 @@ describe('references', () => {
       assert.equal(document.rejected[0]?.entry, 2);
       return document.rejected[0]?.reason ?? '';
     };
-    assert.match(await reasonFor(`Practitioner?identifier=${LICENCE}|nobody`), /that no record matches/);
+    assert.match(await reasonFor(`Practitioner?identifier=${LICENCE}|nobody`), /no record matches it/);
     assert.match(
       await reasonFor(`Practitioner?identifier=${LICENCE}|${shared.value}`),
-      /that several records match/,
+      /several records match it/,
     );
     assert.match(
       await reasonFor('Practitioner?name=Brook'),
-      /not of the form Type\?identifier=system\|value/,
+      /not have the form Type\?identifier=system\|value/,
     );
   });
 });
@@ -334,9 +334,12 @@ describe('conditional creates', () => {
     const several = await t.run([bundle([conditionalCreate(practitioner({ identifier }))])]);
     assert.match(several.rejected[0]?.reason ?? '', /Several records match the condition/);
     const other = await t.run([bundle([conditionalCreate(practitioner(), 'name=Brook')])]);
-    assert.match(other.rejected[0]?.reason ?? '', /ifNoneExist .* not of the form identifier=system\|value/);
+    assert.match(
+      other.rejected[0]?.reason ?? '',
+      /ifNoneExist .* not have the form identifier=system\|value/,
+    );
     const removal = { resource: practitioner(), request: { method: 'DELETE', url: 'Practitioner/1' } };
-    assert.match((await t.run([bundle([removal])])).rejected[0]?.reason ?? '', /neither POST nor PUT/);
+    assert.match((await t.run([bundle([removal])])).rejected[0]?.reason ?? '', /must be POST or PUT/);
   });
 
   test('a conditional update changes the record that matches [IN-11]', async () => {
@@ -383,7 +386,7 @@ describe('rejections', () => {
       document.rejected.map(({ entry, reason }) => [entry, reason]),
       [
         [1, 'Patient.gender is not one of male, female, other, unknown'],
-        [3, 'Patient.birthDate is not a FHIR date, or no such day exists'],
+        [3, 'Patient.birthDate is not a FHIR date, or that day does not exist'],
       ],
     );
   });
@@ -396,14 +399,14 @@ describe('rejections', () => {
     };
     assert.deepEqual(await reasonFor(' \n'), [null, 'is empty']);
     assert.deepEqual(await reasonFor('notes'), [null, 'is not valid JSON']);
-    assert.deepEqual(await reasonFor('<Patient/>'), [null, 'is XML or HTML; FHIR is taken as JSON']);
+    assert.deepEqual(await reasonFor('<Patient/>'), [null, 'is XML or HTML. Send FHIR as JSON']);
     assert.deepEqual(await reasonFor('[{"resourceType":"Patient"}]'), [
       null,
-      'is a JSON list; a Bundle, one resource, or NDJSON with a resource on each line is taken',
+      'is a JSON list. Send a Bundle, one resource, or NDJSON with a resource on each line',
     ]);
     assert.deepEqual(await reasonFor('{"id":"1"}'), [
       null,
-      'is JSON and not FHIR: resourceType is missing or names no FHIR resource',
+      'is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type',
     ]);
     assert.deepEqual(await reasonFor(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), [
       null,
@@ -413,7 +416,7 @@ describe('rejections', () => {
       await reasonFor(
         '{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient"}},{"resource":',
       ),
-      [2, 'ends within its entries'],
+      [2, 'ends in the middle of its entries'],
     );
     assert.deepEqual(await reasonFor('{"resourceType":"Bundle","type":"batch","entry":[{}]}'), [
       1,
@@ -539,7 +542,7 @@ describe('limits', () => {
       deps: { limits },
     });
     assert.deepEqual(resources, {});
-    assert.deepEqual(rejected[0]?.reason, 'has more than 3 entries, the limit. Split it.');
+    assert.deepEqual(rejected[0]?.reason, 'has more than the limit of 3 entries. Split it.');
   });
 
   test('a Bundle with more names than are held in mind is refused whole', async () => {
@@ -549,7 +552,7 @@ describe('limits', () => {
       deps: { limits },
     });
     assert.deepEqual(resources, {});
-    assert.match(rejected[0]?.reason ?? '', /^has more ids, addresses and identifiers than fit into/);
+    assert.match(rejected[0]?.reason ?? '', /^has too many ids, addresses and identifiers/);
   });
 
   test('lines past the limit are not read; those before it are taken', async () => {
@@ -557,7 +560,7 @@ describe('limits', () => {
     const document = await t.run([lines([patient(), patient(), patient()])], { deps: { limits } });
     assert.deepEqual(
       document.rejected.map(({ entry, reason }) => [entry, reason]),
-      [[3, 'is past 2 lines, the limit. Split the file.']],
+      [[3, 'is after the limit of 2 lines. Split the file.']],
     );
     assert.deepEqual(document.resources, { Patient: 2 });
   });
@@ -607,8 +610,8 @@ describe('what an index cannot hold', () => {
     assert.deepEqual(
       rejected.map(({ reason }) => reason),
       [
-        'Patient.identifier.value is longer than 900 bytes, the limit',
-        'Organization.identifier.system is longer than 1024 bytes, the limit',
+        'Patient.identifier.value is longer than the limit of 900 bytes',
+        'Organization.identifier.system is longer than the limit of 1024 bytes',
         'Practitioner.name.family is too long',
       ],
     );
@@ -637,7 +640,7 @@ describe('unexpected failures', () => {
       {
         file: '1.json',
         entry: null,
-        reason: 'broke off with an unexpected failure (XX000); what was taken by then is counted',
+        reason: 'stopped with an unexpected failure (XX000). What was imported before is counted',
       },
     ]);
   });
@@ -649,8 +652,11 @@ describe('unexpected failures', () => {
       assert.deepEqual(
         document.rejected.map(({ file, reason }) => [file, reason]),
         [
-          ['1.json', `broke off with an unexpected failure (${code}); what was taken by then is counted`],
-          ['2.json', 'was not imported: the database cannot be reached, or takes no writes'],
+          ['1.json', `stopped with an unexpected failure (${code}). What was imported before is counted`],
+          [
+            '2.json',
+            'was not imported, because the database cannot be reached or is read-only. Import it again later',
+          ],
         ],
       );
     });

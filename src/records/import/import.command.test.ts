@@ -106,8 +106,8 @@ test('nothing to import is no success: it says what is there instead [IN-31]', a
     `files      0, and 2 others that are neither JSON nor gzip
 bundles    0
 rejected   2
-  ${empty}: the folder holds no file
-  ${others}: the folder holds no file that begins like JSON or gzip, only 2 others
+  ${empty}: the folder has no file
+  ${others}: the folder has no file that begins like JSON or gzip, only 2 others
 `,
   );
   const json = await run([...where, others, '--json']);
@@ -168,11 +168,11 @@ test('unknown organisations and facilities say so; wrong calls exit 2 with the f
   const id = randomUUID();
   assert.deepEqual(await call('--organisation', id, '--facility', facilityId, DEMO), [
     1,
-    `error: There is no organisation ${id}. List them with: npx interchange organisation list`,
+    `error: There is no organisation ${id}. List organisations with: npx interchange organisation list`,
   ]);
   assert.deepEqual(await call('--organisation', organisation, '--facility', 'x', DEMO), [
     1,
-    `error: Organisation ${organisation} has no facility x. List them with: npx interchange facility list --organisation ${organisation}`,
+    `error: Organisation ${organisation} has no facility x. List its facilities with: npx interchange facility list --organisation ${organisation}`,
   ]);
   assert.deepEqual(await call(...where, DEMO, '--workers', '0'), [
     2,

@@ -47,12 +47,12 @@ export interface ImportCommandOptions {
 
 export function importCommand(environment: CommandEnvironment, parts: ImportCommandOptions): Command {
   return new Command('import')
-    .description('take FHIR R4 records into the internal model of one facility')
+    .description('import FHIR R4 records into one facility')
     .argument('<path...>', 'files, folders, or - for standard input')
     .requiredOption('--organisation <id>', 'organisation')
     .requiredOption('--facility <id>', 'facility that the records belong to')
-    .option('--workers <n>', 'files that are imported at the same time', workerCount, 1)
-    .option('--dry-run', 'check and count everything, keep nothing')
+    .option('--workers <n>', 'number of files that are imported at the same time', workerCount, 1)
+    .option('--dry-run', 'check and count everything, and keep nothing')
     .addHelpText('after', HELP)
     .action(async (paths: string[], options: Options) => {
       const document = await environment.withSession(async (session) => {
@@ -138,13 +138,13 @@ async function withConnections<T>(
 async function requireFacility(db: Pool, { organisation, facility }: Options): Promise<FacilityScope> {
   if (!isUuid(organisation) || (await findOrganisation(db, organisation)) === undefined)
     throw new CommandError(
-      `There is no organisation ${organisation}. List them with: npx interchange organisation list`,
+      `There is no organisation ${organisation}. List organisations with: npx interchange organisation list`,
     );
   const scope = { organisationId: organisation.toLowerCase() };
   const [found] = isUuid(facility) ? await listFacilities(db, scope, facility) : [];
   if (found === undefined)
     throw new CommandError(
-      `Organisation ${organisation} has no facility ${facility}. List them with: npx interchange facility list --organisation ${organisation}`,
+      `Organisation ${organisation} has no facility ${facility}. List its facilities with: npx interchange facility list --organisation ${organisation}`,
     );
   return { ...scope, facilityId: found.id, timeZone: found.timeZone };
 }

@@ -106,8 +106,7 @@ describe('a slow upload', () => {
     assert.equal(status, 408);
     assert.deepEqual(json, {
       statusCode: 408,
-      message:
-        'The import was given up: nothing of its body arrived for 1 second. Nothing was kept. Send it again.',
+      message: 'The import was stopped: no data arrived for 1 second. Nothing was kept. Send it again.',
       error: 'Request Timeout',
     });
     const { rows } = await t.database.pool.query('select id from patient where id = $1', [someone.id]);
@@ -140,7 +139,7 @@ describe('the pace of a body', () => {
     const pace = { idleMs: 60_000, windowMs: 100, minWindowBytes: 1_000 };
     await assert.rejects(all(pacedBy(trickle(5), pace)), {
       statusCode: 408,
-      message: /^The import was given up: less than 1000 bytes of its body arrived in/,
+      message: /^The import was stopped: fewer than 1000 bytes arrived in/,
     });
   });
 
@@ -174,7 +173,7 @@ test('one import of an organisation works at a time; which is decided once a bod
     await socketOf(upload);
     const working = send(lines([{ resourceType: 'Organization', name: 'Hill Clinic' }]));
     await waitForLock(t.database.pool, { relation: 'provider_organisation' });
-    const message = 'Another import of this organisation is running. Send this one again when it has ended.';
+    const message = 'Another import is running for this organisation. Try again when it has ended.';
     upload.call.end('"Patient"}');
     for (const { status, json } of [await send(lines([patient()])), await upload.answer])
       assert.deepEqual([status, json.message], [503, message]);

@@ -23,15 +23,15 @@ interface Options extends PasswordFlags {
 
 export function createAccountCommand(environment: CommandEnvironment): Command {
   const command = new Command('create')
-    .description('make an account; prints its user id and, once, its password')
-    .requiredOption('--organisation <id>', 'organisation it belongs to')
+    .description('create an account; prints its user id and its password, which is never shown again')
+    .requiredOption('--organisation <id>', 'organisation of the account')
     .requiredOption(
       '--facility <ids>',
-      'facilities it may use, separated by commas; the first is its default',
+      'facilities that the account may use, separated by commas; the first is its default',
       splitList,
     )
     .requiredOption('--email <email>', 'address it is found by')
-    .requiredOption('--role <name>', 'role that says what it may do')
+    .requiredOption('--role <name>', 'role that says what the account may do')
     .option('--type <type>', 'EHR for a system, STAFF for a person', 'EHR');
   return withPasswordOptions(command)
     .addHelpText(

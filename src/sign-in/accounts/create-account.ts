@@ -49,7 +49,9 @@ export async function createAccount(
   const userId = randomUUID();
   return transaction(db, async (client) => {
     if (!(await insertDirectoryEntry(client, { userId, email, organisationId })))
-      throw new CommandError(`An account with the email ${email} exists already.`);
+      throw new CommandError(
+        `An account with the email ${email} exists already. Use another address, or see: npx interchange account list`,
+      );
     await insertAccount(client, input, {
       id: userId,
       userType: input.userType,
@@ -78,7 +80,7 @@ function checkedEmail(text: string): string {
 
 async function checkedFacilities(db: Pool, { organisationId, facilityIds }: AccountInput): Promise<string[]> {
   if (facilityIds.length === 0)
-    throw new UsageError('--facility names none. Give one id, or several with commas.');
+    throw new UsageError('--facility is empty. Give one id, or several separated by commas.');
   const unique = [...new Set(facilityIds.map((id) => id.toLowerCase()))];
   for (const id of unique) await requireFacility(db, organisationId, id);
   return unique;

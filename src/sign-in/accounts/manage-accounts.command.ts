@@ -15,7 +15,7 @@ import {
 
 export function disableAccountCommand(environment: CommandEnvironment): Command {
   return new Command('disable')
-    .description('end the sessions of an account and refuse its sign-ins, on every node at once')
+    .description('end the sessions of an account and refuse its sign-ins, at once and in every process')
     .requiredOption('--email <email>', 'address of the account')
     .addHelpText('after', '\nExample:\n  npx interchange account disable --email ris@example.org')
     .action(async ({ email }: { email: string }) => {
@@ -39,7 +39,7 @@ export function enableAccountCommand(environment: CommandEnvironment): Command {
 
 export function resetPasswordCommand(environment: CommandEnvironment): Command {
   const command = new Command('reset-password')
-    .description('give an account a new password; its sessions, setup links and locks are gone')
+    .description('give an account a new password; this ends its sessions, setup links and locks')
     .requiredOption('--email <email>', 'address of the account');
   return withPasswordOptions(command)
     .addHelpText('after', '\nExample:\n  npx interchange account reset-password --email ris@example.org')
@@ -65,7 +65,9 @@ export function listAccountsCommand(environment: CommandEnvironment): Command {
         return listAccounts(db, { organisationId: organisation });
       });
       const text =
-        items.length === 0 ? 'This organisation has no account yet.' : items.map(accountLine).join('\n');
+        items.length === 0
+          ? 'This organisation has no account yet. Create one with: npx interchange account create'
+          : items.map(accountLine).join('\n');
       environment.print({ items }, text);
     });
 }

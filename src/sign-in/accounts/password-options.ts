@@ -23,8 +23,11 @@ export function withPasswordOptions(command: Command): Command {
       '--password-stdin',
       'read the password from standard input (default: generate one and show it once)',
     )
-    .option('--setup-link', 'set none; print a link that sets it, good once for 72 hours')
-    .option('--must-change-password', 'ask for a new password before the account can be used');
+    .option(
+      '--setup-link',
+      'set no password; print a link with which the person sets it, once, within 72 hours',
+    )
+    .option('--must-change-password', 'the account must change its password before it can be used');
 }
 
 export async function passwordSource(options: PasswordFlags, stdin: Readable): Promise<PasswordSource> {
@@ -42,8 +45,8 @@ export function manageAccountDeps({ db, publicBaseUrl, keys }: CommandSession): 
 
 export function accountText({ userId, email, password, setupLink }: CreatedAccount): string {
   const lines = [`User id   ${userId}`, `Email     ${email}`];
-  if (password !== undefined) lines.push(`Password  ${password}   (shown this once)`);
-  if (setupLink !== undefined) lines.push(`Set-up    ${setupLink}   (shown this once, good for 72 hours)`);
+  if (password !== undefined) lines.push(`Password  ${password}   (shown only once)`);
+  if (setupLink !== undefined) lines.push(`Set-up    ${setupLink}   (shown only once, valid for 72 hours)`);
   return lines.join('\n');
 }
 
@@ -54,7 +57,8 @@ async function readPassword(stdin: Readable): Promise<string> {
   for await (const chunk of stdin) {
     chunks.push(Buffer.from(chunk));
     sizeBytes += chunks.at(-1)?.length ?? 0;
-    if (sizeBytes > MAX_BYTES) throw new UsageError('The password on standard input is too long.');
+    if (sizeBytes > MAX_BYTES)
+      throw new UsageError('The password on standard input is too long. Give one line.');
   }
   const password = Buffer.concat(chunks)
     .toString('utf8')

@@ -12,11 +12,11 @@ export function unlockAccountCommand(
   environment: Pick<CommandEnvironment, 'withSession' | 'print' | 'stderr'>,
 ): Command {
   return new Command('unlock')
-    .description('lift the locks that failed sign-ins brought upon an account; sessions and password stay')
+    .description('remove the locks that failed sign-ins caused; sessions and password stay')
     .requiredOption('--email <email>', 'address of the account')
     .option(
       '--network <address>',
-      'address that the account signs in from, or its range (IPv4 /24, IPv6 /64, or narrower): failures elsewhere no longer lock it there',
+      'address that the account signs in from, or its range (IPv4 /24, IPv6 /64, or narrower); failures from other addresses then no longer lock the account there',
     )
     .addHelpText(
       'after',
@@ -36,15 +36,17 @@ export function unlockAccountCommand(
 }
 
 function textOf({ email, network }: { email: string; network?: string }): string {
-  const lifted = `The locks of ${email} are lifted.`;
-  return network === undefined ? lifted : `${lifted} Failures elsewhere no longer lock it for ${network}.`;
+  const lifted = `The locks of ${email} are removed.`;
+  return network === undefined
+    ? lifted
+    : `${lifted} Failures from other addresses no longer lock it for ${network}.`;
 }
 
 function checkedNetwork(text: string | undefined): string | undefined {
   const network = text === undefined ? undefined : networkOfRange(text);
   if (text !== undefined && network === undefined)
     throw new UsageError(
-      '--network must be an address, or a range of it: IPv4 /24 or narrower, IPv6 /64 or narrower. For a wider range, name each network in a call of its own. Example: --network 192.0.2.0/24',
+      '--network must be an address, or a range of it: IPv4 /24 or narrower, IPv6 /64 or narrower. For a wider range, run the command once for each network. Example: --network 192.0.2.0/24',
     );
   return network;
 }

@@ -18,7 +18,7 @@ export function changePasswordRoute(deps: ProofDeps): Route<Access> {
       operationId: 'changePassword',
       summary: 'Change a password',
       description:
-        'Proves the identity as login does, with the same lock. Every session of the account ends.',
+        'The call checks the old password as a sign-in does, with the same lock. It ends every session of the account.',
       tag: 'Sign-in',
     },
     body: ChangePasswordBody,

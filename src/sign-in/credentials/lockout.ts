@@ -153,7 +153,7 @@ function tooMany(retryAfterSeconds: number): HttpError {
   return new HttpError(
     429,
     'sign_in_locked',
-    'Too many failed sign-ins. Wait before signing in again; retry-after says how many seconds.',
+    'Too many failed sign-ins. Wait for the seconds in the header retry-after, then sign in again.',
     { headers: { 'retry-after': String(retryAfterSeconds) } },
   );
 }

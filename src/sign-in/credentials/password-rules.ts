@@ -17,7 +17,7 @@ export async function passwordFault(password: string, email: string): Promise<st
     return `The password must have at most ${PASSWORD_MAX_LENGTH} characters.`;
   if (isEmail(folded, email.toLowerCase())) return 'The password must not be the email address.';
   if (isPattern(folded) || (await isCommon(folded)))
-    return 'The password is among the most common ones. Choose another, several words for example.';
+    return 'The password is one of the most common ones. Choose another, for example several words.';
   return undefined;
 }
 

@@ -61,7 +61,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
 
 function overloaded() {
   return unavailable(
-    'Too many sign-ins are under way. Try again shortly.',
+    'Too many sign-ins are running. Try again shortly.',
     RETRY_AFTER_SECONDS,
     'sign_in_overloaded',
   );

@@ -6,7 +6,11 @@ import { signInFailures } from '../sign-in-responses.ts';
 import { type SetUpPasswordDeps, setUpPassword } from './set-up-password.ts';
 
 const SetUpPasswordBody = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 256, description: 'what follows #token= in the link' }),
+  token: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'The part of the setup link after `#token=`.',
+  }),
   newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
 });
 
@@ -15,15 +19,18 @@ export function setUpPasswordRoute(deps: SetUpPasswordDeps): Route<Access> {
     docs: {
       operationId: 'setUpPassword',
       summary: 'Set a first password',
-      description: 'A link works once, for 72 hours.',
+      description: 'A setup link works once, within 72 hours.',
       tag: 'Sign-in',
     },
     body: SetUpPasswordBody,
-    bodyExample: { token: 'what follows #token= in the link', newCredential: 'a long new password' },
+    bodyExample: {
+      token: 'The part of the setup link after `#token=`.',
+      newCredential: 'a long new password',
+    },
     responses: {
       204: { description: 'The password is set' },
       400: signInFailures[400],
-      403: { ...signInFailures[403], description: 'The link was used or is too old' },
+      403: { ...signInFailures[403], description: 'The setup link was used or is too old.' },
       503: signInFailures[503],
     },
     handle: async ({ body }, context) => {

@@ -56,5 +56,8 @@ export async function setUpPassword(
 }
 
 function linkRefused() {
-  return forbidden('This setup link was used or is too old. Ask for a new one.', 'setup_link_refused');
+  return forbidden(
+    'This setup link was used or is too old. Ask the operator for a new one.',
+    'setup_link_refused',
+  );
 }

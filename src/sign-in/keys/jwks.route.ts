@@ -24,8 +24,9 @@ export function jwksRoute(deps: { signingKeys: SigningKeys }): Route<Access> {
   return openRoute({
     docs: {
       operationId: 'readSigningKeys',
-      summary: 'Public keys of access tokens',
-      description: 'Ed25519 keys as a JWK set. A key stays until every token that it signed has expired.',
+      summary: 'Read the public keys of access tokens',
+      description:
+        'Ed25519 keys as a JWK set. A key stays in the set until every token that it signed has expired.',
       tag: 'Sign-in',
     },
     responses: { 200: { description: 'The JWK set', schema: Jwks } },

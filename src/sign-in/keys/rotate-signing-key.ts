@@ -66,7 +66,7 @@ export async function openSigningKey(keys: KeyRing, key: StoredSigningKey): Prom
     return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   } catch (error) {
     throw new Error(
-      `The signing key ${key.kid} cannot be opened: it was changed, or sealed under another master key. Run: interchange key rotate --revoke-others`,
+      `The signing key ${key.kid} cannot be opened: somebody changed it, or it is sealed under another master key. Replace it with: interchange key rotate --revoke-others`,
       { cause: error },
     );
   }

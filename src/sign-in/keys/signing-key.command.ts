@@ -6,10 +6,10 @@ import { readSigningKeys } from './signing-key.store.ts';
 
 export function rotateKeyCommand(environment: CommandEnvironment): Command {
   return new Command('rotate')
-    .description('make a new key for access tokens; those signed so far stay good until they expire')
+    .description('create a new key for access tokens; tokens signed so far stay valid until they expire')
     .option(
       '--revoke-others',
-      'refuse every access token signed so far, within 30 seconds: for a key that leaked',
+      'refuse every access token signed so far, within 30 seconds; use it when a key leaked',
     )
     .addHelpText('after', '\nExample:\n  npx interchange key rotate')
     .action(async ({ revokeOthers = false }: { revokeOthers?: boolean }) => {
@@ -38,7 +38,7 @@ export function listKeysCommand(environment: CommandEnvironment): Command {
       );
       environment.print(
         { items },
-        lines.length === 0 ? 'No key yet: the first sign-in makes one.' : lines.join('\n'),
+        lines.length === 0 ? 'There is no key yet. The first sign-in creates one.' : lines.join('\n'),
       );
     });
 }

@@ -1,4 +1,4 @@
-/** Keys that sign access tokens, at rest. */
+/** The keys that sign access tokens, at rest. */
 import type { JWK } from 'jose';
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';

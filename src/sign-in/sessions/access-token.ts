@@ -32,7 +32,7 @@ export interface VerifiedToken {
 export function assertMayIssue(clock: Pick<ClockWatch, 'isOff'>): void {
   if (clock.isOff())
     throw unavailable(
-      'The clock of this node differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
+      'The clock of this process differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
       30,
       'clock',
     );
@@ -95,7 +95,7 @@ export function epochSeconds(date: Date): number {
 /** The one 401 of every token that is no good. */
 export function refused() {
   return unauthorized(
-    'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and retry once; if that fails, sign in again.',
+    'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
     'token_refused',
   );
 }

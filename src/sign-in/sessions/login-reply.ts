@@ -8,7 +8,7 @@ export const LoginResponse = named(
   'LoginResponse',
   Type.Object(
     {
-      accessToken: Type.String({ description: 'JWT, good for about 15 minutes' }),
+      accessToken: Type.String({ description: 'JWT, valid for about 15 minutes' }),
       refreshToken: Type.String({ description: 'exchangeable once' }),
       userType: Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]),
       mustChangePassword: Type.Boolean(),
@@ -17,7 +17,7 @@ export const LoginResponse = named(
       examples: [
         {
           accessToken: 'eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSJ9.…',
-          refreshToken: 'the one to send to /auth/refresh, once',
+          refreshToken: 'The token to send to /auth/refresh, once.',
           userType: 'EHR',
           mustChangePassword: false,
         },

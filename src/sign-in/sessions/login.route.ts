@@ -7,9 +7,17 @@ import { type LoginDeps, login } from './login.ts';
 import { LoginResponse } from './login-reply.ts';
 
 export const LoginBody = Type.Object({
-  identity: Type.String({ minLength: 1, maxLength: 320, description: 'the userId that verify answered' }),
+  identity: Type.String({
+    minLength: 1,
+    maxLength: 320,
+    description: 'The userId that /auth/verify answered.',
+  }),
   credential: Type.String({ minLength: 1, maxLength: 1_024, description: 'the password' }),
-  userType: Type.String({ minLength: 1, maxLength: 32, description: '`EHR`, or `STAFF` for people' }),
+  userType: Type.String({
+    minLength: 1,
+    maxLength: 32,
+    description: '`EHR` for a system, `STAFF` for a person.',
+  }),
 });
 
 export function loginRoute(deps: LoginDeps): Route<Access> {
@@ -18,7 +26,7 @@ export function loginRoute(deps: LoginDeps): Route<Access> {
       operationId: 'login',
       summary: 'Sign in with a password',
       description:
-        'A wrong password, an unknown or disabled account, one without a password yet and a wrong user type answer the same 403. Repeated failures answer 429.',
+        'The answer is the same 403 for a wrong password, an unknown or disabled account, an account without a password, and a wrong user type. Repeated failures are answered 429.',
       tag: 'Sign-in',
     },
     body: LoginBody,

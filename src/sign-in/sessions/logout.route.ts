@@ -11,7 +11,7 @@ export function logoutRoute(deps: { db: Pool; audit: Audit }): Route<Access> {
     docs: {
       operationId: 'logout',
       summary: 'End the session',
-      description: 'Its access and refresh tokens answer 401 from now on, on every node.',
+      description: 'From now on every process answers 401 to its access and refresh tokens.',
       tag: 'Sign-in',
     },
     responses: { 204: { description: 'The session has ended' }, ...tokenRefused },

@@ -14,16 +14,16 @@ export function refreshRoute(deps: RefreshDeps): Route<Access> {
       operationId: 'refresh',
       summary: 'Exchange a refresh token for a new pair',
       description:
-        'Each token is exchanged once. A repeat within 60 seconds answers the same pair; a later one ends the session.',
+        'Use each refresh token once. The same token sent again within 60 seconds gets the same pair; sent later, it ends the session.',
       tag: 'Sign-in',
     },
     body: RefreshBody,
-    bodyExample: { refreshToken: 'the refreshToken of the last answer' },
+    bodyExample: { refreshToken: 'The refreshToken of the last answer.' },
     responses: {
       200: { description: 'The new pair', schema: LoginResponse },
       ...badBody,
       ...tokenRefused,
-      503: { description: 'The clock of the node is off; `retry-after` says how many seconds to wait' },
+      503: { description: 'The clock of the process is wrong. Wait for the seconds in `retry-after`.' },
     },
     handle: async ({ body }, context) => ({ body: await refresh(deps, body.refreshToken, context) }),
   });

@@ -16,7 +16,7 @@ const VerifyBody = Type.Object({
 
 const VerifyResponse = Type.Object(
   {
-    userId: Type.String({ description: 'UUID; stable, may be stored' }),
+    userId: Type.String({ description: 'UUID. It never changes, so you may store it.' }),
     mustChangePassword: Type.Boolean(),
     requiresPasswordSetup: Type.Boolean(),
     userType: UserTypeSchema,
@@ -37,8 +37,8 @@ export function verifyRoute(deps: { db: Queryable; decoyKey: Uint8Array }): Rout
   return openRoute({
     docs: {
       operationId: 'verifyAccount',
-      summary: 'The user id of an email address',
-      description: 'An unknown address answers the same way with an id that no account has.',
+      summary: 'Get the user id of an email address',
+      description: 'For an unknown address the answer looks the same, with an id that no account has.',
       tag: 'Sign-in',
     },
     body: VerifyBody,

@@ -58,7 +58,7 @@ describe('resolveScope', () => {
           message:
             Array.isArray(value) || value.includes(',')
               ? `The header ${name} was sent more than once, or with more than one value. Send it once, with one UUID.`
-              : `The header ${name} must be one UUID. Send the id as it was given to you.`,
+              : `The header ${name} must be a single UUID. Send the id as it was given to you.`,
         });
   });
 

@@ -27,7 +27,7 @@ export function resolveScope(caller: Caller, headers: Headers): FacilityScope {
   const facilityId = uuidHeader(headers, 'x-facility-id') ?? caller.defaultFacilityId;
   if (facilityId === null)
     throw badRequest(
-      'x-facility-id is missing and this account has no default facility. Send the facility id.',
+      'x-facility-id is missing, and this account has no default facility. Send the id of the facility in that header.',
       'facility_missing',
     );
   const grant = organisationId === caller.organisationId ? caller.facilities.get(facilityId) : undefined;
@@ -69,7 +69,7 @@ function isOn(caller: Caller, { facilityId }: FacilityScope, module: Module): bo
 }
 
 function moduleDisabled(module: Module): HttpError {
-  return forbidden(`The module ${module} is not enabled for this facility.`, 'module_disabled');
+  return forbidden(`The module ${module} is off for this facility. Ask the operator.`, 'module_disabled');
 }
 
 function uuidHeader(headers: Headers, name: string): string | undefined {
@@ -83,7 +83,7 @@ function uuidHeader(headers: Headers, name: string): string | undefined {
     );
   if (!isUuid(value))
     throw badRequest(
-      `The header ${name} must be one UUID. Send the id as it was given to you.`,
+      `The header ${name} must be a single UUID. Send the id as it was given to you.`,
       'malformed_header',
     );
   return value.toLowerCase();

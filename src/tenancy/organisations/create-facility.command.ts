@@ -14,12 +14,16 @@ interface Options {
 
 export function createFacilityCommand(environment: CommandEnvironment): Command {
   return new Command('create')
-    .description('make a facility of an organisation; prints its id')
-    .requiredOption('--organisation <id>', 'organisation it belongs to')
+    .description('create a facility of an organisation; prints its id')
+    .requiredOption('--organisation <id>', 'organisation of the facility')
     .requiredOption('--name <name>', 'name, 1 to 200 characters')
-    .option('--id <uuid>', 'id to give it (default: a new one)')
-    .option('--time-zone <zone>', 'IANA zone that dates without a zone are in (default: UTC)')
-    .option('--modules <list>', `modules to switch on, of ${MODULES.join(',')} (default: all)`, splitList)
+    .option('--id <uuid>', 'id of the new facility (default: a random one)')
+    .option('--time-zone <zone>', 'IANA time zone for dates without a zone (default: UTC)')
+    .option(
+      '--modules <list>',
+      `modules that are on, separated by commas: ${MODULES.join(',')} (default: all)`,
+      splitList,
+    )
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange facility create --organisation 7f0c… --name "Ikeja Clinic" --time-zone Africa/Lagos',

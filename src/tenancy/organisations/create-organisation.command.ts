@@ -5,9 +5,9 @@ import { createOrganisation } from './facilities.ts';
 
 export function createOrganisationCommand(environment: CommandEnvironment): Command {
   return new Command('create')
-    .description('make an organisation; prints its id')
+    .description('create an organisation; prints its id')
     .requiredOption('--name <name>', 'name, 1 to 200 characters')
-    .option('--id <uuid>', 'id to give it (default: a new one)')
+    .option('--id <uuid>', 'id of the new organisation (default: a random one)')
     .addHelpText('after', '\nExample:\n  npx interchange organisation create --name "Lagos Hospitals"')
     .action(async (options: { name: string; id?: string }) => {
       const created = await environment.withSession(({ db }) => createOrganisation(db, options));

@@ -22,7 +22,9 @@ export async function createOrganisation(
 ): Promise<{ id: string }> {
   const id = checkedId('--id', input.id ?? randomUUID());
   if (!(await insertOrganisation(db, { id, name: checkedName(input.name) })))
-    throw new CommandError(`An organisation with the id ${id} exists already.`);
+    throw new CommandError(
+      `An organisation with the id ${id} exists already. Give another id, or leave --id out.`,
+    );
   return { id };
 }
 
@@ -40,13 +42,17 @@ export async function createFacility(db: Pool, input: NewFacility): Promise<{ id
   const id = checkedId('--id', input.id ?? randomUUID());
   const timeZone = input.timeZone ?? 'UTC';
   if (!isTimeZone(timeZone))
-    throw new UsageError('--time-zone is not a zone of the IANA database. Example: --time-zone Africa/Lagos');
+    throw new UsageError(
+      '--time-zone must be a name of the IANA time zone database. Example: --time-zone Africa/Lagos',
+    );
   const name = checkedName(input.name);
   const modules = checkedModules(input.modules ?? MODULES);
   await requireOrganisation(db, organisationId);
   await transaction(db, async (client) => {
     if (!(await insertFacility(client, { organisationId }, { id, name, timeZone })))
-      throw new CommandError(`A facility with the id ${id} exists already in this organisation.`);
+      throw new CommandError(
+        `This organisation already has a facility with the id ${id}. Give another id, or leave --id out.`,
+      );
     await replaceModules(client, { organisationId }, { facilityId: id, modules });
     await notifyLive(client, { organisationId });
   });
@@ -72,7 +78,7 @@ export async function requireOrganisation(db: Queryable, organisationId: string)
   checkedId('--organisation', organisationId);
   if ((await findOrganisation(db, organisationId)) === undefined)
     throw new CommandError(
-      `There is no organisation ${organisationId}. List them with: npx interchange organisation list`,
+      `There is no organisation ${organisationId}. List organisations with: npx interchange organisation list`,
     );
 }
 
@@ -87,7 +93,7 @@ export async function requireFacility(
   const [facility] = await listFacilities(db, { organisationId }, facilityId);
   if (facility === undefined)
     throw new CommandError(
-      `There is no facility ${facilityId} in this organisation. List them with: npx interchange facility list --organisation ${organisationId}`,
+      `This organisation has no facility ${facilityId}. List its facilities with: npx interchange facility list --organisation ${organisationId}`,
     );
   return facility;
 }
@@ -99,8 +105,7 @@ function checkedId(option: string, id: string): string {
 
 function checkedModules(modules: readonly string[]): Module[] {
   return modules.map((name) => {
-    if (!isModule(name))
-      throw new UsageError(`Unknown module ${name}. The modules are ${MODULES.join(', ')}.`);
+    if (!isModule(name)) throw new UsageError(`The module ${name} is unknown. Use ${MODULES.join(', ')}.`);
     return name;
   });
 }

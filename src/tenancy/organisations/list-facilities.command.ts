@@ -19,7 +19,9 @@ export function listFacilitiesCommand(environment: CommandEnvironment): Command 
       );
       environment.print(
         { items },
-        lines.length === 0 ? 'This organisation has no facility yet.' : lines.join('\n'),
+        lines.length === 0
+          ? 'This organisation has no facility yet. Create one with: npx interchange facility create'
+          : lines.join('\n'),
       );
     });
 }

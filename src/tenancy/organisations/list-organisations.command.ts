@@ -13,7 +13,7 @@ export function listOrganisationsCommand(environment: CommandEnvironment): Comma
       environment.print(
         { items },
         lines.length === 0
-          ? 'There is no organisation yet. Make one with: npx interchange organisation create --name <name>'
+          ? 'There is no organisation yet. Create one with: npx interchange organisation create --name <name>'
           : lines.join('\n'),
       );
     });

@@ -13,10 +13,14 @@ interface Options {
 
 export function setModulesCommand(environment: CommandEnvironment): Command {
   return new Command('modules')
-    .description('choose the modules that are on for a facility; takes effect with the next call')
+    .description('set the modules that are on for a facility, from the next call on')
     .requiredOption('--organisation <id>', 'organisation')
     .requiredOption('--facility <id>', 'facility')
-    .requiredOption('--modules <list>', `the modules that shall be on, of ${MODULES.join(',')}`, splitList)
+    .requiredOption(
+      '--modules <list>',
+      `modules that are on, separated by commas: ${MODULES.join(',')}`,
+      splitList,
+    )
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange facility modules --organisation 7f0c… --facility 91aa… --modules patients,encounters',

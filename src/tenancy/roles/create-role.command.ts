@@ -12,10 +12,10 @@ interface Options {
 
 export function createRoleCommand(environment: CommandEnvironment): Command {
   return new Command('create')
-    .description('make a role of an organisation; prints its id')
-    .requiredOption('--organisation <id>', 'organisation it belongs to')
+    .description('create a role of an organisation; prints its id')
+    .requiredOption('--organisation <id>', 'organisation of the role')
     .requiredOption('--name <name>', 'name, 1 to 200 characters')
-    .requiredOption('--permissions <list>', 'what its accounts may do, separated by commas', splitList)
+    .requiredOption('--permissions <list>', 'permissions of the role, separated by commas', splitList)
     .addHelpText('after', permissionsHelp())
     .addHelpText(
       'after',

@@ -17,7 +17,9 @@ export function listRolesCommand(environment: CommandEnvironment): Command {
       const lines = items.map(({ id, name, permissions }) => `${id}  ${name}  ${permissions.join(',')}`);
       environment.print(
         { items },
-        lines.length === 0 ? 'This organisation has no role yet.' : lines.join('\n'),
+        lines.length === 0
+          ? 'This organisation has no role yet. Create one with: npx interchange role create'
+          : lines.join('\n'),
       );
     });
 }

@@ -21,7 +21,7 @@ export const PERMISSIONS = {
   'terminology.maps.read': 'read terminology maps',
   'terminology.maps.manage': 'change terminology maps',
   'terminology.maps.organisation':
-    "change the organisation's terminology map without access to every facility; needs terminology.maps.manage",
+    'change the terminology map of the organisation without access to every facility; terminology.maps.manage is needed too',
   'exchange.connections.manage': 'manage exchange connections',
   'exchange.deliveries.read': 'review deliveries',
   'exchange.deliveries.replay': 'replay and skip held deliveries',

@@ -20,7 +20,9 @@ export async function createRole(db: Pool, input: RoleInput): Promise<{ id: stri
   await requireOrganisation(db, input.organisationId);
   const id = randomUUID();
   if (!(await insertRole(db, input, { id, name, permissions })))
-    throw new CommandError(`A role named ${name} exists already in this organisation.`);
+    throw new CommandError(
+      `This organisation already has a role named ${name}. Change it with: npx interchange role set-permissions`,
+    );
   return { id };
 }
 
@@ -52,19 +54,19 @@ export function permissionsHelp(): string {
 
 function unknownRole({ organisationId, name }: { organisationId: string; name: string }): CommandError {
   return new CommandError(
-    `There is no role ${name} in this organisation. List them with: npx interchange role list --organisation ${organisationId}`,
+    `This organisation has no role ${name}. List its roles with: npx interchange role list --organisation ${organisationId}`,
   );
 }
 
 function checkedPermissions(permissions: readonly string[]): string[] {
   if (permissions.length === 0)
     throw new UsageError(
-      '--permissions names none. Example: --permissions encounters.access,patients.patients.list',
+      '--permissions is empty. Example: --permissions encounters.access,patients.patients.list',
     );
   const unknown = permissions.filter((name) => !isPermission(name));
   if (unknown.length > 0)
     throw new UsageError(
-      `Unknown permission ${unknown.join(', ')}. interchange role create --help lists all of them.`,
+      `The permission ${unknown.join(', ')} is unknown. List all permissions with: npx interchange role create --help`,
     );
   return [...new Set(permissions)].sort();
 }

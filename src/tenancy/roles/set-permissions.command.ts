@@ -12,10 +12,10 @@ interface Options {
 
 export function setPermissionsCommand(environment: CommandEnvironment): Command {
   return new Command('set-permissions')
-    .description('replace the permissions of a role; in force with the next call on every node')
-    .requiredOption('--organisation <id>', 'organisation it belongs to')
+    .description('replace the permissions of a role, from the next call on, in every process')
+    .requiredOption('--organisation <id>', 'organisation of the role')
     .requiredOption('--name <name>', 'name of the role')
-    .requiredOption('--permissions <list>', 'what its accounts may do, separated by commas', splitList)
+    .requiredOption('--permissions <list>', 'permissions of the role, separated by commas', splitList)
     .addHelpText('after', permissionsHelp())
     .addHelpText(
       'after',

@@ -39,7 +39,7 @@ export async function lookUpCode(db: Queryable, scope: MapScope, lookUp: CodeLoo
 export function translateParameters({ result, matches }: CodeAnswer): object {
   const message = result
     ? []
-    : [{ name: 'message', valueString: 'No map leads from this code to a standard code.' }];
+    : [{ name: 'message', valueString: 'No terminology map has a standard code for this code.' }];
   const parts = matches.map(({ equivalence, concept }) => ({
     name: 'match',
     part: [

@@ -12,12 +12,15 @@ interface Options extends MapOptions {
 
 export function translateCodeCommand(environment: CommandEnvironment): Command {
   return new Command('translate')
-    .description('look a local code up, as the next fetch will; --json answers FHIR Parameters')
+    .description('look up a local code as the next fetch will; --json prints FHIR Parameters')
     .requiredOption('--organisation <id>', 'organisation')
-    .option('--facility <id>', 'as at this facility, whose entries win (default: what the organisation says)')
-    .option('--system <uri>', 'system of the local code, where it has one', '')
+    .option(
+      '--facility <id>',
+      'also use the map of this facility, whose entries win (default: only the map of the organisation)',
+    )
+    .option('--system <uri>', 'system of the local code, if it has one', '')
     .requiredOption('--code <code>', 'local code')
-    .option('--target-system <uri>', 'only to this standard system')
+    .option('--target-system <uri>', 'only codes of this standard system')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange terminology translate --organisation 7f0c… --system http://hospital.example/lab --code HGB',
@@ -28,12 +31,12 @@ export function translateCodeCommand(environment: CommandEnvironment): Command {
       );
       const lines = answer.matches.map(({ equivalence, concept }) =>
         concept === undefined
-          ? 'no counterpart, by decision'
+          ? 'somebody decided that there is no standard code'
           : `${concept.system}|${concept.code} ${concept.display ?? ''}`.trim().concat(` (${equivalence})`),
       );
       environment.print(
         translateParameters(answer),
-        lines.join('\n') || 'No map leads from this code to a standard code.',
+        lines.join('\n') || 'No terminology map has a standard code for this code.',
       );
     });
 }

@@ -11,7 +11,7 @@ const ParametersSchema = Type.Object(
   {
     resourceType: Type.Literal('Parameters'),
     parameter: Type.Array(Type.Object({ name: Type.String() }), {
-      description: '`result`, `message` where it is false, and a `match` for each standard system.',
+      description: '`result`, a `message` if it is false, and a `match` for each standard system.',
     }),
   },
   {
@@ -40,15 +40,15 @@ export function translateCodeRoute(deps: { db: Queryable }): Route<Access> {
       docs: {
         operationId: 'translateCode',
         summary: 'Look a local code up in the terminology maps',
-        description: 'The entries of the facility of the call win over those of its organisation.',
+        description: 'Entries of the facility of the call win over entries of its organisation.',
         tag: 'Terminology',
       },
       query: Type.Object({
         system: Type.Optional(
-          Type.String({ description: 'System of the local code; absent where it has none.' }),
+          Type.String({ description: 'System of the local code. Leave it out if the code has none.' }),
         ),
         code: Type.String({ minLength: 1, description: 'The local code.' }),
-        targetsystem: Type.Optional(Type.String({ description: 'Only to this standard system.' })),
+        targetsystem: Type.Optional(Type.String({ description: 'Only codes of this standard system.' })),
         _format: FORMAT_PARAMETER,
       }),
       responses: {

@@ -14,17 +14,17 @@ export function deleteMapRoute(deps: { db: Pool }): Route<Access> {
         operationId: 'deleteTerminologyMap',
         summary: 'Delete one entry of a terminology map',
         description:
-          'It no longer counts from the next fetch on. Who deleted it, and when, stays on record. An entry of the organisation is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
+          'Fetches no longer use the entry from now on. The service keeps on record who deleted it, and when. Only an account that may use every facility, or whose role has terminology.maps.organisation, may delete an entry of the organisation.',
         tag: 'Terminology',
       },
       query: Type.Object({
         localSystem: Type.Optional(
-          Type.String({ description: 'Absent or empty for codes without a system.' }),
+          Type.String({ description: 'Leave it out, or empty, for codes without a system.' }),
         ),
         localCode: Type.String(),
         targetSystem: Type.String(),
         level: LevelParameter(
-          '`facility` for the entry of the facility of the call; default `organisation`.',
+          '`facility` deletes the entry of the facility of the call. Default: `organisation`.',
         ),
       }),
       responses: { 204: { description: 'Deleted.' } },

@@ -28,7 +28,7 @@ const ChangeSchema = Type.Object(
     equivalence,
     changedAt: Type.String({ description: 'UTC instant.' }),
     changedBy: Type.Union([Type.String(), Type.Null()], {
-      description: 'Account; null for a command of the operator.',
+      description: 'The account that made the change. null: an operator at the command line.',
     }),
   },
   { examples: [CHANGE_EXAMPLE] },
@@ -42,11 +42,11 @@ export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {
         operationId: 'listTerminologyMapChanges',
         summary: 'List the changes of terminology maps',
         description:
-          'Newest first. Each change shows the entry as it was afterwards, a deletion as it was before.',
+          'Newest first. A change shows the entry as it was after the change; a deletion shows it as it was before.',
         tag: 'Terminology',
       },
       query: Type.Object({
-        localCode: Type.Optional(Type.String({ description: 'Only of this local code.' })),
+        localCode: Type.Optional(Type.String({ description: 'Only changes of this local code.' })),
         ...PAGE_PARAMETERS,
       }),
       responses: {

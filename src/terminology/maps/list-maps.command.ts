@@ -18,10 +18,10 @@ export function listMapsCommand(environment: CommandEnvironment): Command {
   return new Command('list')
     .description('list the entries of the terminology maps')
     .requiredOption('--organisation <id>', 'organisation')
-    .option('--facility <id>', 'also the entries of this facility')
-    .option('--search <text>', 'found anywhere in codes and displays, without case')
+    .option('--facility <id>', 'list the entries of this facility too')
+    .option('--search <text>', 'text to find in codes and displays; upper and lower case are the same')
     .option('--limit <n>', 'entries at most', parseLimit, 100)
-    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .option('--cursor <cursor>', 'nextCursor of the previous page')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange terminology list --organisation 7f0c… --search glucose',

@@ -15,27 +15,28 @@ export function listMapsRoute(deps: ListMapsDependencies): Route<Access> {
       docs: {
         operationId: 'listTerminologyMaps',
         summary: 'List terminology maps',
-        description: 'The entries of the organisation and those of the facility of the call, which win.',
+        description:
+          'The entries of the organisation and of the facility of the call. Entries of the facility win.',
         tag: 'Terminology',
       },
       query: Type.Object({
-        localSystem: Filter('Only of this local system; empty for codes without one.'),
-        localCode: Filter('Only of this local code.'),
-        targetSystem: Filter('Only to this standard system.'),
-        targetCode: Filter('Only to this standard code.'),
+        localSystem: Filter('Only entries of this local system. Empty: only codes without a system.'),
+        localCode: Filter('Only entries of this local code.'),
+        targetSystem: Filter('Only entries of this standard system.'),
+        targetCode: Filter('Only entries of this standard code.'),
         level: LevelParameter('Only the entries of the organisation, or only those of the facility.'),
         search: Type.Optional(
           Type.String({
             minLength: 1,
             maxLength: 100,
-            description: 'Found anywhere in codes and displays, without case.',
+            description: 'Text to find in codes and displays. Upper and lower case are the same.',
           }),
         ),
         ...PAGE_PARAMETERS,
       }),
       responses: {
         200: {
-          description: 'One page, by local system, local code and standard system.',
+          description: 'One page, sorted by local system, local code and standard system.',
           schema: pageSchema(MapItemSchema),
         },
       },

@@ -123,7 +123,7 @@ describe('an entry that is refused', () => {
       { targetSystem: 'http://unitsofmeasure.org', targetCode: 'mmHg' },
       /^target code is not a valid UCUM unit$/,
     ],
-    ['an unknown equivalence', { equivalence: 'same' }, /^equivalence is none of relatedto, /],
+    ['an unknown equivalence', { equivalence: 'same' }, /^equivalence is not one of relatedto, /],
     ['a target that is unmatched', { equivalence: 'unmatched' }, /^has a target code although/],
     ['narrower without a comment (R4 cmd-1)', { equivalence: 'narrower' }, /^needs a comment/],
     ['inexact without a comment (R4 cmd-1)', { equivalence: 'inexact' }, /^needs a comment/],

@@ -74,9 +74,9 @@ function text(value: string | null | undefined): string | null {
 function localFault({ localSystem, localCode }: MapEntry): string | undefined {
   if (localCode === '') return 'has no local code';
   if (!isCode(localCode))
-    return `local code is not a FHIR code: at most ${MAX_CODE} characters, single spaces inside`;
+    return `local code is not a FHIR code: it has more than ${MAX_CODE} characters, or two spaces in a row`;
   if (localSystem.length > MAX_SYSTEM || /[\s\p{Cc}]/u.test(localSystem))
-    return `local system is not a URI: at most ${MAX_SYSTEM} characters, no spaces`;
+    return `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`;
   return undefined;
 }
 
@@ -95,7 +95,7 @@ function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): strin
 
 function relationFault(entry: MapEntry): string | undefined {
   if (!(EQUIVALENCES as readonly string[]).includes(entry.equivalence))
-    return `equivalence is none of ${EQUIVALENCES.join(', ')}`;
+    return `equivalence is not one of ${EQUIVALENCES.join(', ')}`;
   if (entry.equivalence === 'unmatched' && (entry.targetCode !== null || entry.targetDisplay !== null))
     return 'has a target code although its equivalence is unmatched';
   // R4 ConceptMap, invariant cmd-1.

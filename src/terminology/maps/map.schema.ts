@@ -14,7 +14,7 @@ const EquivalenceSchema = named(
     type: 'string',
     enum: EQUIVALENCES,
     description:
-      'How the target relates to the local code (FHIR R4 ConceptMapEquivalence). Codes are sent only for equal, equivalent, wider and subsumes; unmatched says that there is no such code.',
+      'How the standard code relates to the local code (FHIR R4 ConceptMapEquivalence). The service sends the standard code only for equal, equivalent, wider and subsumes. unmatched means that there is no standard code.',
   }),
 );
 
@@ -39,18 +39,20 @@ export const MapItemSchema = named(
   Type.Object(
     {
       id: Type.String(),
-      facilityId: Nullable('null for the map of the organisation; else the facility, whose entries win.'),
-      localSystem: Type.String({ description: 'Empty for codes that come without a system.' }),
+      facilityId: Nullable(
+        'The facility that the entry belongs to. null: it belongs to the organisation. Entries of a facility win.',
+      ),
+      localSystem: Type.String({ description: 'Empty for codes without a system.' }),
       localCode: Type.String(),
-      localDisplay: Nullable('What the local code is called.'),
-      targetSystem: Type.String({ description: 'URI of the standard system, e.g. `http://loinc.org`.' }),
-      targetCode: Nullable('null where equivalence is unmatched.'),
-      targetDisplay: Nullable('What the standard system calls it.'),
+      localDisplay: Nullable('Text of the local code.'),
+      targetSystem: Type.String({ description: 'URI of the standard system, such as `http://loinc.org`.' }),
+      targetCode: Nullable('null if equivalence is unmatched.'),
+      targetDisplay: Nullable('Text of the standard code.'),
       equivalence: EquivalenceSchema,
-      comment: Nullable('Required where equivalence is narrower or inexact.'),
-      version: Type.Integer({ description: 'Goes up with every change.' }),
+      comment: Nullable('Required if equivalence is narrower or inexact.'),
+      version: Type.Integer({ description: 'Increases with every change.' }),
       updatedAt: Type.String({ description: 'UTC instant.' }),
-      updatedBy: Nullable('Account that last changed it; null for a command of the operator.'),
+      updatedBy: Nullable('The account that last changed the entry. null: an operator at the command line.'),
     },
     { examples: [MAP_EXAMPLE] },
   ),
@@ -79,22 +81,24 @@ export const ConceptMapSchema = Type.Object(
   },
 );
 
-const KEPT = 'As in an answer, which may be sent back whole; not read.';
+const KEPT = 'Ignored, so that an entry can be sent back as it was answered.';
 const Kept = (schema: TSchema) => Type.Optional(Type.Unsafe<unknown>({ ...schema, description: KEPT }));
 
 export const PutMapBody = Type.Object(
   {
     facilityId: Type.Optional(
-      Nullable('The facility of the call, for an entry that counts there only; otherwise absent or null.'),
+      Nullable('The facility of the call, for an entry of that facility only. Otherwise absent or null.'),
     ),
-    localSystem: Type.Optional(Nullable('Absent, null or empty for codes that come without a system.')),
+    localSystem: Type.Optional(Nullable('Absent, null or empty for codes without a system.')),
     localCode: Type.String(),
-    localDisplay: Type.Optional(Nullable('What the local code is called.')),
+    localDisplay: Type.Optional(Nullable('Text of the local code.')),
     targetSystem: Type.String({ description: 'Absolute URI, e.g. `http://loinc.org`.' }),
-    targetCode: Type.Optional(Nullable('LOINC codes are checked by their check digit, UCUM units by UCUM.')),
-    targetDisplay: Type.Optional(Nullable('What the standard system calls it.')),
+    targetCode: Type.Optional(
+      Nullable('The service checks the check digit of LOINC codes and the grammar of UCUM units.'),
+    ),
+    targetDisplay: Type.Optional(Nullable('Text of the standard code.')),
     equivalence: Type.Optional(EquivalenceSchema),
-    comment: Type.Optional(Nullable('Required where equivalence is narrower or inexact.')),
+    comment: Type.Optional(Nullable('Required if equivalence is narrower or inexact.')),
     id: Kept(Type.String()),
     version: Kept(Type.Integer()),
     updatedAt: Kept(Type.String()),

@@ -16,7 +16,7 @@ export async function openMap(client: Client, scope: MapScope, { accountId }: Ma
   if (scope.facilityId !== null || accountId === null) return;
   if (await mayActForOrganisation(client, scope, { accountId, permission: PERMISSION })) return;
   throw forbidden(
-    `The map of the organisation counts at every facility. This account may not use every facility and lacks the permission ${PERMISSION}. To change the map of one facility, send facilityId in the entry, or level=facility in the query.`,
+    `This account may not change the map of the organisation, which applies at every facility: it may not use every facility and lacks the permission ${PERMISSION}. To change the map of one facility, send facilityId in the entry, or level=facility in the query.`,
     'permission_missing',
   );
 }

@@ -15,7 +15,7 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
         operationId: 'putTerminologyMap',
         summary: 'Create or change one entry of a terminology map',
         description:
-          'The entry is found by facilityId, localSystem, localCode and targetSystem, and replaced whole: fields that are left out become empty. It counts from the next fetch on. Sending it again changes nothing. An entry of the organisation (no facilityId) is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
+          'The service finds the entry by facilityId, localSystem, localCode and targetSystem, and replaces it completely: members that you leave out become empty. Fetches use the entry from now on. Sending it again changes nothing. Only an account that may use every facility, or whose role has terminology.maps.organisation, may change an entry of the organisation (one without facilityId).',
         tag: 'Terminology',
       },
       body: PutMapBody,
@@ -26,7 +26,7 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
         targetCode: '718-7',
       },
       responses: {
-        200: { description: 'The entry was there; this is how it is now.', schema: MapItemSchema },
+        200: { description: 'The entry existed. The answer shows it as it is now.', schema: MapItemSchema },
         201: { description: 'The entry is new.', schema: MapItemSchema },
       },
       handle: async ({ body: { facilityId, ...given } }, context) => {
@@ -44,7 +44,7 @@ function levelOf(facilityId: string | null, { scope }: FacilityContext): Level {
   if (!isUuid(facilityId)) throw badRequest('facilityId must be a UUID, or null for the whole organisation.');
   if (facilityId.toLowerCase() === scope.facilityId) return 'facility';
   throw forbidden(
-    'facilityId is not the facility of this call. Send its id in x-facility-id too, or leave facilityId out for the whole organisation.',
+    'facilityId is not the facility of this call. Send the same id in x-facility-id, or leave facilityId out for the whole organisation.',
     'tenancy_refused',
   );
 }

@@ -171,9 +171,13 @@ describe('terminology import', () => {
     await refused([path], UsageError, /--organisation must be a UUID/, 'x');
     await refused([path], CommandError, /no organisation/, randomUUID());
     await refused([path, '--facility', randomUUID()], CommandError, /no facility/);
-    await refused([path, '--columns', 'code=x'], UsageError, /local_code=<column of the file>/);
-    await refused([join(folder, 'absent.csv')], CommandError, /^There is no file \S+absent\.csv\.$/);
-    await refused([folder], CommandError, /^\S+ is a folder\. Name one file\.$/);
+    await refused([path, '--columns', 'code=x'], UsageError, /local_code=itemid/);
+    await refused(
+      [join(folder, 'absent.csv')],
+      CommandError,
+      /^There is no file \S+absent\.csv\. Check the path\.$/,
+    );
+    await refused([folder], CommandError, /^\S+ is a folder\. Give one file\.$/);
     await refused([await fileOf('semicolons.csv', HEADER.replaceAll(',', ';'))], CommandError, /semicolons/);
     await refused([await fileOf('broken.json', '{"resourceType":')], CommandError, /not valid JSON/);
   });
@@ -227,7 +231,7 @@ test('terminology translate answers as the next fetch will [TERM-15]', async () 
   assert.equal(text, 'http://loinc.org|718-7 Hemoglobin (equivalent)');
   assert.deepEqual(document.parameter[0], { name: 'result', valueBoolean: true });
   const nothing = await run(translateCodeCommand, ['--system', 'urn:lab', '--code', 'none']);
-  assert.equal(nothing.text, 'No map leads from this code to a standard code.');
+  assert.equal(nothing.text, 'No terminology map has a standard code for this code.');
   assert.equal(nothing.document.parameter[0].valueBoolean, false);
 });
 

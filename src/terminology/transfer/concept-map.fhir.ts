@@ -18,7 +18,7 @@ export function* readConceptMapRows(resource: unknown, options: ConceptMapReadOp
   const map = objectOf(resource, 'The file');
   if (map.resourceType !== 'ConceptMap')
     throw new MapFileError(
-      `The file is JSON but no FHIR ConceptMap: resourceType is ${printable(map.resourceType)}.`,
+      `The file is JSON, but not a FHIR ConceptMap: its resourceType is ${printable(map.resourceType)}. Send a ConceptMap, or CSV.`,
     );
   for (const [position, group] of listOf(map.group, 'ConceptMap.group').entries())
     yield* readGroup(group, `ConceptMap.group[${position}]`, options);
@@ -68,7 +68,7 @@ function readTarget(target: Json, path: string, local: GivenEntry, ignored: Igno
     comment: textOf(target.comment),
   };
   if (target.dependsOn !== undefined || target.product !== undefined)
-    return { path, given, fault: 'depends on, or makes, other elements; a map has single codes only' };
+    return { path, given, fault: 'has dependsOn or product; a terminology map has single codes only' };
   if (given.equivalence === undefined) return { path, given, fault: 'has no equivalence, which R4 requires' };
   return { path, given };
 }

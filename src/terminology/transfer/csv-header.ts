@@ -36,7 +36,7 @@ export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> | str
   for (const part of text.split(',')) {
     const [, column = '', name = ''] = /^\s*(\w+)\s*=\s*(.*\S)\s*$/.exec(part) ?? [];
     if (!isColumn(column))
-      return `columns are given as ${CSV_COLUMNS[1]}=<column of the file>, separated by commas; left of = stands one of ${CSV_COLUMNS.join(', ')}`;
+      return `each part must be <column>=<column of the file>, such as ${CSV_COLUMNS[1]}=itemid, separated by commas; the columns are ${CSV_COLUMNS.join(', ')}`;
     columns.set(column, name);
   }
   return columns;
@@ -67,7 +67,7 @@ export function readHeader(names: string[], options: CsvReadOptions): Header {
     const position = positionOf(names, wanted ?? column);
     if (position !== undefined) positions.push([field, position]);
     else if (wanted !== undefined)
-      throw new MapFileError(`There is no column ${wanted}. The file has: ${listed(names)}.`);
+      throw new MapFileError(`The file has no column ${wanted}. It has: ${listed(names)}.`);
     else if (isNeeded(column)) throw new MapFileError(missingColumn(column, names));
   }
   return { positions, width: names.length, constants, unread: unreadColumns(names, positions) };
@@ -108,8 +108,10 @@ function isNeeded(column: CsvColumn): boolean {
 }
 
 function missingColumn(column: CsvColumn, names: string[]): string {
-  const constant = column.endsWith('_system') ? `, or give --${column.replace('_', '-')} for all rows` : '';
-  return `There is no column ${column}. Name it with --columns ${column}=<column of the file>${constant}. The file has: ${listed(names)}.`;
+  const constant = column.endsWith('_system')
+    ? `, or give one value for all rows with --${column.replace('_', '-')}`
+    : '';
+  return `The file has no column ${column}. Name the column to use with --columns ${column}=<column of the file>${constant}. The file has: ${listed(names)}.`;
 }
 
 function refuseOtherSeparators(names: string[]): void {

@@ -95,7 +95,7 @@ describe('reading', () => {
     const rows = await rowsOf(`${HEADER}\nurn:lab,A\nurn:lab,A,b,${LOINC},718-7,c,d\n`);
     assert.deepEqual(
       rows.map(({ fault }) => fault),
-      ['has 2 cells where the header has 6', 'has 7 cells where the header has 6'],
+      ['has 2 cells, but the header has 6', 'has 7 cells, but the header has 6'],
     );
   });
 
@@ -131,7 +131,7 @@ describe('a file that is refused, with what to do', () => {
     assert.match(await refusalOf(Buffer.from(HEADER, 'utf16le')), /no column|not UTF-8/);
   });
   test('a quote that is never closed', async () => {
-    assert.match(await refusalOf(`${HEADER}\nurn:lab,"A,b\n`), /quote that is not closed/);
+    assert.match(await refusalOf(`${HEADER}\nurn:lab,"A,b\n`), /quotation mark that is not closed/);
     assert.match(
       await refusalOf(`${HEADER}\nurn:lab,"A,b\n${'x'.repeat(70_000)}`),
       /more than 65536 characters/,
@@ -152,7 +152,7 @@ describe('a file that is refused, with what to do', () => {
   test('a column that is missing', async () => {
     assert.match(await refusalOf('local_code,target_code\n'), /no column local_system.*--local-system/);
     const columns = new Map([['local_code', 'item'] as const]);
-    assert.match(await refusalOf(`${HEADER}\n`, { columns }), /no column item. The file has: local_system, /);
+    assert.match(await refusalOf(`${HEADER}\n`, { columns }), /no column item\. It has: local_system, /);
   });
 });
 

@@ -57,7 +57,7 @@ function readRecord(record: string[], line: number, { positions, width, constant
   const given: GivenEntry = { ...constants };
   for (const [field, position] of positions) given[field] = cellText(record[position] ?? '');
   if (record.length === width) return { line, given };
-  return { line, given, fault: `has ${record.length} cells where the header has ${width}` };
+  return { line, given, fault: `has ${record.length} cells, but the header has ${width}` };
 }
 
 function quotedIn(record: string[], pattern: RegExp): number {
@@ -83,7 +83,7 @@ function syntaxFault(error: CsvError): MapFileError {
       ? `: a record has more than ${MAX_RECORD_CHARACTERS} characters`
       : '';
   return new MapFileError(
-    `The file is not CSV${where}${long}. Look for a quote that is not closed or not doubled.`,
+    `The file is not CSV${where}${long}. Look for a quotation mark that is not closed or not doubled.`,
     {
       cause: error,
     },

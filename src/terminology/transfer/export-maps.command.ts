@@ -14,9 +14,9 @@ interface Options extends MapOptions {
 
 export function exportMapsCommand(environment: CommandEnvironment): Command {
   return new Command('export')
-    .description('write a terminology map as a file that the import takes')
+    .description('write a terminology map to a file that the import can read')
     .requiredOption('--organisation <id>', 'organisation')
-    .option('--facility <id>', 'the map of this facility instead of the one of the organisation')
+    .option('--facility <id>', 'export the map of this facility instead of the map of the organisation')
     .addOption(
       new Option('--format <format>', 'file format').choices(Object.keys(EXPORT_FORMATS)).default('csv'),
     )

@@ -19,12 +19,14 @@ export function exportMapsRoute(deps: { db: Queryable }): Route<Access> {
         operationId: 'exportTerminologyMaps',
         summary: 'Export a terminology map as CSV or a FHIR ConceptMap',
         description:
-          'In CSV, a cell that a spreadsheet would take for a formula has an apostrophe in front; the import takes it away again.',
+          'In CSV, a cell that a spreadsheet could run as a formula begins with an apostrophe. The import removes that apostrophe.',
         tag: 'Terminology',
       },
       query: Type.Object({
         format: Type.Unsafe<ExportFormat>({ type: 'string', enum: Object.keys(EXPORT_FORMATS) }),
-        level: LevelParameter('`facility` for the map of the facility of the call; default `organisation`.'),
+        level: LevelParameter(
+          '`facility` exports the map of the facility of the call. Default: `organisation`.',
+        ),
       }),
       responses: {
         200: {

@@ -30,15 +30,21 @@ Examples:
 export function importMapsCommand(environment: CommandEnvironment): Command {
   return new Command('import')
     .description(
-      'take a terminology map from CSV or a FHIR ConceptMap; reports every entry that it leaves out',
+      'import a terminology map from CSV or a FHIR ConceptMap; prints every entry that it leaves out',
     )
     .argument('<file>', 'CSV or FHIR ConceptMap; - reads standard input')
     .requiredOption('--organisation <id>', 'organisation')
-    .option('--facility <id>', 'for this facility only; its entries win over those of the organisation')
-    .option('--columns <list>', 'columns of a CSV file with another header, as local_code=itemid,…')
-    .option('--local-system <uri>', 'local system of every entry, where the file has none')
-    .option('--target-system <uri>', 'standard system of every entry, where the file has none')
-    .option('--dry-run', 'report only; keep nothing')
+    .option(
+      '--facility <id>',
+      'import into the map of this facility, whose entries win over those of the organisation',
+    )
+    .option(
+      '--columns <list>',
+      'names of the columns of a CSV file with another header, such as local_code=itemid,…',
+    )
+    .option('--local-system <uri>', 'local system of every entry, if the file has none')
+    .option('--target-system <uri>', 'standard system of every entry, if the file has none')
+    .option('--dry-run', 'show what would be imported, and keep nothing')
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options) => {
       const columns = options.columns === undefined ? new Map() : parseColumns(options.columns);
@@ -68,12 +74,12 @@ async function openMapFile(environment: CommandEnvironment, file: string) {
   } catch (error) {
     throw new CommandError(unreadable(file, (error as NodeJS.ErrnoException).code), { cause: error });
   }
-  throw new CommandError(`${file} is a folder. Name one file.`);
+  throw new CommandError(`${file} is a folder. Give one file.`);
 }
 
 function unreadable(file: string, code: string | undefined): string {
-  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no file ${file}.`;
-  if (code === 'EACCES' || code === 'EPERM') return `The file ${file} may not be read by this user.`;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no file ${file}. Check the path.`;
+  if (code === 'EACCES' || code === 'EPERM') return `This user may not read the file ${file}.`;
   return `The file ${file} cannot be read (${code ?? 'unknown error'}).`;
 }
 
@@ -86,7 +92,7 @@ function reportText(report: MapImportReport, ignored: ReadonlyMap<string, number
   const { read, created, changed, unchanged, rejectedCount, rejected } = report;
   const lines = rejected.map((row) => `${placeText(row)}: ${codeText(row.localCode)}${row.reason}`);
   if (rejectedCount > rejected.length) lines.push(`… and ${rejectedCount - rejected.length} more`);
-  for (const [element, count] of ignored) lines.push(`not taken: ${element} (${count})`);
+  for (const [element, count] of ignored) lines.push(`not imported: ${element} (${count})`);
   lines.push(
     `${read} entries: ${created} created, ${changed} changed, ${unchanged} unchanged, ${rejectedCount} left out${dryRun ? ' (dry run: nothing was kept)' : ''}`,
   );

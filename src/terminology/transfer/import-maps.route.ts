@@ -21,19 +21,19 @@ const ReportSchema = Type.Object(
     created: Type.Integer(),
     changed: Type.Integer(),
     unchanged: Type.Integer(),
-    rejectedCount: Type.Integer({ description: 'Entries that were left out.' }),
+    rejectedCount: Type.Integer({ description: 'Number of entries that were left out.' }),
     rejected: Type.Array(
       Type.Object({
-        line: Type.Optional(Type.Integer({ description: 'Line of a CSV file, the header being line 1.' })),
+        line: Type.Optional(Type.Integer({ description: 'Line of a CSV file. The header is line 1.' })),
         path: Type.Optional(Type.String({ description: 'Path in a ConceptMap.' })),
         localCode: Type.Union([Type.String(), Type.Null()]),
         reason: Type.String(),
       }),
-      { description: 'Each entry that was left out and why; the first 10,000.' },
+      { description: 'Each entry that was left out, and why. At most the first 10,000.' },
     ),
     ignored: Type.Record(Type.String(), Type.Integer(), {
       description:
-        'What was not read, and how often: elements of a ConceptMap that a map has no place for, columns of a CSV file.',
+        'What was ignored, and how often: elements of a ConceptMap that a terminology map does not have, or columns of a CSV file.',
     }),
   },
   {
@@ -52,16 +52,25 @@ const ReportSchema = Type.Object(
 );
 
 const ImportQuery = Type.Object({
-  level: LevelParameter('`facility` for the map of the facility of the call; default `organisation`.'),
-  dryRun: Type.Optional(Type.Boolean({ description: 'Report only; keep nothing.' })),
+  level: LevelParameter(
+    '`facility` imports into the map of the facility of the call. Default: `organisation`.',
+  ),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'If true, the answer says what would be imported, and nothing is kept.' }),
+  ),
   columns: Type.Optional(
     Type.String({
       maxLength: 2_000,
-      description: 'For CSV with another header: `local_code=itemid,target_code=loinc`.',
+      description:
+        'Names of the columns of a CSV file with another header, such as `local_code=itemid,target_code=loinc`.',
     }),
   ),
-  localSystem: Type.Optional(Type.String({ description: 'Local system, where the file has none.' })),
-  targetSystem: Type.Optional(Type.String({ description: 'Standard system, where the file has none.' })),
+  localSystem: Type.Optional(
+    Type.String({ description: 'Local system of every entry, if the file has none.' }),
+  ),
+  targetSystem: Type.Optional(
+    Type.String({ description: 'Standard system of every entry, if the file has none.' }),
+  ),
 });
 
 export function importMapsRoute(deps: { db: Pool }): Route<Access> {
@@ -72,7 +81,7 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
         operationId: 'importTerminologyMaps',
         summary: 'Import a terminology map from CSV or a FHIR ConceptMap',
         description:
-          'CSV (`text/csv`, UTF-8) has the header local_system,local_code,local_display,target_system,target_code,target_display and may have equivalence,comment. Faulty entries are left out and reported one by one; the others are kept. Up to 8 MiB; larger files go by the command line. The map of the organisation (no level=facility) is for accounts that may use every facility, or whose role holds terminology.maps.organisation.',
+          'CSV (`text/csv`, UTF-8) has the header local_system,local_code,local_display,target_system,target_code,target_display and may also have equivalence,comment. The service keeps valid entries and reports each entry that it leaves out. A file may have up to 8 MiB; import larger files at the command line. Only an account that may use every facility, or whose role has terminology.maps.organisation, may import into the map of the organisation (without level=facility).',
         tag: 'Terminology',
       },
       query: ImportQuery,

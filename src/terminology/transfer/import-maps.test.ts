@@ -79,7 +79,7 @@ urn:lab,H,h,${LOINC},2345-7,y
         [6, 'E', 'has no target system'],
         [7, '', 'has no local code'],
         [8, 'A', 'maps the same local code to the same system as line 2, which is kept'],
-        [9, 'G', 'has 2 cells where the header has 6'],
+        [9, 'G', 'has 2 cells, but the header has 6'],
       ],
     );
     assert.deepEqual(await kept(), ['A=718-7 v1', 'H=2345-7 v1']);

@@ -54,7 +54,9 @@ function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new MapFileError('The file is not UTF-8. FHIR JSON is always UTF-8.', { cause: error });
+    throw new MapFileError('The file is not UTF-8. Save it as UTF-8; FHIR JSON is always UTF-8.', {
+      cause: error,
+    });
   }
 }
 
@@ -62,6 +64,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new MapFileError('The file begins like JSON but is not valid JSON.', { cause: error });
+    throw new MapFileError('The file begins like JSON, but is not valid JSON. Correct it.', { cause: error });
   }
 }

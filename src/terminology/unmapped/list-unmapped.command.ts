@@ -13,11 +13,11 @@ interface Options extends MapOptions {
 
 export function listUnmappedCommand(environment: CommandEnvironment): Command {
   return new Command('unmapped')
-    .description('list local codes that went out without a standard code, most frequent first')
+    .description('list local codes that left the service without a standard code, most frequent first')
     .requiredOption('--organisation <id>', 'organisation')
     .option('--facility <id>', 'only of this facility')
     .option('--limit <n>', 'codes at most', parseLimit, 100)
-    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .option('--cursor <cursor>', 'nextCursor of the previous page')
     .addHelpText('after', '\nExample:\n  npx interchange terminology unmapped --organisation 7f0c…')
     .action(async ({ limit, cursor, ...options }: Options) => {
       const page = await environment.withSession(async ({ db, keys }) => {

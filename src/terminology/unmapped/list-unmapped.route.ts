@@ -12,12 +12,12 @@ import { UNMAPPED_PLACES, type UnmappedPlace } from './record-unmapped.ts';
 const UnmappedSchema = Type.Object(
   {
     facilityId: Type.String(),
-    localSystem: Type.String({ description: 'Empty for a code that came without a system.' }),
+    localSystem: Type.String({ description: 'Empty for a code without a system.' }),
     localCode: Type.String(),
     localDisplay: Type.Union([Type.String(), Type.Null()]),
-    count: Type.Integer({ description: 'How often it went out without a standard code.' }),
+    count: Type.Integer({ description: 'How often the code left the service without a standard code.' }),
     places: Type.Array(Type.Object({ place: Type.String(), count: Type.Integer() }), {
-      description: `What it was met in, of ${UNMAPPED_PLACES.join(', ')}.`,
+      description: `Where the code was found: ${UNMAPPED_PLACES.join(', ')}.`,
     }),
     firstMetAt: Type.String({ description: 'UTC instant.' }),
     lastMetAt: Type.String({ description: 'UTC instant.' }),
@@ -49,7 +49,7 @@ export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access>
         operationId: 'listUnmappedCodes',
         summary: 'List local codes that no terminology map covers',
         description:
-          'Of the facility of the call, most frequent first. A code leaves the list once a map covers it.',
+          'Codes of the facility of the call, most frequent first. A code leaves the list when a terminology map covers it.',
         tag: 'Terminology',
       },
       query: Type.Object({

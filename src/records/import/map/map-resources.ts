@@ -173,12 +173,9 @@ class EntryMapContext implements MapContext {
   }
 
   #failConditional(reader: ElementReader, several: boolean): never {
-    if (several) reader.fail('', 'is a conditional reference that several records match');
+    if (several) reader.fail('', 'is a conditional reference, and several records match it');
     if (this.#moreToCome) throw new TargetMissing(this.#entry);
-    return reader.fail(
-      '',
-      'is a conditional reference that no record matches. Import what it refers to first.',
-    );
+    return reader.fail('', 'is a conditional reference, and no record matches it. Import that record first.');
   }
 
   #answer(reader: ElementReader, reference: ReadReference, types: readonly string[]): Answer | 'wrong-type' {
@@ -209,7 +206,7 @@ class EntryMapContext implements MapContext {
       if (parsed.key === undefined)
         return reader.fail(
           '',
-          'is a conditional reference that is not of the form Type?identifier=system|value',
+          'is a conditional reference, but does not have the form Type?identifier=system|value',
         );
       return this.#resolver.byIdentifier(parsed.type, parsed.key);
     }

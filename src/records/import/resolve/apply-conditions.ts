@@ -60,7 +60,7 @@ async function matchConditions(
     if (ids.size > 1)
       rejected.push({
         entry,
-        reason: 'Several records match the condition of this entry; one was expected',
+        reason: 'Several records match the condition of this entry, but it must match one',
       });
     const [id] = ids;
     if (id !== undefined) pointAt(entry, id);

@@ -52,13 +52,13 @@ export async function indexBundle(
     await indexEntry(unit, { place, bytes, spool, understood, rejected });
     if (unit.heldBytes > limits.maxIndexBytes)
       throw new SourceError(
-        `has more ids, addresses and identifiers than fit into ${sizeText(limits.maxIndexBytes)}, the limit. Split it.`,
+        `has too many ids, addresses and identifiers: they need more than the limit of ${sizeText(limits.maxIndexBytes)}. Split the file.`,
       );
   });
   const document = asResource(parseDocument(envelope));
   if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document };
   if (!BUNDLE_TYPES.includes(String(document.type)))
-    throw new SourceError(`is a Bundle whose type is none of ${BUNDLE_TYPES.join(', ')}`);
+    throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
   try {
     requireUnderstood(document, 'Bundle', understood);
   } catch (error) {
@@ -189,7 +189,7 @@ async function isRepeated(unit: Unit, seen: SeenEntry, id: string, spool: Spool)
   const earlier = seenEntry(parseJson(decodeUtf8(await spool.read(before.start, before.end))));
   if (jsonText(earlier.resource) === jsonText(seen.resource)) return true;
   throw new ResourceRejected(
-    `The entry has the same type and id as entry ${before.number}, and other content`,
+    `The entry has the same type and id as entry ${before.number}, but other content`,
   );
 }
 
@@ -206,19 +206,19 @@ function parseJson(text: string): unknown {
 function parseDocument(text: string): unknown {
   const beginning = text.trimStart().charAt(0);
   if (beginning === '') throw new SourceError('is empty');
-  if (beginning === '<') throw new SourceError('is XML or HTML; FHIR is taken as JSON');
+  if (beginning === '<') throw new SourceError('is XML or HTML. Send FHIR as JSON');
   return parseJson(text);
 }
 
 function asResource(value: unknown): JsonObject {
   if (Array.isArray(value))
     throw new SourceError(
-      'is a JSON list; a Bundle, one resource, or NDJSON with a resource on each line is taken',
+      'is a JSON list. Send a Bundle, one resource, or NDJSON with a resource on each line',
     );
   try {
     return seenResource(value).resource;
   } catch (error) {
-    throw new SourceError(`is JSON and not FHIR: ${reasonOf(error, '')}`, { cause: error });
+    throw new SourceError(`is JSON, but not FHIR: ${reasonOf(error, '')}`, { cause: error });
   }
 }
 

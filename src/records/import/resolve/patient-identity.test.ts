@@ -5,7 +5,7 @@ import { bundle, encounter, patient, type Resource } from '../../../../test-supp
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 
 const REASON =
-  'Patient has another name, birth date and sex than the record with this id. Another person needs another id; a correction keeps one of the three';
+  'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
 const OTHER = { name: [{ family: 'Stone', given: ['Abel'] }], gender: 'male', birthDate: '1950-12-31' };
 
 let t: ImportTest;

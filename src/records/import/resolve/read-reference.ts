@@ -40,10 +40,11 @@ export function unusable(
   answer: Answer | 'wrong-type',
   wanted: string,
 ): string {
-  if (answer === 'several') return 'refers to an identifier that several records carry';
+  if (answer === 'several') return 'refers to an identifier that several records have';
   if (text === undefined && key === undefined)
-    return `names no ${wanted}: it has neither a reference nor an identifier with a system`;
-  if (parsed?.kind === 'contained') return `refers to a contained resource; a ${wanted} must stand by itself`;
+    return `names no ${wanted}: it has no reference, and no identifier with a system`;
+  if (parsed?.kind === 'contained')
+    return `refers to a contained resource, but a ${wanted} must be a resource of its own`;
   if (answer === 'wrong-type' && parsed?.kind !== 'other') return `does not refer to a ${wanted}`;
   return `refers to a ${wanted} that is neither in the file nor at this facility. Import it first.`;
 }

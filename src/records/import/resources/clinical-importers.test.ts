@@ -99,7 +99,7 @@ describe('clinical records that are refused', () => {
     [
       'two values',
       observation({ valueString: 'x', valueBoolean: true }),
-      /value\[x\] is given in more than one type/,
+      /value\[x\] is given with more than one type/,
     ],
     ['a value type that R4 has not', observation({ valueAttachment: {} }), /valueAttachment is of a type/],
     [
@@ -137,7 +137,7 @@ describe('clinical records that are refused', () => {
     [
       'a range without bounds',
       observation({ referenceRange: [{ type: { text: 'x' } }] }),
-      /referenceRange has neither low nor high nor text/,
+      /referenceRange has no low, no high and no text/,
     ],
     [
       'a component without a code',

@@ -185,7 +185,7 @@ test('Encounter class is v3 ActCode, whose system may be left out of a known cod
   assert.equal(classOf({ code: 'EMER' }), 'EMER');
   assert.equal(classOf({ ...VISIT.class, code: 'OBSENC' }), 'OBSENC');
   const refusals: [object, RegExp][] = [
-    [{ code: 'outpatient' }, /class\.system is missing, and the code is none of AMB, EMER/],
+    [{ code: 'outpatient' }, /class\.system is missing, and the code is not one of AMB, EMER/],
     [{ system: 'urn:local', code: 'AMB' }, /class\.system is not http:\/\/terminology/],
     [{ system: VISIT.class.system }, /class\.code is missing/],
   ];

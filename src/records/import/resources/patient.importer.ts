@@ -13,7 +13,7 @@ import { AddedByAnotherImport, type BeforeChange, writeRecords } from '../write/
 import { patientFromFhir } from './patient.from-fhir.ts';
 
 const OTHER_PERSON =
-  'Patient has another name, birth date and sex than the record with this id. Another person needs another id; a correction keeps one of the three';
+  'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
 
 export const patientImporter: ResourceImporter<RecordRow> = {
   type: 'Patient',

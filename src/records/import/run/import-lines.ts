@@ -29,7 +29,9 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
   const { maxLines } = run.limits;
   while (from !== undefined) {
     if (from.before === maxLines)
-      throw new SourceError(`is past ${maxLines} lines, the limit. Split the file.`, { entry: maxLines + 1 });
+      throw new SourceError(`is after the limit of ${maxLines} lines. Split the file.`, {
+        entry: maxLines + 1,
+      });
     from = await importSomeLines(run, place, from, progress);
   }
   return progress;
@@ -56,7 +58,7 @@ async function importSomeLines(
     run.report.reject({
       file,
       entry,
-      reason: `The lines after this one were not read: ${maxFaults} lines are no FHIR`,
+      reason: `The lines after this one were not read, because ${maxFaults} lines are not FHIR`,
     });
     return 'stop';
   };

@@ -99,7 +99,7 @@ function fail(run: RunOfSources, { source }: Task, error: unknown): Left {
   run.report.reject({
     file: source.name,
     entry: null,
-    reason: `broke off with an unexpected failure (${faultText(error)}); what was taken by then is counted`,
+    reason: `stopped with an unexpected failure (${faultText(error)}). What was imported before is counted`,
   });
   return {};
 }
@@ -107,7 +107,8 @@ function fail(run: RunOfSources, { source }: Task, error: unknown): Left {
 async function importTask(run: RunOfSources & ImportRun, task: Task): Promise<Left> {
   const { name } = task.source;
   if (run.gone.signal.aborted) {
-    const reason = 'was not imported: the database cannot be reached, or takes no writes';
+    const reason =
+      'was not imported, because the database cannot be reached or is read-only. Import it again later';
     run.report.reject({ file: name, entry: null, reason });
     return {};
   }

@@ -159,7 +159,10 @@ async function mapChunk(
       entries.push({ entry, resource: request.resourceOf(parseFhirJson(text)) });
     } catch {
       // It was JSON when it was indexed: what fails here is depth, or a decimal with an absurd exponent.
-      rejected.push({ entry, reason: 'The resource is nested too deeply, or has a number out of range' });
+      rejected.push({
+        entry,
+        reason: 'The resource is nested too deeply, or has a number that is too large or too small',
+      });
     }
   }
   const { scope, unit, moreToCome, understood } = request;

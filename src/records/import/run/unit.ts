@@ -182,7 +182,7 @@ export function seenResource(value: unknown): SeenEntry {
   const resource = asObject(value, 'The resource');
   const { resourceType } = resource;
   if (typeof resourceType !== 'string' || !RESOURCE_TYPE.test(resourceType))
-    throw new ResourceRejected('resourceType is missing or names no FHIR resource');
+    throw new ResourceRejected('resourceType is missing or is not a FHIR resource type');
   return { resource, resourceType, fullUrl: undefined, request: undefined };
 }
 
@@ -190,15 +190,14 @@ export function seenResource(value: unknown): SeenEntry {
 function conditionOf({ request, resourceType }: SeenEntry): UnitEntry['condition'] {
   if (request === undefined) return undefined;
   const { method, url, ifNoneExist } = request;
-  if (method !== 'POST' && method !== 'PUT')
-    throw new ResourceRejected('request.method is neither POST nor PUT; nothing else is taken');
+  if (method !== 'POST' && method !== 'PUT') throw new ResourceRejected('request.method must be POST or PUT');
   if (method === 'POST' && ifNoneExist === undefined) return undefined;
   if (method === 'PUT' && !(typeof url === 'string' && url.includes('?'))) return undefined;
   const query = method === 'POST' ? ifNoneExist : String(url).slice(String(url).indexOf('?') + 1);
   const key = typeof query === 'string' ? identifierQuery(query.slice(query.indexOf('?') + 1)) : undefined;
   if (key === undefined)
     throw new ResourceRejected(
-      `${method === 'POST' ? 'request.ifNoneExist' : 'request.url'} of this ${resourceType} is not of the form identifier=system|value`,
+      `${method === 'POST' ? 'request.ifNoneExist' : 'request.url'} of this ${resourceType} does not have the form identifier=system|value`,
     );
   return { key, kind: method === 'POST' ? 'create' : 'update' };
 }

@@ -84,7 +84,7 @@ export class BundleScanner {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#mode !== 'envelope')
       throw this.#broken(
-        'ends within its entries',
+        'ends in the middle of its entries',
         this.#elements + (this.#mode === 'after-element' ? 0 : 1),
       );
     return Buffer.concat(this.#envelope);

@@ -49,8 +49,8 @@ async function findInGivenFolder(folder: string, found: FoundFiles): Promise<voi
   const others = found.otherFiles - before.otherFiles;
   const reason =
     others === 0
-      ? 'the folder holds no file'
-      : `the folder holds no file that begins like JSON or gzip, only ${others} ${others === 1 ? 'other' : 'others'}`;
+      ? 'the folder has no file'
+      : `the folder has no file that begins like JSON or gzip, only ${others} ${others === 1 ? 'other' : 'others'}`;
   found.missing.push({ path: folder, reason });
 }
 
@@ -93,6 +93,6 @@ async function looksLikeFhir(name: string): Promise<boolean> {
 function missingReason(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file or folder';
-  if (code === 'EACCES' || code === 'EPERM') return 'the file or folder may not be read by this user';
+  if (code === 'EACCES' || code === 'EPERM') return 'this user may not read the file or folder';
   return `the file or folder cannot be read (${code ?? 'unknown error'})`;
 }

@@ -66,7 +66,7 @@ async function openForReading(path: string): Promise<FileHandle> {
 
 function plainFile(file: FileHandle, sizeBytes: number, limits: SourceLimits): Spool {
   if (sizeBytes > limits.maxSourceBytes)
-    throw new SourceError(`holds more than ${sizeText(limits.maxSourceBytes)} of content, the limit`);
+    throw new SourceError(`has more than ${sizeText(limits.maxSourceBytes)} of content, which is the limit`);
   return fileSpool(file, sizeBytes);
 }
 
@@ -86,7 +86,7 @@ async function* gunzip(
     for await (const chunk of output as AsyncIterable<Buffer>) {
       unpackedBytes += chunk.length;
       if (unpackedBytes > ratioFromBytes && unpackedBytes > maxRatio * sentBytes)
-        throw new SourceError(`unpacks to more than ${maxRatio} times its size, the limit`);
+        throw new SourceError(`unpacks to more than the limit of ${maxRatio} times its size`);
       yield chunk;
     }
   } catch (error) {

@@ -54,13 +54,13 @@ async function withinIdle<T>(read: Promise<T>, idleMs: number): Promise<T> {
   }
 }
 
-const idle = (idleMs: number) => givenUp(`nothing of its body arrived for ${secondsText(idleMs)}`);
+const idle = (idleMs: number) => givenUp(`no data arrived for ${secondsText(idleMs)}`);
 
 const tooSlow = ({ minWindowBytes }: Pace, waitedMs: number) =>
-  givenUp(`less than ${minWindowBytes} bytes of its body arrived in ${secondsText(waitedMs)}`);
+  givenUp(`fewer than ${minWindowBytes} bytes arrived in ${secondsText(waitedMs)}`);
 
 function givenUp(reason: string): HttpError {
-  const message = `The import was given up: ${reason}. Nothing was kept. Send it again.`;
+  const message = `The import was stopped: ${reason}. Nothing was kept. Send it again.`;
   return new HttpError(408, 'upload_stalled', message, { headers: { connection: 'close' } });
 }
 

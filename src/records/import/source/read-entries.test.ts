@@ -217,14 +217,14 @@ test('folders are walked sorted, with what looks like FHIR; missing paths are na
 test('a folder with nothing to import is named, with what is there instead [IN-31]', async () => {
   const root = await mkdtemp(path.join(folder, 'nothing-'));
   const reasonOf = async () => (await findFiles([root])).missing;
-  assert.deepEqual(await reasonOf(), [{ path: root, reason: 'the folder holds no file' }]);
+  assert.deepEqual(await reasonOf(), [{ path: root, reason: 'the folder has no file' }]);
   await mkdir(path.join(root, 'below'));
   for (const [name, others] of [
     ['scan.pdf', 'only 1 other'],
     ['below/notes.txt', 'only 2 others'],
   ] as const) {
     await writeFile(path.join(root, name), '%');
-    const reason = `the folder holds no file that begins like JSON or gzip, ${others}`;
+    const reason = `the folder has no file that begins like JSON or gzip, ${others}`;
     assert.deepEqual(await reasonOf(), [{ path: root, reason }]);
   }
   await writeFile(path.join(root, 'below', 'a.json'), '{}');

@@ -99,7 +99,7 @@ export async function readDocument(
     for (const found of scanner.push(chunk)) {
       number += 1;
       if (number > limits.maxEntries)
-        throw new SourceError(`has more than ${limits.maxEntries} entries, the limit. Split it.`);
+        throw new SourceError(`has more than the limit of ${limits.maxEntries} entries. Split it.`);
       const start = range.start + found.start;
       const end = range.start + found.end;
       await take({ number, start, end }, await spool.read(start, end));
@@ -185,7 +185,7 @@ export function decodeUtf8(bytes: Buffer): string {
 
 /** What a line or entry that is too large is rejected with. */
 export function tooLarge(limits: SourceLimits): string {
-  return `is larger than ${sizeText(limits.maxEntryBytes)}, the limit for one resource`;
+  return `is larger than the limit for one resource, ${sizeText(limits.maxEntryBytes)}`;
 }
 
 async function skipByteOrderMark(spool: Spool): Promise<number> {

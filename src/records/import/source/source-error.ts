@@ -15,6 +15,6 @@ export class NoSpaceError extends SourceError {
   override name = 'NoSpaceError';
 
   constructor(options?: { cause?: unknown }) {
-    super('needs more room for a temporary file than there is', options);
+    super('needs more disk space for a temporary file than there is', options);
   }
 }

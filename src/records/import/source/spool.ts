@@ -72,7 +72,9 @@ export async function spoolChunks(chunks: AsyncIterable<Buffer>, limits: SourceL
     for await (const chunk of chunks) {
       sizeBytes += chunk.length;
       if (sizeBytes > limits.maxSourceBytes)
-        throw new SourceError(`holds more than ${sizeText(limits.maxSourceBytes)} of content, the limit`);
+        throw new SourceError(
+          `has more than ${sizeText(limits.maxSourceBytes)} of content, which is the limit`,
+        );
       held.push(chunk);
       if (file === undefined && sizeBytes <= limits.maxMemoryBytes && memory?.take(chunk.length) !== false) {
         heldBytes += chunk.length;
