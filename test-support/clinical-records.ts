@@ -1,7 +1,7 @@
 /** Patients and encounters put straight into a test database, for tests of reading them. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { patientSearchKeys, sortName } from '../src/clinical/resources/search-key.ts';
 import type { ContactPoint, HumanName } from '../src/fhir/person.ts';
-import { patientSearchKeys, sortName } from '../src/patients/search-key.ts';
 import type { Queryable } from '../src/platform/db/database.ts';
 import type { Tenant } from './api.ts';
 

@@ -3,13 +3,13 @@
  * Contract: PAT-2, PAT-4, PAT-5.
  */
 
+import type { SearchTerms } from '../clinical/resources/search-key.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { PATIENT_COLUMNS, type PatientRow, toPatient } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';
-import type { SearchTerms } from './search-key.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
 

@@ -1,4 +1,6 @@
 /** Search a facility's patients by name, identifier, phone or email; each one shown is traced. */
+
+import { searchTerms } from '../clinical/resources/search-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { badRequest } from '../platform/http/errors.ts';
@@ -7,7 +9,6 @@ import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { accessEntry } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import type { PatientRecord } from './patient.ts';
-import { searchTerms } from './search-key.ts';
 import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';
 
 /** Words of one search at most: each is a join. */

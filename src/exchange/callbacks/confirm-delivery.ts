@@ -1,6 +1,6 @@
 /** Takes what an exchange says of a delivery. Contract: EXC-39, EXC-40, EXC-43. */
 import { hash, randomUUIDv7 } from 'node:crypto';
-import { foldText } from '../../patients/search-key.ts';
+import { foldText } from '../../clinical/resources/search-key.ts';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { conflict, HttpError } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';

@@ -1,6 +1,7 @@
 /** Patient (https://hl7.org/fhir/R4/patient.html) as rows. */
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
+import { patientSearchKeys, sortName } from '../../../clinical/resources/search-key.ts';
 import type { Identifier } from '../../../fhir/coded.ts';
 import type { ContactPoint, HumanName } from '../../../fhir/person.ts';
 import {
@@ -16,7 +17,6 @@ import {
   period,
 } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
-import { patientSearchKeys, sortName } from '../../../patients/search-key.ts';
 import type { MapContext } from '../map/resource-importer.ts';
 
 export function patientFromFhir(patient: ElementReader, { id }: Pick<MapContext, 'id'>): RecordRow {
