@@ -1,45 +1,24 @@
 /** A patient as the internal model holds it. */
-import type { CodeableConcept, Identifier, Period } from '../fhir/coded.ts';
-import type { Address, ContactPoint, HumanName } from '../fhir/person.ts';
+import type { HeldPatient } from '../clinical/resources/patient.fhir.ts';
+import type { Identifier } from '../fhir/coded.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
 /** Where a patient is registered; the time zone does not matter. */
 export type RegistrationScope = Pick<FacilityScope, 'organisationId' | 'facilityId'>;
 
-export interface PatientCommunication {
-  language: CodeableConcept;
-  preferred?: boolean;
-}
+/** What the source did not give: an empty list, or null. */
+type Filled<Held> = {
+  [Name in keyof Held]-?: undefined extends Held[Name]
+    ? NonNullable<Held[Name]> extends readonly unknown[]
+      ? NonNullable<Held[Name]>
+      : NonNullable<Held[Name]> | null
+    : Held[Name];
+};
 
-export interface PatientContact {
-  relationship?: CodeableConcept[];
-  name?: HumanName;
-  telecom?: ContactPoint[];
-  address?: Address;
-  gender?: string;
-  period?: Period;
-}
-
-export interface PatientRecord {
+export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentifiers'>> {
   organisationId: string;
-  id: string;
-  active: boolean | null;
-  gender: 'male' | 'female' | 'other' | 'unknown' | null;
-  /** FHIR date: a year, a month or a day. */
-  birthDate: string | null;
-  deceasedBoolean: boolean | null;
-  deceasedDateTime: string | null;
-  maritalStatus: CodeableConcept | null;
-  multipleBirthBoolean: boolean | null;
-  multipleBirthInteger: number | null;
-  communication: PatientCommunication[];
-  contacts: PatientContact[];
-  names: HumanName[];
-  identifiers: Identifier[];
   /** Ids that exchanges gave the patient; none when not given. */
   assignedIdentifiers?: Identifier[];
-  telecoms: ContactPoint[];
-  addresses: Address[];
   /** Purposes of use that the patient refuses. */
   refusedPurposes: string[];
   version: number;

@@ -35,9 +35,9 @@ export async function searchPatientPage(
   // Not a named statement: the planner must see the terms, to choose between walking the names in order and
   // collecting the matches of a rare term.
   const { rows } = await db.query<PatientRow & { sort_name: string }>({ text, values });
-  return rows.map((row) => ({
+  return rows.map(({ sort_name, ...row }) => ({
     record: toPatient(scope.organisationId, row),
-    position: [row.sort_name, row.id],
+    position: [sort_name, row.id],
   }));
 }
 

@@ -35,5 +35,5 @@ function has(kind: Element, record: object): boolean {
   const members = record as Readonly<Record<string, unknown>>;
   return kind
     .fields({ alias: '', reach: 'facility', id: 'id' })
-    .some(({ name }) => members[name] !== undefined);
+    .some(({ name }) => members[name] !== undefined && members[name] !== null);
 }

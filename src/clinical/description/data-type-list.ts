@@ -2,15 +2,22 @@
  * A list of one data type, such as the names of a patient: each item is a row of a table of its own, and the record has
  * the items in FHIR's shape.
  */
-import { list, identifier as readIdentifier } from '../../fhir/reading/datatypes.ts';
+import {
+  list,
+  address as readAddress,
+  contactPoint as readContactPoint,
+  humanName as readHumanName,
+  identifier as readIdentifier,
+} from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import type { ChildTable, Column, Element, Values } from './element.ts';
-import type { DescribedType, R4Element } from './r4-elements.ts';
+import { type DescribedType, R4_ELEMENTS, type R4Element } from './r4-elements.ts';
 
 /** SQL type of the column of an element. A Period has two columns, one for each end. */
 type ColumnType = 'text' | 'text[]' | 'integer' | 'jsonb' | 'Period';
 
 interface DataType<Value extends object> {
+  name: DescribedType;
   read: (item: ElementReader) => Value | undefined;
   /** In the order of the columns, on which the digest of a record's content depends. */
   columns: Readonly<Record<string, ColumnType>>;
@@ -23,17 +30,53 @@ interface DataTypeInput<Value, Type extends DescribedType, Kept extends R4Elemen
   notKept: Record<Exclude<R4Element<Type>, Kept>, string>;
 }
 
+export const HUMAN_NAME = dataType('HumanName', {
+  read: readHumanName,
+  columns: {
+    use: 'text',
+    text: 'text',
+    family: 'text',
+    given: 'text[]',
+    prefix: 'text[]',
+    suffix: 'text[]',
+    period: 'Period',
+  },
+  notKept: {},
+});
+
 export const IDENTIFIER = dataType('Identifier', {
   read: readIdentifier,
   columns: { use: 'text', type: 'jsonb', system: 'text', value: 'text', period: 'Period' },
   notKept: { assigner: 'the system says who gave it' },
 });
 
+export const CONTACT_POINT = dataType('ContactPoint', {
+  read: readContactPoint,
+  columns: { system: 'text', value: 'text', use: 'text', rank: 'integer' },
+  notKept: { period: 'no column holds it yet' },
+});
+
+export const ADDRESS = dataType('Address', {
+  read: readAddress,
+  columns: {
+    use: 'text',
+    type: 'text',
+    text: 'text',
+    line: 'text[]',
+    city: 'text',
+    district: 'text',
+    state: 'text',
+    country: 'text',
+    postalCode: 'text',
+  },
+  notKept: { period: 'no column holds it yet' },
+});
+
 function dataType<Value extends object, Type extends DescribedType, Kept extends R4Element<Type>>(
-  _type: Type,
+  name: Type,
   { read, columns }: DataTypeInput<Value, Type, Kept>,
 ): DataType<Value> {
-  return { read, columns };
+  return { name, read, columns };
 }
 
 interface Table<Name extends string> {
@@ -49,7 +92,7 @@ interface Table<Name extends string> {
 }
 
 export function dataTypeList<const Name extends string, Value extends object>(
-  { read, columns }: DataType<Value>,
+  { name: type, read, columns }: DataType<Value>,
   { table: name, parent, alias, member, fixed }: Table<Name>,
 ): Element<{ [Key in Name]?: Value[] }> {
   const elements = Object.entries(columns);
@@ -59,7 +102,11 @@ export function dataTypeList<const Name extends string, Value extends object>(
     ...(fixed === undefined ? {} : { fixed }),
     columns: [['position', 'smallint'], ...elements.flatMap(([element, type]) => columnsOf(element, type))],
   };
-  const pairs = elements.map(([element, type]) => `'${element}', ${sqlOf(alias, element, type)}`);
+  // In the order of the FHIR page, as everything that is written.
+  const pairs = R4_ELEMENTS[type].split(' ').flatMap((element) => {
+    const columnType = columns[element];
+    return columnType === undefined ? [] : [`'${element}', ${sqlOf(alias, element, columnType)}`];
+  });
   return {
     columns: [],
     tables: [table],
@@ -80,10 +127,7 @@ export function dataTypeList<const Name extends string, Value extends object>(
         children: { [name]: items.map((item, position) => rowOf(item, position, columns)) },
       };
     },
-    write: (output, elementName, record) => {
-      const items = record[member];
-      if (items !== undefined && items !== null && items.length > 0) output.json(elementName, items);
-    },
+    write: (output, elementName, record) => output.json(elementName, record[member]),
   };
 }
 

@@ -31,6 +31,11 @@ export function date<const Column extends string>(column: Column) {
   return primitive<Column, string>(column, 'text', (reader, name) => reader.date(name));
 }
 
+/** FHIR `dateTime`, as it was written. */
+export function dateTime<const Column extends string>(column: Column) {
+  return primitive<Column, string>(column, 'text', (reader, name) => reader.dateTime(name)?.text);
+}
+
 export function boolean<const Column extends string>(column: Column) {
   return primitive<Column, boolean>(column, 'boolean', (reader, name) => reader.boolean(name));
 }

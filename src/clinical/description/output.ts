@@ -39,6 +39,11 @@ export function jsonObject(write: (output: Output) => void): Record<string, unkn
   return output.members;
 }
 
+/** Absent, or an empty list. */
+function isNothing(value: object | JsonText | null | undefined): value is null | undefined {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
 class TextOutput implements Output {
   /** `"name":value` for each member, with commas between. */
   members = '';
@@ -53,7 +58,7 @@ class TextOutput implements Output {
   }
 
   json(name: string, value: object | JsonText | null | undefined): void {
-    if (value === undefined || value === null) return;
+    if (isNothing(value)) return;
     this.add(name, typeof value === 'string' ? value : JSON.stringify(value));
   }
 
@@ -137,8 +142,7 @@ class ObjectOutput implements Output {
   }
 
   json(name: string, value: object | JsonText | null | undefined): void {
-    if (value !== undefined && value !== null)
-      this.members[name] = typeof value === 'string' ? parseFhirJson(value) : value;
+    if (!isNothing(value)) this.members[name] = typeof value === 'string' ? parseFhirJson(value) : value;
   }
 
   reference(name: string, type: string, id: Text, display: Text): void {

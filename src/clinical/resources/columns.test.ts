@@ -9,6 +9,7 @@ import { IMAGING_STUDY } from './imaging-study.fhir.ts';
 import { LOCATION } from './location.fhir.ts';
 import { OBSERVATION } from './observation.fhir.ts';
 import { ORGANIZATION } from './organization.fhir.ts';
+import { PATIENT } from './patient.fhir.ts';
 import { PRACTITIONER } from './practitioner.fhir.ts';
 import { SERVICE_REQUEST } from './service-request.fhir.ts';
 
@@ -16,6 +17,7 @@ const DESCRIPTIONS = [
   ORGANIZATION,
   LOCATION,
   PRACTITIONER,
+  PATIENT,
   ENCOUNTER,
   SERVICE_REQUEST,
   OBSERVATION,
@@ -34,6 +36,7 @@ const OF_EVERY_RECORD = [
   'updated_at',
 ];
 const FILLED_LATER: Readonly<Record<string, readonly string[]>> = {
+  patient: ['refused_purposes'],
   investigation_report: ['order_id'],
   imaging_study: ['order_id'],
   observation: ['order_id', 'vital_set_id'],

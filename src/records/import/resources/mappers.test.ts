@@ -5,12 +5,12 @@ import type { Target } from '../../../clinical/description/read-context.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 import { LOCATION } from '../../../clinical/resources/location.fhir.ts';
 import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
+import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { MapContext } from '../map/resource-importer.ts';
-import { patientFromFhir } from './patient.from-fhir.ts';
 
 const ID = '0a1b2c3d-0000-4000-8000-000000000001';
 const TARGET = '0a1b2c3d-0000-4000-8000-000000000002';
@@ -194,7 +194,7 @@ test('Encounter class is v3 ActCode, whose system may be left out of a known cod
 });
 
 test('Patient, every element that the model has [IN-5]', () => {
-  const { row, unread } = map(patientFromFhir, {
+  const { row, unread } = map(PATIENT.read, {
     resourceType: 'Patient',
     id: 'p1',
     active: true,
@@ -318,14 +318,14 @@ test('Patient, every element that the model has [IN-5]', () => {
 });
 
 test('Patient: false is kept, two kinds of deceased are not', () => {
-  const { row } = map(patientFromFhir, { resourceType: 'Patient', active: false, deceasedBoolean: false });
+  const { row } = map(PATIENT.read, { resourceType: 'Patient', active: false, deceasedBoolean: false });
   assert.deepEqual(row.values, { active: false, deceased_boolean: false, sort_name: '' });
   assert.throws(
-    () => map(patientFromFhir, { resourceType: 'Patient', deceasedBoolean: true, deceasedDateTime: '2020' }),
+    () => map(PATIENT.read, { resourceType: 'Patient', deceasedBoolean: true, deceasedDateTime: '2020' }),
     ResourceRejected,
   );
   assert.throws(
-    () => map(patientFromFhir, { resourceType: 'Patient', communication: [{ preferred: true }] }),
+    () => map(PATIENT.read, { resourceType: 'Patient', communication: [{ preferred: true }] }),
     /Patient\.communication\.language is missing/,
   );
 });

@@ -4,13 +4,12 @@
  */
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
+import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
 import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
-import { PATIENT } from '../write/record-tables.ts';
 import { AddedByAnotherImport, type BeforeChange, writeRecords } from '../write/write-records.ts';
-import { patientFromFhir } from './patient.from-fhir.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
@@ -20,11 +19,11 @@ export const patientImporter: ResourceImporter<RecordRow> = {
   order: 40,
   shared: true,
   lookup: patientLookup,
-  tables: [PATIENT],
-  map: patientFromFhir,
+  tables: [PATIENT.table],
+  map: PATIENT.read,
   async write(rows, context) {
     const beforeChange = refuseOtherPersons(context);
-    const result = await writeRecords(context, { table: PATIENT, rows, beforeChange });
+    const result = await writeRecords(context, { table: PATIENT.table, rows, beforeChange });
     const there = [...result.updated, ...result.unchanged, ...result.older];
     await keepToFacility(there, context);
     await register([...result.created, ...there], context);

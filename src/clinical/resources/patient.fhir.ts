@@ -1,0 +1,179 @@
+/**
+ * Patient (https://hl7.org/fhir/R4/patient.html), with the keys that searches look for.
+ * Contract: HTTP-30, PAT-7.
+ */
+import { type CodeableConcept, type Identifier, ownIdentifier, type Period } from '../../fhir/coded.ts';
+import type { Address, ContactPoint, HumanName } from '../../fhir/person.ts';
+import {
+  codeableConcept,
+  compact,
+  GENDERS,
+  list,
+  optional,
+  period,
+  address as readAddress,
+  contactPoint as readContactPoint,
+  humanName as readHumanName,
+} from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { choice } from '../description/choice.ts';
+import {
+  ADDRESS,
+  CONTACT_POINT,
+  dataTypeList,
+  HUMAN_NAME,
+  IDENTIFIER,
+} from '../description/data-type-list.ts';
+import { describeResource, type RecordOf } from '../description/describe.ts';
+import { type Children, type Derived, type Element, onlyStored } from '../description/element.ts';
+import { boolean, code, concept, date, dateTime, integer, jsonList } from '../description/kinds.ts';
+import { patientSearchKeys, type SearchedPatient, sortName } from './search-key.ts';
+
+const SEARCH_KEYS = 'patient_search_key';
+
+export const PATIENT = describeResource('Patient', {
+  table: 'patient',
+  reach: 'organisation',
+  elements: {
+    name: dataTypeList(HUMAN_NAME, { ...ofPatient('patient_name', 'n'), member: 'names' }),
+    identifier: identifiers(),
+    telecom: telecoms(),
+    active: boolean('active'),
+    gender: code('gender', GENDERS),
+    birthDate: date('birth_date'),
+    // The more exact of two types goes out.
+    'deceased[x]': choice({ Boolean: boolean('deceased_boolean'), DateTime: dateTime('deceased_date_time') }),
+    maritalStatus: concept('marital_status'),
+    'multipleBirth[x]': choice({
+      Boolean: boolean('multiple_birth_boolean'),
+      Integer: integer('multiple_birth_integer'),
+    }),
+    communication: jsonList('communication', communication),
+    contact: contacts(),
+    /** What lists are ordered by. */
+    sortName: onlyStored('sort_name', 'text', ({ children }) => sortName(searched(children).names)),
+    address: dataTypeList(ADDRESS, { ...ofPatient('patient_address', 'a'), member: 'addresses' }),
+    searchKeys: searchKeys(),
+  },
+  notKept: {
+    photo: 'images are not held',
+    generalPractitioner: 'no column holds it yet',
+    managingOrganization: 'a patient is registered at facilities',
+    link: 'patients that are the same person are not linked',
+  },
+});
+
+export type HeldPatient = RecordOf<typeof PATIENT>;
+
+function ofPatient<const Table extends string>(table: Table, alias: string) {
+  return { table, parent: 'patient_id', alias };
+}
+
+/** The source's identifiers, ours where none of them says both system and value, and those that exchanges assigned. */
+function identifiers(): Element<{
+  identifiers?: Identifier[];
+  assignedIdentifiers?: Identifier[];
+  id: string;
+}> {
+  return {
+    ...dataTypeList(IDENTIFIER, { ...ofPatient('patient_identifier', 'i'), member: 'identifiers' }),
+    write(output, name, { identifiers: given, assignedIdentifiers: assigned, id }, { organisationId }) {
+      const isComplete = ({ system, value }: Identifier) => system !== undefined && value !== undefined;
+      const own = given?.some(isComplete) === true ? [] : [ownIdentifier(organisationId, id)];
+      output.json(name, [...(given ?? []), ...own, ...(assigned ?? [])]);
+    },
+  };
+}
+
+/** R4 invariant cpt-2: a value needs a system. */
+function telecoms(): Element<{ telecoms?: ContactPoint[] }> {
+  return {
+    ...dataTypeList(CONTACT_POINT, { ...ofPatient('patient_telecom', 't'), member: 'telecoms' }),
+    write: (output, name, { telecoms: given }) =>
+      output.json(
+        name,
+        given?.map((point) =>
+          point.value !== undefined && point.system === undefined ? { ...point, system: 'other' } : point,
+        ),
+      ),
+  };
+}
+
+export interface PatientCommunication {
+  language: CodeableConcept;
+  preferred?: boolean;
+}
+
+function communication(reader: ElementReader): PatientCommunication | undefined {
+  return compact<PatientCommunication>({
+    language: reader.required('language', optional(reader.child('language'), codeableConcept)),
+    preferred: reader.boolean('preferred'),
+  });
+}
+
+export interface PatientContact {
+  relationship?: CodeableConcept[];
+  name?: HumanName;
+  telecom?: ContactPoint[];
+  address?: Address;
+  gender?: string;
+  period?: Period;
+}
+
+/** R4 invariant pat-1: a contact says who it is, or is left out. */
+function contacts(): Element<{ contacts?: PatientContact[] }> {
+  return {
+    ...jsonList('contact', contact),
+    fields: ({ alias }) => [{ name: 'contacts', sql: `${alias}.contact` }],
+    write: (output, name, { contacts: given }) => output.json(name, given?.filter(hasDetails)),
+  };
+}
+
+function contact(reader: ElementReader): PatientContact | undefined {
+  return compact<PatientContact>({
+    relationship: list(reader.children('relationship').map(codeableConcept)),
+    name: optional(reader.child('name'), readHumanName),
+    telecom: list(reader.children('telecom').map(readContactPoint)),
+    address: optional(reader.child('address'), readAddress),
+    gender: reader.code('gender', GENDERS),
+    period: optional(reader.child('period'), period),
+  });
+}
+
+function hasDetails({ name, telecom, address }: PatientContact): boolean {
+  return name !== undefined || telecom !== undefined || address !== undefined;
+}
+
+function searchKeys(): Derived {
+  return {
+    columns: [],
+    tables: [
+      {
+        name: SEARCH_KEYS,
+        parent: 'patient_id',
+        columns: [
+          ['kind', 'text'],
+          ['key', 'text'],
+        ],
+      },
+    ],
+    fields: () => [],
+    read: () => ({ values: {} }),
+    write: () => undefined,
+    derive: ({ children }) => ({
+      values: {},
+      children: {
+        [SEARCH_KEYS]: patientSearchKeys(searched(children)).map(({ kind, key }) => ({ kind, key })),
+      },
+    }),
+  };
+}
+
+/** The columns of these rows are called as the elements are. */
+function searched({ patient_name, patient_identifier, patient_telecom }: Children): SearchedPatient {
+  return {
+    names: (patient_name ?? []) as SearchedPatient['names'],
+    identifiers: (patient_identifier ?? []) as SearchedPatient['identifiers'],
+    telecoms: (patient_telecom ?? []) as SearchedPatient['telecoms'],
+  };
+}
