@@ -53,7 +53,7 @@ describe('openEmbeddedPostgres', () => {
   it('says what to do about a folder of another PostgreSQL version', async () => {
     await mkdir(join(folder.path, 'postgresql'), { recursive: true });
     await writeFile(join(folder.path, 'postgresql', 'PG_VERSION'), '12\n');
-    await assert.rejects(openHere(folder.path), /made by PostgreSQL 12.*DATA_DIR to a new folder/);
+    await assert.rejects(openHere(folder.path), /PostgreSQL 12 created .*DATA_DIR to a new folder/);
   });
 
   it('leaves nothing but its own files in the folder', async () => {

@@ -82,6 +82,7 @@ async function inTurn<Taken, T>(
   const { taken, waited, ...held } = await untilTaken(options, { wanted, turn }, leased);
   let heldUntilMs = held.askedMs + durationMs;
   let givenBack = false;
+  let renewed = false;
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
     renewing ??= renew().finally(() => {
@@ -91,6 +92,7 @@ async function inTurn<Taken, T>(
   timer.unref();
 
   async function renew(): Promise<void> {
+    renewed = true;
     const startedMs = performance.now();
     // A database that does not answer is asked again; until then the lease runs on.
     const held = await renewLease(db, wanted).catch(() => undefined);
@@ -119,7 +121,8 @@ async function inTurn<Taken, T>(
   } finally {
     clearInterval(timer);
     await renewing;
-    if (!givenBack) await giveLeaseBack(db, wanted).catch(() => undefined);
+    // A renewal that was under way while it was given back may have let it run on.
+    if (!givenBack || renewed) await giveLeaseBack(db, wanted).catch(() => undefined);
   }
 }
 

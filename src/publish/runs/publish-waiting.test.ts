@@ -140,7 +140,7 @@ describe('publishes that wait', () => {
     await waitUntil(() => clock.sleepers() === 2);
     await assert.rejects(publish(busy), (error: { statusCode: number; message: string; headers: object }) => {
       assert.equal(error.statusCode, 503);
-      assert.match(error.message, /^2 publishes of this account wait .* Wait for their answers/);
+      assert.match(error.message, /^2 publishes of this account are waiting .* Wait for their answers/);
       assert.deepEqual(error.headers, { 'retry-after': '10' });
       return true;
     });

@@ -153,7 +153,8 @@ export async function beginRun(
   const { leases = 0, run_chain_id: chainId = null } = rows[0] ?? {};
   if (chainId === null) {
     // Another publish took one of them in the same moment: nobody waits for one while holding the other.
-    if (leases > 0) await giveLeaseBack(db, lease);
+    // When that fails, they run out.
+    if (leases > 0) await againAfterDeadlock(() => giveLeaseBack(db, lease)).catch(() => undefined);
     return undefined;
   }
   return { chainId, recorded: rows.flatMap((row) => (row.local_id === null ? [] : [toRecorded(row)])) };

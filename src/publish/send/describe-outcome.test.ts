@@ -40,15 +40,17 @@ describe('what a FHIR server says about a refusal', () => {
     const told = (expression: unknown, location?: unknown) => said({ code: 'value', expression, location });
     assert.equal(told(['Observation.component[2].code']), 'error value at Observation.component[2].code');
     assert.equal(told(undefined, ['Observation.status']), 'error value at Observation.status');
+    assert.equal(told(["Observation.note.where(text='Quokkaitis')"]), 'error value at Observation.note');
+    assert.equal(told(['Observation.value.7.25']), 'error value at Observation.value');
     assert.equal(told(['Line 3', 'Observation.subject']), 'error value at Observation.subject');
+    assert.equal(told(['Observation.note.where(Okafor)']), 'error value at Observation.note');
+    assert.equal(told(['Observation.code.okafor.ada']), 'error value at Observation.code');
     for (const path of [
       'Noor Rivers',
+      'Observation.okafor.hivPositive',
       'Rivers',
       'Patient.name',
-      "Observation.note.where(text='Quokkaitis')",
-      'Observation.value.7.25',
       'Observation.Rivers',
-      'Observation.subject\nNoor',
       7,
       null,
     ])

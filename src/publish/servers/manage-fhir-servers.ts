@@ -68,7 +68,9 @@ export async function createFhirServer(
 
 async function requireFreeName(db: Queryable, which: FhirServerName): Promise<void> {
   if ((await fhirServerNamed(db, which)) !== undefined)
-    throw new CommandError(`There is a target ${which.name} already. Change it: interchange target update.`);
+    throw new CommandError(
+      `A target named ${which.name} exists already. Change it with: npx interchange target update`,
+    );
 }
 
 /** Whether recorded ids hold at the new address of a FHIR server. */

@@ -183,3 +183,20 @@ test('people are told what was older, and where [IN-34]', async () => {
     /\nolder {6}1, not taken: a newer version is there\n {2}0\.json, entry 1 \(Observation\)\n/,
   );
 });
+
+test('another person under the id of a patient is refused in an older version too, with what comes along [IN-21]', async () => {
+  const here = patient({ meta: version('5') });
+  assert.equal((await t.run([here])).rejectedCount, 0);
+  const other = {
+    ...here,
+    meta: version('1'),
+    name: [{ family: 'Stone', given: ['Ibrahim'] }],
+    gender: 'male',
+    birthDate: '1951-02-03',
+  };
+  const theirs: Resource = { ...result(7), subject: { reference: `Patient/${here.id}` } };
+  const report = await t.run([bundle([other, theirs])]);
+  assert.match(String(report.rejected[0]?.reason), /may be another person/);
+  const rows = await t.rows('select id from observation where id = $1', [theirs.id]);
+  assert.deepEqual(rows, []);
+});

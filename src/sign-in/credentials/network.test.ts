@@ -11,7 +11,14 @@ test('IPv4 counts by /24, also inside IPv6 [SEC-2]', () => {
 });
 
 test('IPv6 counts by /64, however it is written [SEC-2]', () => {
-  for (const address of ['2001:db8::1', '2001:0DB8:0:0:1:2:3:4', '2001:db8:0:0::ffff', '2001:db8::7%eth0'])
+  for (const address of [
+    '2001:db8::1',
+    '2001:0DB8:0:0:1:2:3:4',
+    '2001:db8:0:0::ffff',
+    '2001:db8::7%eth0',
+    '2001:db8::7%eth0.100',
+    '2001:db8::7%br-lan',
+  ])
     assert.equal(networkOf(address), '2001:db8:0:0::/64', address);
   assert.equal(networkOf('2001:db8:0:1::1'), '2001:db8:0:1::/64');
   assert.equal(networkOf('::1'), '0:0:0:0::/64');

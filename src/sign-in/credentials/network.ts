@@ -5,7 +5,8 @@ import ipaddr from 'ipaddr.js';
 /** `192.0.2.0/24`, `2001:db8:0:1::/64`; an IPv4 address inside IPv6 counts as IPv4; anything else is one network. */
 export function networkOf(address: string): string {
   if (isIP(address) === 0) return 'unknown';
-  const plain = ipaddr.process(address);
+  const [bare = ''] = address.split('%');
+  const plain = ipaddr.process(bare);
   if (plain instanceof ipaddr.IPv4) return `${plain.octets.slice(0, 3).join('.')}.0/24`;
   const groups = plain.parts.slice(0, 4).map((part) => part.toString(16));
   return `${groups.join(':')}::/64`;

@@ -13,13 +13,22 @@ const REASON =
 export function requireUnderstood(value: object, path: string, understood: ReadonlySet<string>): void {
   // A list and not recursion: JSON may be nested deeper than the stack is.
   const parts: { value: object; path: string }[] = [{ value, path }];
-  for (const part of parts)
-    for (const [name, child] of Object.entries(part.value)) {
-      const own = Array.isArray(part.value) ? part.path : `${part.path}.${name}`;
-      if (!Array.isArray(part.value) && !isUnderstood(name, child, understood))
-        throw new ResourceRejected(`${reportedPath(own)} ${REASON}`);
-      if (typeof child === 'object' && child !== null) parts.push({ value: child, path: own });
+  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+    const own = part.path;
+    if (Array.isArray(part.value)) {
+      for (const child of part.value) if (isObject(child)) parts.push({ value: child, path: own });
+      continue;
     }
+    for (const [name, child] of Object.entries(part.value)) {
+      if (!isUnderstood(name, child, understood))
+        throw new ResourceRejected(`${reportedPath(`${own}.${name}`)} ${REASON}`);
+      if (isObject(child)) parts.push({ value: child, path: `${own}.${name}` });
+    }
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function isUnderstood(name: string, value: unknown, understood: ReadonlySet<string>): boolean {

@@ -101,7 +101,7 @@ describe('clinical records that are refused', () => {
       observation({ valueString: 'x', valueBoolean: true }),
       /value\[x\] is given with more than one type/,
     ],
-    ['a value type that R4 has not', observation({ valueAttachment: {} }), /valueAttachment is of a type/],
+    ['a value type that R4 has not', observation({ valueAttachment: {} }), /valueAttachment has a type/],
     [
       'a quantity without a number',
       observation({ valueQuantity: { unit: 'mg' } }),

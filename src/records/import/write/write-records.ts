@@ -59,9 +59,12 @@ export async function writeRecords(
   const older = idsOf('older');
   const changed = fates.get('changed') ?? [];
   const written = [...changed, ...(fates.get('renewed') ?? [])];
+  // What is older changes nothing, but what comes with it is taken for the stored record too.
+  const meeting = [...changed, ...(fates.get('older') ?? [])].flatMap(({ row }) =>
+    stored.has(row.id) ? [row] : [],
+  );
+  if (beforeChange !== undefined && meeting.length > 0 && !(await beforeChange(meeting))) return NOTHING;
   if (written.length === 0) return { ...NOTHING, unchanged: idsOf('unchanged'), older };
-  const replacing = changed.flatMap(({ row }) => (stored.has(row.id) ? [row] : []));
-  if (beforeChange !== undefined && replacing.length > 0 && !(await beforeChange(replacing))) return NOTHING;
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   written.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   const upserted = await upsert(context, table, written);
