@@ -122,7 +122,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     await rename(path, `${path}.lost`);
     const { code, stderr } = await runProcess(['organisation', 'list'], { env: clinic.env });
     assert.equal(code, 1);
-    assert.match(stderr, /master\.key is missing.*put the file back/);
+    assert.match(stderr, /master\.key is missing.*Put the file back/);
     await rename(`${path}.lost`, path);
     await clinic.start();
     await clinic.useEverything();
