@@ -46,7 +46,7 @@ const GAUGES: { name: string; help: string; read: (state: QueueState) => number 
     read: (state) => state.oldestSeconds,
   },
   {
-    name: 'interchange_exchange_breaker_open',
+    name: 'interchange_exchange_circuit_open',
     help: '1 while the service considers the exchange down, else 0.',
     read: (state) => Number(state.breakerOpen),
   },
