@@ -310,7 +310,7 @@ it('the simulator takes a signed delivery, confirms it, and fails when told to [
     const rotated = await json('connection', 'rotate-secret', '--id', connection.id, '--overlap-hours', '0');
     await rename(database.pool, place, patients, 'after the rotation');
     await simulator.printed(
-      /signature wrong-signature, answered 401\n +The secrets are not those of the connection/,
+      /signature wrong-signature, answered 401\n +These are not the secrets of the connection/,
     );
     await writeFile(file, JSON.stringify(rotated));
     await simulator.printed(/patient\.updated #3 .* signature valid, answered 202/);
