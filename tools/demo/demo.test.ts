@@ -57,7 +57,7 @@ describe('the demo', { timeout: 300_000 }, () => {
 
   async function start(): Promise<void> {
     demo = startCommand(['start'], { env: { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' } });
-    await demo.printed(/begin anew\.\n/);
+    await demo.printed(/start again with new data\.\n/);
     page = demo.output().stdout;
   }
 
