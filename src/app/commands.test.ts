@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Command } from 'commander';
 import pg from 'pg';
 import { insertPatient } from '../../test-support/clinical-records.ts';
-import { type CommandResult, runCommand, runProcess } from '../../test-support/command.ts';
+import { type CommandResult, runCommand, runProcess, startCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
 import { MODULES } from '../tenancy/organisations/modules.ts';
 import { buildProgram } from './commands.ts';
@@ -260,6 +260,13 @@ describe('the command line', { timeout: 600_000 }, () => {
     ];
     const codes = await Promise.all(ended.map(async (args) => (await runProcess(args, { env })).code));
     assert.deepEqual(codes, [0, 1, 2]);
+  });
+
+  it('ends without a word when nobody reads its output any more', async () => {
+    const started = startCommand(['--help']);
+    started.child.stdout.destroy();
+    const { code, stderr } = await started.ended;
+    assert.deepEqual([code, stderr], [1, '']);
   });
 
   it('takes ids in either case, and leaves the trace whole', async () => {
