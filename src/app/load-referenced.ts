@@ -27,7 +27,11 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
     ]);
     return [
       ...[...(patients?.values() ?? [])].map(
-        (patient): ReferencedRecord => ({ resource: { ...patientResource(patient) }, patient }),
+        // Without links: a publish sends nobody but those whom the record is about.
+        (patient): ReferencedRecord => ({
+          resource: { ...patientResource({ ...patient, links: [] }) },
+          patient,
+        }),
       ),
       ...encounters.flatMap((loaded) =>
         loaded === undefined ? [] : [encounterRecord(loaded, scope.organisationId)],

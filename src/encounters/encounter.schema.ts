@@ -117,6 +117,9 @@ export const EncounterSchema = named(
   ),
 );
 
+/** What there is to say about a search: that its patient was replaced by another one. */
+const SearchOutcome = Type.Object({ resourceType: Type.Literal('OperationOutcome') });
+
 export const EncounterSearchsetSchema = named(
   'EncounterSearchset',
   Type.Object(
@@ -132,9 +135,15 @@ export const EncounterSearchsetSchema = named(
       entry: Type.Optional(
         Type.Array(
           Type.Object({
-            fullUrl: Type.String(),
-            resource: EncounterSchema,
-            search: Type.Object({ mode: Type.Literal('match') }),
+            fullUrl: Type.Optional(Type.String()),
+            resource: Type.Union([EncounterSchema, SearchOutcome]),
+            search: Type.Object({
+              mode: Type.Unsafe<'match' | 'outcome'>({
+                type: 'string',
+                enum: ['match', 'outcome'],
+                description: '`outcome`: the last entry is an OperationOutcome about the search.',
+              }),
+            }),
           }),
         ),
       ),

@@ -6,6 +6,7 @@ import type { Static } from 'typebox';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { searchsetJson } from '../fhir/bundle.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
+import { informationOutcome, type OperationOutcome } from '../fhir/operation-outcome.ts';
 import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
@@ -59,7 +60,7 @@ function searchRoute(
   ): Promise<Reply> {
     requireFhirJson(context.headers, query._format);
     const search = parseEncounterSearch(query, context.scope.timeZone);
-    const { encounters, next } = await searchEncounters(search, context);
+    const { encounters, next, replacedBy } = await searchEncounters(search, context);
     const link = (cursor: string | undefined) =>
       `${collection}?${searchText({ ...search, cursor }, context.purposeOfUse)}`;
     const body = searchsetJson({
@@ -69,6 +70,7 @@ function searchRoute(
         fullUrl: `${collection}/${encounter.id}`,
         resource: encounterJson(encounter, context.scope.organisationId),
       })),
+      outcome: replacedBy === null ? undefined : replacedNotice(search.patientId, replacedBy),
     });
     return { contentType: FHIR_JSON, body };
   }
@@ -94,6 +96,12 @@ function searchRoute(
       },
       handle,
     },
+  );
+}
+
+function replacedNotice(patientId: string, survivorId: string): OperationOutcome {
+  return informationOutcome(
+    `Patient/${patientId} was replaced by Patient/${survivorId}. Search for that patient too.`,
   );
 }
 

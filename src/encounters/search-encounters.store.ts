@@ -4,6 +4,7 @@
  */
 
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
+import { survivorOf } from '../patients/replacement.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
 import type { Slice } from '../platform/http/paging.ts';
@@ -34,12 +35,15 @@ export interface EncounterPageKey extends Slice<EncounterPosition> {
 
 export interface EncounterPage {
   refusedPurposes: readonly string[];
+  /** The patient at the facility who must be used in place of this one; null for none. */
+  replacedBy: string | null;
   encounters: { record: EncounterRecord; position: EncounterPosition }[];
 }
 
 interface PageRow extends EncounterRecord {
   place: number;
   refused_purposes: string[];
+  replaced_by: string | null;
   sort_text: string;
 }
 
@@ -50,7 +54,7 @@ const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffff
 // page; nothing is sorted but the pages themselves. An end that came as an instant (with a T) still touches what
 // begins at it. One that came as a date is kept as the first instant after that date, and does not.
 const SEARCH = `
-  select r.place, p.refused_purposes, page.sort_text, ${PAGE_COLUMNS}
+  select r.place, p.refused_purposes, heir.replaced_by, page.sort_text, ${PAGE_COLUMNS}
   from unnest(
     $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
     $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[]
@@ -64,6 +68,10 @@ const SEARCH = `
   join patient p
     on p.organisation_id = $1
     and p.id = r.patient_id
+  cross join lateral (
+    select ${survivorOf('r.patient_id', 'r.facility_id')} as replaced_by
+    offset 0
+  ) heir
   left join lateral (
     select e.sort_start, e.sort_start::text as sort_text, ${ENCOUNTER_COLUMNS}
     from encounter e
@@ -136,6 +144,7 @@ function toPage(rows: PageRow[] | undefined): EncounterPage | undefined {
   const found = first.id === null ? [] : rows;
   return {
     refusedPurposes: first.refused_purposes,
+    replacedBy: first.replaced_by,
     encounters: found.map((row) => ({
       record: toEncounter(row),
       position: [row.sort_text, row.id],

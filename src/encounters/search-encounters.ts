@@ -1,6 +1,6 @@
 /**
  * Search the encounters of one patient: in scope, allowed by the privacy setting, traced, page by page.
- * Contract: ENC-25, ENC-27, ENC-28, ENC-29.
+ * Contract: ENC-25, ENC-27, ENC-28, ENC-29, ENC-37.
  */
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
@@ -25,6 +25,8 @@ export interface EncounterSearchResult {
   encounters: EncounterRecord[];
   /** Cursor of the next page; undefined on the last. */
   next: string | undefined;
+  /** The patient who must be used in place of the one searched for; null for none. */
+  replacedBy: string | null;
 }
 
 /** 400 for a cursor of another search; 404 for a patient outside the scope; 403 when the purpose is refused. */
@@ -48,7 +50,11 @@ export function createSearchEncounters(
       refusedPurposes: found.refusedPurposes,
     });
     const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
-    return { encounters: items.map(({ record }) => record), next: nextCursor ?? undefined };
+    return {
+      encounters: items.map(({ record }) => record),
+      next: nextCursor ?? undefined,
+      replacedBy: found.replacedBy,
+    };
   };
 }
 

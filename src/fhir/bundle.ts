@@ -1,4 +1,5 @@
 /** Bundles (FHIR R4, "Bundle"). Contract: ENC-2, ENC-26. */
+import type { OperationOutcome } from './operation-outcome.ts';
 
 export interface SearchsetEntry {
   /** Absolute, without version. */
@@ -13,17 +14,21 @@ export interface Searchset {
   /** The next page, absolute; absent on the last. */
   next?: string | undefined;
   entries: readonly SearchsetEntry[];
+  /** What there is to say about the search, beside what it found. */
+  outcome?: OperationOutcome | undefined;
 }
 
 /** A page of search results as JSON text: no `total`, and no `entry` where nothing was found. */
-export function searchsetJson({ self, next, entries }: Searchset): string {
+export function searchsetJson({ self, next, entries, outcome }: Searchset): string {
   let links = link('self', self);
   if (next !== undefined) links += `,${link('next', next)}`;
   const head = `{"resourceType":"Bundle","type":"searchset","link":[${links}]`;
-  if (entries.length === 0) return `${head}}`;
+  if (entries.length === 0 && outcome === undefined) return `${head}}`;
   let text = '';
   for (const { fullUrl, resource } of entries)
     text += `${text === '' ? '' : ','}{"fullUrl":${JSON.stringify(fullUrl)},"resource":${resource},"search":{"mode":"match"}}`;
+  if (outcome !== undefined)
+    text += `${text === '' ? '' : ','}{"resource":${JSON.stringify(outcome)},"search":{"mode":"outcome"}}`;
   return `${head},"entry":[${text}]}`;
 }
 

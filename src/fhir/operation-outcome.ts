@@ -5,7 +5,7 @@
 
 export interface OperationOutcome {
   resourceType: 'OperationOutcome';
-  issue: { severity: 'error'; code: string; diagnostics: string }[];
+  issue: { severity: 'error' | 'information'; code: string; diagnostics: string }[];
 }
 
 /** Codes of http://hl7.org/fhir/issue-type, by HTTP status. */
@@ -30,4 +30,12 @@ const ISSUE_TYPES: Readonly<Record<number, string>> = {
 export function operationOutcome(statusCode: number, message: string): OperationOutcome {
   const code = ISSUE_TYPES[statusCode] ?? (statusCode < 500 ? 'processing' : 'exception');
   return { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code, diagnostics: message }] };
+}
+
+/** Something to know that is no fault. */
+export function informationOutcome(message: string): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    issue: [{ severity: 'information', code: 'informational', diagnostics: message }],
+  };
 }

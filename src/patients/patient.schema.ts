@@ -101,6 +101,10 @@ const SUMMARY = {
     description:
       'The identifiers of the source, then those that exchanges assigned. The latter have an assigner.',
   }),
+  replacedBy: orNull(Type.String(), 'UUID of the patient into whom this one was merged.'),
+  replaces: Type.Array(Type.String(), {
+    description: 'UUIDs of patients that were merged into this one.',
+  }),
 };
 
 const SUMMARY_EXAMPLE = {
@@ -110,6 +114,8 @@ const SUMMARY_EXAMPLE = {
   birthDate: '1994-06-27',
   deceased: false,
   identifiers: [{ use: 'usual', system: 'https://hospitals.example.org/patient-number', value: 'I-200075' }],
+  replacedBy: null,
+  replaces: [],
 };
 const NAME = { use: 'official', family: 'Okafor', given: ['Ada'] };
 const PHONE = { system: 'phone', value: '+234 803 555 0112', use: 'mobile' };
@@ -202,6 +208,8 @@ export function patientSummary(patient: PatientRecord): Static<typeof PatientSum
     birthDate: patient.birthDate,
     deceased: isDeceased(patient),
     identifiers: [...patient.identifiers, ...(patient.assignedIdentifiers ?? [])],
+    replacedBy: patient.replacedBy ?? null,
+    replaces: patient.replaces ?? [],
   };
 }
 

@@ -1,8 +1,9 @@
-/** SQL of patients: the columns of one, and reading by id. Contract: ACC-3. */
+/** SQL of patients: the columns of one, and reading by id. Contract: ACC-3, PAT-10. */
 import { type HeldPatient, PATIENT } from '../clinical/resources/patient.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { PatientRecord, RegistrationScope } from './patient.ts';
+import { REPLACEMENTS, survivorOf } from './replacement.store.ts';
 
 type Nullable<Held> = {
   [Name in keyof Held]-?: undefined extends Held[Name] ? NonNullable<Held[Name]> | null : Held[Name];
@@ -10,6 +11,8 @@ type Nullable<Held> = {
 
 /** A patient as it is selected; lists arrive in the shapes of the FHIR data types, without nulls. */
 export interface PatientRow extends Nullable<HeldPatient> {
+  replacedBy: string | null;
+  replaces: string[] | null;
   refusedPurposes: string[];
   version: number;
   updatedText: string;
@@ -24,10 +27,39 @@ const ASSIGNED_IDENTIFIERS = `(
     and s.patient_id = p.id
 )`;
 
-/** What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`. */
+/** A facility neither sees nor learns of a patient who is registered elsewhere only. */
+const isHere = (patientId: string) => `exists (
+    select
+    from patient_registration here
+    where here.organisation_id = $1
+      and here.facility_id = $2
+      and here.patient_id = ${patientId}
+  )`;
+
+const LINKS = `(
+  select json_agg(json_strip_nulls(json_build_object(
+    'otherId', l.other_id, 'otherDisplay', l.other_display, 'type', l.type
+  )) order by l.position)
+  from patient_link l
+  where l.organisation_id = $1
+    and l.patient_id = p.id
+    and (l.other_id is null or ${isHere('l.other_id')})
+)`;
+
+const REPLACES = `(
+  select json_agg(distinct x.replaced_id)
+  from ${REPLACEMENTS} x
+  where x.survivor_id = p.id
+    and ${isHere('x.replaced_id')}
+)`;
+
+/** What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`, for the facility `$2`. */
 export const PATIENT_COLUMNS = [
   ...PATIENT.fields('p'),
   { name: 'assignedIdentifiers', sql: ASSIGNED_IDENTIFIERS },
+  { name: 'links', sql: LINKS },
+  { name: 'replacedBy', sql: survivorOf('p.id', '$2') },
+  { name: 'replaces', sql: REPLACES },
   { name: 'refusedPurposes', sql: 'p.refused_purposes' },
   { name: 'version', sql: 'p.version' },
   { name: 'updatedText', sql: 'p.updated_at::text' },
@@ -68,6 +100,8 @@ export function toPatient(organisationId: string, { updatedText, ...row }: Patie
     names: row.names ?? [],
     identifiers: row.identifiers ?? [],
     assignedIdentifiers: row.assignedIdentifiers ?? [],
+    links: row.links ?? [],
+    replaces: row.replaces ?? [],
     telecoms: row.telecoms ?? [],
     addresses: row.addresses ?? [],
     lastUpdated: instantFromTimestamp(updatedText),

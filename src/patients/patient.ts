@@ -1,5 +1,5 @@
 /** A patient as the internal model holds it. */
-import type { HeldPatient } from '../clinical/resources/patient.fhir.ts';
+import type { HeldPatient, PatientLink } from '../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../fhir/coded.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
@@ -15,10 +15,16 @@ type Filled<Held> = {
     : Held[Name];
 };
 
-export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentifiers'>> {
+export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentifiers' | 'links'>> {
   organisationId: string;
   /** Ids that exchanges gave the patient; none when not given. */
   assignedIdentifiers?: Identifier[];
+  /** To patients who are registered at the facility too, and to those who are not here; none when not given. */
+  links?: PatientLink[];
+  /** The patient at the facility who must be used in place of this one. */
+  replacedBy?: string | null;
+  /** Patients at the facility whom this one replaces; none when not given. */
+  replaces?: string[];
   /** Purposes of use that the patient refuses. */
   refusedPurposes: string[];
   version: number;

@@ -47,6 +47,8 @@ test('a patient is answered with everything that is known [PAT-6]', async () => 
     birthDate: '1980-02-29',
     deceased: false,
     identifiers: HELD.identifier,
+    replacedBy: null,
+    replaces: [],
     active: null,
     deceasedDateTime: null,
     names: HELD.name,

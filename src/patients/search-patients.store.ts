@@ -1,6 +1,6 @@
 /**
  * SQL of the patient search: one page of a facility's patients, ordered by name.
- * Contract: PAT-2, PAT-4, PAT-5.
+ * Contract: PAT-2, PAT-4, PAT-5, PAT-11.
  */
 
 import type { SearchTerms } from '../clinical/resources/search-key.ts';
@@ -10,6 +10,7 @@ import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { PATIENT_COLUMNS, type PatientRow, toPatient } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';
+import { REPLACEMENTS } from './replacement.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
 
@@ -51,12 +52,13 @@ function searchStatement(
     after === undefined
       ? ''
       : `and (p.sort_name, p.id) > (${parameter(after[0])}, ${parameter(after[1])}::uuid)`;
-  const branches = terms === undefined ? [''] : matches(terms, parameter);
+  const meets = terms === undefined ? undefined : matches(terms, parameter);
   // Signs alone are no part of any name or number.
-  if (branches.length === 0) return { text: undefined, values };
+  if (meets?.length === 0) return { text: undefined, values };
+  const branches = meets === undefined ? [''] : [...meets.map((meet) => `and ${meet('p')}`), IS_SURVIVOR];
   const pages = branches.map((match) => `(${candidates(`${position} ${match}`)})`);
   const text = `
-    with page as (
+    with recursive ${meets === undefined ? '' : `${survivors(meets)}, `}page as (
       select sort_name, id
       from (${pages.join(' union ')}) matched
       order by sort_name, id
@@ -88,14 +90,46 @@ function candidates(condition: string): string {
     limit $4`;
 }
 
+const IS_SURVIVOR = 'and p.id in (select s.id from survivor s)';
+
+/**
+ * Who replaces the patients that meet one of the conditions, and who replaces these in turn. A replaced patient whom the
+ * search would not show leads nowhere.
+ */
+function survivors(meets: readonly Condition[]): string {
+  return `survivor (id) as (
+      select x.survivor_id
+      from ${REPLACEMENTS} x
+      join patient_registration r
+        on r.organisation_id = $1
+        and r.facility_id = $2
+        and r.patient_id = x.replaced_id
+      join patient m
+        on m.organisation_id = $1
+        and m.id = x.replaced_id
+      where not $3 = any(m.refused_purposes)
+        and (${meets.map((meet) => meet('m')).join(' or ')})
+      union
+      select x.survivor_id
+      from survivor s
+      join ${REPLACEMENTS} x on x.replaced_id = s.id
+    )`;
+}
+
+/** SQL that is true for a patient with this alias. */
+type Condition = (alias: string) => string;
+
 /** Two ways to match: every word starts a name part, or the whole text is an identifier, phone or email. */
-function matches(terms: SearchTerms, parameter: (value: unknown) => string): string[] {
-  const hasKey = (condition: string) => `
-      and exists (
+function matches(terms: SearchTerms, parameter: (value: unknown) => string): Condition[] {
+  const hasKey =
+    (condition: string): Condition =>
+    (alias) =>
+      `
+      exists (
         select
         from patient_search_key k
         where k.organisation_id = $1
-          and k.patient_id = p.id
+          and k.patient_id = ${alias}.id
           and ${condition}
       )`;
   const byName = terms.nameStarts.map((start) => {
@@ -103,7 +137,8 @@ function matches(terms: SearchTerms, parameter: (value: unknown) => string): str
   });
   const whole = (['identifier', 'phone', 'email'] as const).filter((kind) => terms[kind] !== '');
   const byWhole = whole.map((kind) => hasKey(`k.kind = '${kind}' and k.key = ${parameter(terms[kind])}`));
-  return [...(byName.length === 0 ? [] : [byName.join('')]), ...byWhole];
+  const everyName: Condition = (alias) => `(${byName.map((one) => one(alias)).join(' and ')})`;
+  return [...(byName.length === 0 ? [] : [everyName]), ...byWhole];
 }
 
 function escapeLike(text: string): string {

@@ -55,6 +55,8 @@ test('a patient is listed as a summary [PAT-1]', async () => {
         gender: 'female',
         birthDate: '1980-02-29',
         deceased: false,
+        replacedBy: null,
+        replaces: [],
         identifiers: [{ system: 'urn:mrn', value: 'MRN-0042' }],
       },
     ],

@@ -33,6 +33,8 @@ export interface ChildTable {
   columns: readonly Column[];
   /** Columns with one fixed value, for a table that several kinds of records share. */
   fixed?: Readonly<Record<string, string>>;
+  /** True when records were stored before the table was there: their digests do not name it while it has no rows. */
+  addedLater?: true;
 }
 
 /** The row that an element is selected of. */

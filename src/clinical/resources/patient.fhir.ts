@@ -25,8 +25,15 @@ import {
   IDENTIFIER,
 } from '../description/data-type-list.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
-import { type Children, type Derived, type Element, onlyStored } from '../description/element.ts';
+import {
+  type Children,
+  type Derived,
+  type Element,
+  onlyStored,
+  type Values,
+} from '../description/element.ts';
 import { boolean, code, concept, date, dateTime, integer, jsonList } from '../description/kinds.ts';
+import type { ReadContext } from '../description/read-context.ts';
 import { patientSearchKeys, type SearchedPatient, sortName } from './search-key.ts';
 
 const SEARCH_KEYS = 'patient_search_key';
@@ -54,12 +61,12 @@ export const PATIENT = describeResource('Patient', {
     sortName: onlyStored('sort_name', 'text', ({ children }) => sortName(searched(children).names)),
     address: dataTypeList(ADDRESS, { ...ofPatient('patient_address', 'a'), member: 'addresses' }),
     searchKeys: searchKeys(),
+    link: links(),
   },
   notKept: {
     photo: 'images are not held',
     generalPractitioner: 'no column holds it yet',
     managingOrganization: 'a patient is registered at facilities',
-    link: 'patients that are the same person are not linked',
   },
 });
 
@@ -142,6 +149,59 @@ function contact(reader: ElementReader): PatientContact | undefined {
 
 function hasDetails({ name, telecom, address }: PatientContact): boolean {
   return name !== undefined || telecom !== undefined || address !== undefined;
+}
+
+/** Types of R4 LinkType: the other record replaces this one, is replaced by it, or is of the same person. */
+const LINK_TYPES = ['replaced-by', 'replaces', 'refer', 'seealso'] as const;
+
+export interface PatientLink {
+  /** Undefined where the other patient is not here. */
+  otherId?: string;
+  otherDisplay?: string;
+  type: (typeof LINK_TYPES)[number];
+}
+
+/** Which of them a facility sees depends on where the other patient is registered: patient.store.ts selects them. */
+function links(): Element<{ links?: PatientLink[] }> {
+  const table = 'patient_link';
+  return {
+    columns: [],
+    tables: [
+      {
+        name: table,
+        parent: 'patient_id',
+        columns: [
+          ['position', 'smallint'],
+          ['other_id', 'uuid'],
+          ['other_display', 'text'],
+          ['type', 'text'],
+        ],
+        addedLater: true,
+      },
+    ],
+    fields: () => [],
+    read(reader, name, context) {
+      const rows = reader.children(name).map((item, position) => ({ position, ...link(item, context) }));
+      return { values: {}, children: { [table]: rows } };
+    },
+    write: (output, name, { links: given }) =>
+      output.list(name, given, (written, { otherId, otherDisplay, type }) => {
+        written.reference('other', 'Patient', otherId, otherDisplay);
+        written.plain('type', type);
+      }),
+  };
+}
+
+/** `other` may be a RelatedPerson too, of which only the display is kept. */
+function link(reader: ElementReader, context: ReadContext): Values {
+  const other = context.reference(reader, 'other', ['Patient']);
+  if (other === undefined) reader.fail('other', 'is missing');
+  if (other.target?.id === context.id) reader.fail('other', 'refers to the patient itself');
+  return {
+    other_id: other.target?.id,
+    other_display: other.display,
+    type: reader.required('type', reader.code('type', LINK_TYPES)),
+  };
 }
 
 function searchKeys(): Derived {

@@ -60,6 +60,8 @@ test('a Bundle is taken, and entered in the log of each patient before the answe
     unchanged: {},
     older: [],
     olderCount: 0,
+    notices: [],
+    noticeCount: 0,
     notKept: [],
     unresolved: [],
   });

@@ -114,6 +114,16 @@ const ReportSchema = Type.Object(
       { description: 'Not taken, because a newer version of the same record is there; the first 10,000.' },
     ),
     olderCount: Type.Integer(),
+    notices: Type.Array(
+      Type.Object({
+        file: Type.String(),
+        entry: Type.Integer(),
+        resourceType: Type.String(),
+        reason: Type.String(),
+      }),
+      { description: 'Taken, but somebody should look at it; the first 10,000.' },
+    ),
+    noticeCount: Type.Integer(),
     notKept: Elements('Elements that the service does not keep, most frequent first.'),
     unresolved: Elements(
       'Elements with references to records that were not found, most frequent first. Only the display of such a reference is kept.',
@@ -131,6 +141,8 @@ const ReportSchema = Type.Object(
         unchanged: { Patient: 1 },
         older: [],
         olderCount: 0,
+        notices: [],
+        noticeCount: 0,
         notKept: [{ element: 'Patient.extension', count: 1, file: 'body', entry: 1 }],
         unresolved: [],
       },

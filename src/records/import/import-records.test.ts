@@ -59,6 +59,8 @@ describe('what is taken', () => {
       unchanged: {},
       older: [],
       olderCount: 0,
+      notices: [],
+      noticeCount: 0,
       notKept: [
         { element: 'Encounter.length', count: 1, file: '0.json', entry: 1 },
         { element: 'Patient.extension', count: 1, file: '0.json', entry: 3 },

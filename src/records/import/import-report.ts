@@ -1,9 +1,9 @@
-/** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23. */
+/** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23, IN-35. */
 import { type ElementCount, ElementTally } from './map/element-tally.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
 import { count } from './run/unit.ts';
 
-/** Rejections, and older versions, that are listed; more are only counted. */
+/** Rejections, older versions and notices that are listed; more are only counted. */
 const LISTED = 10_000;
 
 export interface Rejection {
@@ -22,6 +22,12 @@ export interface OlderResource {
   /** Number of the Bundle entry or NDJSON line, from 1. */
   entry: number;
   resourceType: string;
+}
+
+/** A resource that was taken, and that somebody should look at. */
+export interface Notice extends OlderResource {
+  /** For people; never clinical values. */
+  reason: string;
 }
 
 /** The document that `interchange import --json` and `POST /imports/fhir` give. Counts are by resource type. */
@@ -43,6 +49,10 @@ export interface ImportDocument {
   older: OlderResource[];
   /** All of these, where the list is cut. */
   olderCount: number;
+  /** Taken, but to be looked at. */
+  notices: Notice[];
+  /** All of these, where the list is cut. */
+  noticeCount: number;
   /** What resources carried that the model has no place for, by element, most frequent first. */
   notKept: ElementCount[];
   /** References whose target is not there, kept as their display, by element, most frequent first. */
@@ -54,10 +64,12 @@ export class ImportReport {
   bundles = 0;
   rejectedCount = 0;
   olderCount = 0;
+  noticeCount = 0;
   /** Sources that are no FHIR JSON at all. */
   unreadable = 0;
   readonly rejected: Rejection[] = [];
   readonly #older: OlderResource[] = [];
+  readonly #notices: Notice[] = [];
   readonly #resources = new Map<string, number>();
   readonly #unchanged = new Map<string, number>();
   readonly #notTaken = new Map<string, number>();
@@ -73,7 +85,10 @@ export class ImportReport {
     addCounts(this.#notTaken, types);
   }
 
-  add({ resources, unchanged, notKept, older }: UnitOutcome, file: string): void {
+  add({ resources, unchanged, notKept, older, notices }: UnitOutcome, file: string): void {
+    this.noticeCount += notices.length;
+    for (const { entry, reason } of notices.slice(0, LISTED - this.#notices.length))
+      this.#notices.push({ file, entry: entry.number, resourceType: entry.target.type, reason });
     this.olderCount += older.length;
     for (const { number: entry, target } of older.slice(0, LISTED - this.#older.length))
       this.#older.push({ file, entry, resourceType: target.type });
@@ -97,6 +112,8 @@ export class ImportReport {
       unchanged: sorted(this.#unchanged),
       older: this.#older.toSorted(comparePlaces),
       olderCount: this.olderCount,
+      notices: this.#notices.toSorted(comparePlaces),
+      noticeCount: this.noticeCount,
       notKept: this.#notKept.counts(),
       unresolved: this.#unresolved.counts(),
     };
@@ -113,6 +130,7 @@ export function importText(document: ImportDocument & { otherFiles?: number }): 
     ...counted('unchanged', document.unchanged),
     ...counted('not taken', document.notTaken),
     ...olderLines(document),
+    ...noticeLines(document),
     ...elements('not kept', document.notKept),
     ...elements('unresolved', document.unresolved),
     `rejected   ${document.rejectedCount}`,
@@ -132,6 +150,19 @@ function olderLines({ older, olderCount }: ImportDocument): string[] {
   return [
     `older      ${olderCount}, not taken: a newer version is there`,
     ...shown.map(({ file, entry, resourceType }) => `  ${file}, entry ${entry} (${resourceType})`),
+    ...(more > 0 ? [`  and ${more} more: --json names them`] : []),
+  ];
+}
+
+function noticeLines({ notices, noticeCount }: ImportDocument): string[] {
+  if (noticeCount === 0) return [];
+  const shown = notices.slice(0, SHOWN);
+  const more = noticeCount - shown.length;
+  return [
+    `notices    ${noticeCount}, taken: look at these`,
+    ...shown.map(
+      ({ file, entry, resourceType, reason }) => `  ${file}, entry ${entry} (${resourceType}): ${reason}`,
+    ),
     ...(more > 0 ? [`  and ${more} more: --json names them`] : []),
   ];
 }

@@ -109,6 +109,8 @@ test('a resource with a modifier extension or implicit rules is refused, by the 
     unchanged: {},
     older: [],
     olderCount: 0,
+    notices: [],
+    noticeCount: 0,
     notKept: [],
     unresolved: [],
   });

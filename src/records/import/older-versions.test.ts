@@ -82,6 +82,8 @@ describe('what comes after a newer version', () => {
         unchanged: {},
         older: taken ? [] : [{ file: '0.json', entry: 1, resourceType: 'Observation' }],
         olderCount: taken ? 0 : 1,
+        notices: [],
+        noticeCount: 0,
         notKept: report.notKept,
         unresolved: [],
       });

@@ -60,6 +60,8 @@ export interface WriteContext {
   patientsRegistered(patientIds: Iterable<string>): void;
   /** Reject the entries of this type that are stored under these ids; everything is rolled back. */
   refuse(type: string, ids: Iterable<string>, reason: string): void;
+  /** Name the entries of this type that are stored under these ids in the report: they are taken, and to be looked at. */
+  notice(type: string, ids: Iterable<string>, reason: string): void;
 }
 
 /** Which of the ids that were handed in were inserted, changed, already the same, or there in a newer version. */

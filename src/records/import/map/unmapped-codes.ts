@@ -50,6 +50,6 @@ function resultPlace({ kind, category }: RecordRow['values']): UnmappedPlace | u
   return mayGoOut ? 'lab.result' : undefined;
 }
 
-function isRecordRow(row: MappedRecord): row is RecordRow {
+export function isRecordRow(row: MappedRecord): row is RecordRow {
   return 'values' in row && 'children' in row;
 }

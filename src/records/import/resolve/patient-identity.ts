@@ -1,4 +1,7 @@
-/** Whether a Patient that comes under the id of a stored one is still the same person. Contract: IN-21. */
+/**
+ * Whether a Patient that comes under the id of a stored one is still the same person, and whether two of them may be one.
+ * Contract: IN-21, IN-36.
+ */
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { WriteContext } from '../map/resource-importer.ts';
 
@@ -66,4 +69,44 @@ function sexDiffers(before: string | null, now: string | null): boolean {
 /** A year or a month is the same as a day in it. */
 function datesDiffer(before: string | null, now: string | null): boolean {
   return before !== null && now !== null && !before.startsWith(now) && !now.startsWith(before);
+}
+
+/**
+ * Those of the patients who have an identifier that another patient of the facility has too. Links say that both know of
+ * each other, so that linked patients may share one.
+ */
+export async function sharingIdentifiers(
+  { client, scope }: Pick<WriteContext, 'client' | 'scope'>,
+  ids: readonly string[],
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await client.query<{ id: string }>({
+    name: 'import-patient-shared-identifiers',
+    text: `
+      select asked.id
+      from unnest($3::uuid[]) as asked (id)
+      where exists (
+        select
+        from patient_identifier own
+        join patient_identifier other
+          on other.organisation_id = $1
+          and other.value = own.value
+          and other.system = own.system
+          and other.patient_id <> own.patient_id
+        join patient_registration r
+          on r.organisation_id = $1
+          and r.facility_id = $2
+          and r.patient_id = other.patient_id
+        where own.organisation_id = $1
+          and own.patient_id = asked.id
+          and not exists (
+            select
+            from patient_link l
+            where l.organisation_id = $1
+              and (l.patient_id, l.other_id) in (
+                (own.patient_id, other.patient_id), (other.patient_id, own.patient_id)))
+      )`,
+    values: [scope.organisationId, scope.facilityId, ids],
+  });
+  return rows.map(({ id }) => id);
 }

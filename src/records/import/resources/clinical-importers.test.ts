@@ -73,6 +73,8 @@ describe('clinical records that are refused', () => {
       unchanged: {},
       older: [],
       olderCount: 0,
+      notices: [],
+      noticeCount: 0,
       notKept: [{ element: 'Observation.id', count: 1, file: 'source 1', entry: 4 }],
       unresolved: [],
     });

@@ -7,12 +7,15 @@ import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
 import { patientLookup } from '../resolve/lookups.store.ts';
-import { otherPersons } from '../resolve/patient-identity.ts';
+import { otherPersons, sharingIdentifiers } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
 import { AddedByAnotherImport, type BeforeChange, writeRecords } from '../write/write-records.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
+
+const SHARED_IDENTIFIER =
+  'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
 
 export const patientImporter: ResourceImporter<RecordRow> = {
   type: 'Patient',
@@ -27,6 +30,8 @@ export const patientImporter: ResourceImporter<RecordRow> = {
     const there = [...result.updated, ...result.unchanged, ...result.older];
     await keepToFacility(there, context);
     await register([...result.created, ...there], context);
+    const written = [...result.created, ...result.updated];
+    context.notice('Patient', await sharingIdentifiers(context, written), SHARED_IDENTIFIER);
     return result;
   },
   keep: register,

@@ -1,16 +1,19 @@
 /**
  * Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already.
- * Contract: IN-12.
+ * Contract: IN-12, IN-35.
  */
+
+import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
+import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import { type MapOutcome, mapResources } from '../map/map-resources.ts';
 import type { Reach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
-import { type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';
+import { isRecordRow, type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
@@ -42,6 +45,8 @@ export interface UnitOutcome {
   unchanged: Map<string, number>;
   /** Entries that are there in a newer version of their source. */
   older: UnitEntry[];
+  /** What was taken and is to be looked at. */
+  notices: { entry: UnitEntry; reason: string }[];
   notKept: ElementTally;
   unresolved: ElementTally;
   unresolvedIn: number[];
@@ -73,10 +78,10 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
     patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
     refuse: (type, ids, reason) => {
-      const refused = new Set(ids);
-      for (const entry of refused.size === 0 ? [] : unit.entries)
-        if (entry.target.type === type && refused.has(entry.target.id))
-          outcome.rejected.push({ entry, reason });
+      for (const entry of entriesOf(unit, type, ids)) outcome.rejected.push({ entry, reason });
+    },
+    notice: (type, ids, reason) => {
+      for (const entry of entriesOf(unit, type, ids)) outcome.notices.push({ entry, reason });
     },
   };
   await placeIds(client, request);
@@ -100,6 +105,13 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   return outcome;
 }
 
+/** The entries of a type that are stored under these ids. */
+function entriesOf(unit: Unit, type: string, ids: Iterable<string>): UnitEntry[] {
+  const wanted = new Set(ids);
+  if (wanted.size === 0) return [];
+  return unit.entries.filter(({ target }) => target.type === type && wanted.has(target.id));
+}
+
 /** Entries of a large file stay as they stand: reading them by id would be slow, and a deadlock is repeated. */
 function inWritingOrder(
   { shared }: ResourceImporter,
@@ -120,8 +132,28 @@ async function writeChunk(
   const older = new Set(result.older);
   outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
   for (const code of unmappedCodes(importer.type, mapped.rows, result)) outcome.unmapped.push(code);
+  await noteReplaced(importer.type, mapped.rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
+}
+
+const OF_REPLACED =
+  'is about a patient who was replaced by another one. It was taken. Send it for the other patient if that is whom it is about';
+
+/** Names what was written about patients who were replaced. */
+async function noteReplaced(
+  type: string,
+  rows: readonly RecordRow[],
+  { result, context }: { result: WriteResult; context: WriteContext },
+): Promise<void> {
+  const written = new Set([...result.created, ...result.updated]);
+  const subjects = rows.flatMap(({ id, values }) =>
+    written.has(id) && typeof values.patient_id === 'string' ? [{ id, patientId: values.patient_id }] : [],
+  );
+  const patientIds = new Set(subjects.map(({ patientId }) => patientId));
+  const replaced = await replacedAmong(context.client, context.scope, [...patientIds]);
+  const ids = subjects.filter(({ patientId }) => replaced.has(patientId)).map(({ id }) => id);
+  context.notice(type, ids, OF_REPLACED);
 }
 
 function emptyOutcome(): UnitOutcome {
@@ -129,6 +161,7 @@ function emptyOutcome(): UnitOutcome {
     resources: new Map(),
     unchanged: new Map(),
     older: [],
+    notices: [],
     notKept: new ElementTally(),
     unresolved: new ElementTally(),
     unresolvedIn: [],

@@ -1,0 +1,56 @@
+/** Two patients of one facility who have the same identifier: both are taken, and named. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { bundle, NUMBER, patient, type Resource } from '../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
+import { importText } from './import-report.ts';
+
+let t: ImportTest;
+before(async () => {
+  t = await createImportTest();
+});
+after(() => t.database.drop());
+
+const numbered = (value: string, changes: Partial<Resource> = {}) =>
+  patient({ identifier: [{ system: NUMBER, value }], ...changes });
+const REASON =
+  'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
+
+test('the same identifier on two patients is named, on the second and in one Bundle on both [IN-36]', async () => {
+  await t.run([numbered('1')]);
+  const second = await t.run([numbered('1'), numbered('2')]);
+  assert.deepEqual(second.resources, { Patient: 2 });
+  assert.deepEqual(second.notices, [{ file: '0.json', entry: 1, resourceType: 'Patient', reason: REASON }]);
+  assert.match(
+    importText(second),
+    /^notices {4}1, taken: look at these\n {2}0\.json, entry 1 \(Patient\): has an/m,
+  );
+  const both = await t.run([bundle([numbered('3'), numbered('3')])]);
+  assert.deepEqual(
+    both.notices.map(({ entry }) => entry),
+    [1, 2],
+  );
+  assert.equal(both.noticeCount, 2);
+});
+
+test('a dry run says the same [IN-24, IN-36]', async () => {
+  const records = [numbered('10'), numbered('10')];
+  const dry = await t.run(records, { dryRun: true });
+  assert.equal(dry.noticeCount, 1);
+  assert.deepEqual(dry, await t.run(records));
+});
+
+test('another system, another facility, a missing system and linked patients are no matter [IN-36]', async () => {
+  await t.run([numbered('20')]);
+  const elsewhere = await t.createFacility(t.scope.organisationId);
+  assert.equal((await t.run([numbered('20')], { scope: elsewhere })).noticeCount, 0);
+  const others = [
+    patient({ identifier: [{ system: `${NUMBER}/other`, value: '20' }] }),
+    patient({ identifier: [{ value: '20' }] }),
+    patient({ identifier: [{ value: '20' }] }),
+  ];
+  assert.equal((await t.run(others)).noticeCount, 0);
+  const one = numbered('21');
+  const two = numbered('21', { link: [{ other: { reference: `Patient/${one.id}` }, type: 'replaces' }] });
+  assert.equal((await t.run([bundle([one, two])])).noticeCount, 0);
+});
