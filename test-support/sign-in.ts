@@ -13,6 +13,7 @@ import { createSignIn, type SignIn } from '../src/sign-in/sign-in.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { createRole } from '../src/tenancy/roles/roles.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { answered } from './worded-errors.ts';
 
 /** Argon2id that costs tests little; production's cost is tested where it matters. */
 export const CHEAP_COST = { memoryKiB: 64, passes: 1, parallelism: 1 };
@@ -132,7 +133,7 @@ export interface Refusal {
 
 export async function refusalOf(work: Promise<unknown>): Promise<Refusal | undefined> {
   try {
-    await work;
+    await answered(() => work);
     return undefined;
   } catch (error) {
     if ((error as Error).name !== 'HttpError') throw error;

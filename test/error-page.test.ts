@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import type { Wording } from '../src/platform/domain-error.ts';
 import { type Json, startTestApi } from '../test-support/api.ts';
 
 const ROOT = new URL('../', import.meta.url);
@@ -14,9 +15,9 @@ interface Maker {
   code: string | undefined;
 }
 
-test('every error of the source is on the page, under its status, and no other is [HTTP-5]', () => {
+test('every error of the source is on the page, under its status, and no other is [HTTP-5]', async () => {
   const onPage = errorsOfPage();
-  const inSource = errorsOfSource();
+  const inSource = [...errorsOfSource(), ...(await errorsOfCatalogues())];
   const missing = inSource.filter((error) => !onPage.includes(error.key));
   assert.deepEqual(missing, [], 'docs/errors.md lacks these; give each a row under its status');
   const known = new Set(inSource.map(({ key }) => key));
@@ -92,6 +93,34 @@ function errorsOfPage(): string[] {
         return `${status} ${code}`;
       });
     });
+}
+
+test('every error of a catalogue is thrown, and no code stands in two', async () => {
+  const texts = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('.test.ts'));
+  const thrown = new Set(
+    texts.flatMap((path) => [...read(path).matchAll(/\w+Error\(\s*'(\w+)'/g)].map(([, code]) => code)),
+  );
+  const codes = (await catalogues()).flatMap((catalogue) => Object.keys(catalogue));
+  assert.deepEqual(
+    codes.filter((code) => !thrown.has(code)),
+    [],
+  );
+  assert.equal(new Set(codes).size, codes.length);
+});
+
+/** Of use cases, by area. */
+async function catalogues(): Promise<Readonly<Record<string, Wording>>[]> {
+  const modules = await Promise.all(
+    globSync('src/*/errors.ts', { cwd: ROOT }).map((path) => import(new URL(path, ROOT).href)),
+  );
+  return modules.flatMap((module) => Object.values<Json>(module).flatMap(({ catalogue }) => catalogue ?? []));
+}
+
+async function errorsOfCatalogues(): Promise<{ key: string; path: string }[]> {
+  const all = (await catalogues()).flatMap((catalogue) => Object.entries(catalogue));
+  return all.flatMap(([code, { status }]) =>
+    status === undefined ? [] : [{ key: `${status} ${code}`, path: 'a catalogue' }],
+  );
 }
 
 function errorsOfSource(): { key: string; path: string }[] {

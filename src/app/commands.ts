@@ -22,8 +22,9 @@ import {
 } from '../exchange/review/review-deliveries.command.ts';
 import { showDeliveryCommand } from '../exchange/review/show-delivery.command.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
-import { type CommandCaller, CommandError, UsageError } from '../platform/command/command.ts';
+import { type CommandCaller, CommandError, commandErrorOf, UsageError } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { verifyAccessLogCommand } from '../privacy/access-log/verify-access-log.command.ts';
 import { archiveAccessLogCommand } from '../privacy/archive/archive-access-log.command.ts';
@@ -39,13 +40,13 @@ import {
 } from '../publish/servers/manage-targets.command.ts';
 import { testTargetCommand } from '../publish/servers/test-target.command.ts';
 import { importCommand } from '../records/import/import.command.ts';
-import { createAccountCommand } from '../sign-in/accounts/create-account.command.ts';
 import {
+  createAccountCommand,
   disableAccountCommand,
   enableAccountCommand,
   listAccountsCommand,
   resetPasswordCommand,
-} from '../sign-in/accounts/manage-accounts.command.ts';
+} from '../sign-in/accounts/account.command.ts';
 import { unlockAccountCommand } from '../sign-in/accounts/unlock-account.command.ts';
 import { listKeysCommand, rotateKeyCommand } from '../sign-in/keys/signing-key.command.ts';
 import { createFacilityCommand } from '../tenancy/organisations/create-facility.command.ts';
@@ -251,7 +252,7 @@ export async function runProgram(argv: readonly string[], caller: CommandCaller 
     await buildProgram(caller, call).parseAsync([...argv], { from: 'user' });
     return call.exitCode;
   } catch (error) {
-    return reportFailure(error, caller);
+    return reportFailure(error instanceof DomainError ? commandErrorOf(error) : error, caller);
   }
 }
 

@@ -5,7 +5,8 @@
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { AccessEntry, AccessLog } from './access-log/access-log.ts';
-import { allowsPurpose, purposeRefused } from './decide.ts';
+import { allowsPurpose } from './decide.ts';
+import { privacyError } from './errors.ts';
 
 /** Who reads, where and why; the context of a facility route is one. */
 export interface Reader {
@@ -25,7 +26,7 @@ export interface ReadRecord {
 
 /**
  * Resolves when the data of one patient may be released: the purpose is allowed and the entry is durable.
- * A refused purpose is 403, once the refusal is durable.
+ * Throws for a refused purpose, once the refusal is durable.
  */
 export async function authoriseAccess(
   accessLog: AccessLog,
@@ -34,7 +35,7 @@ export async function authoriseAccess(
 ): Promise<void> {
   const allowed = allowsPurpose(refusedPurposes, reader.purposeOfUse);
   await accessLog.record([accessEntry(reader, record, allowed ? 'allowed' : 'refused')]);
-  if (!allowed) throw purposeRefused();
+  if (!allowed) throw privacyError('purpose_refused');
 }
 
 export function accessEntry(

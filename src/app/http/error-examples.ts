@@ -2,7 +2,18 @@
  * An example of each error, by status and code, for the OpenAPI document. docs/errors.md says when each is answered.
  * A test holds that every code of that page has one, and that each message is one that the source can answer with.
  */
-export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+import { type Wording, worded } from '../../platform/domain-error.ts';
+import { privacyError } from '../../privacy/errors.ts';
+import { signInError } from '../../sign-in/errors.ts';
+import { tenancyError } from '../../tenancy/errors.ts';
+
+type Examples = Readonly<Record<number, Readonly<Record<string, string>>>>;
+
+/** The errors of use cases have their examples in their own words. */
+const CATALOGUES = [tenancyError, privacyError, signInError].map(({ catalogue }) => catalogue);
+
+/** Errors that HTTP itself and its routes answer with. */
+const OWN: Examples = {
   400: {
     bad_callback:
       'assignedId is missing. A callback that accepts must send the id that the exchange assigned to the patient.',
@@ -11,7 +22,6 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
       'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
     bad_date: 'date has an unknown prefix. Use ge, le, eq or no prefix.',
     bad_encoding: 'The parameters are not percent-encoded UTF-8. Send % itself as %25.',
-    bad_filter: 'account must be a single UUID.',
     bad_json: 'The body is not valid JSON.',
     bad_map_entry:
       'The entry is refused: target code is not a LOINC code: digits, a hyphen and a check digit, such as 718-7.',
@@ -22,16 +32,12 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
     bad_status_system: 'status has an unknown system. Use http://hl7.org/fhir/encounter-status or no system.',
     body_given: 'This call takes no body. Leave it out, and name the target with ?target=.',
     empty_body: 'The body is empty. Send a JSON document.',
-    facility_missing:
-      'x-facility-id is missing, and this account has no default facility. Send the id of the facility in that header.',
     header_repeated: 'The header Authorization was sent more than once. Send it once.',
     host_missing: 'The header Host is missing. Send it.',
     json_too_deep: 'The JSON is nested deeper than 64 levels. Send a flatter document.',
-    malformed_header: 'The header x-facility-id must be a single UUID. Send the id as it was given to you.',
     no_such_target:
       'There is no target of that name. Correct the name, or leave target out to use the default target.',
     not_fhir: 'The body is not valid JSON.',
-    password_refused: 'The password must not be the email address.',
     search_too_long: 'search has more than 8 words. Send fewer.',
     several_ids: '_id has more than one id. Send one request for each Encounter.',
     two_patients: 'patient and subject name different patients. Send one of them.',
@@ -41,27 +47,10 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
   401: {
     callback_signature:
       'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
-    refresh_refused: 'The refresh token is unknown, expired, used or revoked. Sign in again.',
     session_ended: 'The session has ended. Sign in again.',
     token_missing: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
-    token_refused:
-      'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
   },
-  403: {
-    invalid_credentials:
-      'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
-    module_disabled: 'The module lab is off for this facility. Ask the operator.',
-    password_change_required:
-      'This account must change its password in the web application before it can be used.',
-    permission_missing:
-      'This account lacks the permission investigations.lab.list. Ask the facility administrator.',
-    purpose_refused:
-      'The privacy setting of the patient refuses this purpose of use. Do not try again with the same purpose.',
-    setup_link_refused: 'This setup link was used or is too old. Ask the operator for a new one.',
-    tenancy_refused:
-      'This account may not use this organisation or facility. Check x-org-id and x-facility-id.',
-  },
-  404: { not_found: 'The patient was not found. Check the id and the facility headers.' },
+  403: {},
   406: {
     not_acceptable:
       'This call answers with application/fhir+json only. Send Accept: application/fhir+json, or _format=json.',
@@ -93,10 +82,7 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
     unmapped_codes:
       'These local codes have no standard code: http://hospital.example/lab|GLU. Nothing was sent. Map the codes in the terminology maps, or ask the operator to allow local codes at the target.',
   },
-  429: {
-    sign_in_locked:
-      'Too many failed sign-ins. Wait for the seconds in the header retry-after, then sign in again.',
-  },
+  429: {},
   500: {
     internal:
       'The service failed. Send the request again once. If it fails again, give the operator the correlation id 6f1c2c2e-6d7e-4b1c-9d53-0a4f6f0c1b7d.',
@@ -110,9 +96,6 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
       'Publishing to national stopped at Observation 8d3f2f06-9a51-4c52-8a07-6b1f0f4a2c11: PUT was not answered (ETIMEDOUT). 1 of 3 resources are stored there. Publish again to continue.',
   },
   503: {
-    access_log: 'The access log could not be written, so the data is not released. Try again shortly.',
-    clock:
-      'The clock of this process differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
     database: 'The service cannot reach its database. Try again shortly.',
     database_refuses:
       'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',
@@ -122,7 +105,6 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
     publish_busy:
       'Another publish of this record or this patient is running. Publish again when it has ended.',
     publish_overtaken: 'Another publish took over while this one waited. Publish again.',
-    sign_in_overloaded: 'Too many sign-ins are running. Try again shortly.',
     target_address:
       'The address of the target is not allowed. Ask the operator to change it: interchange target update --base.',
     target_disabled: 'The target national is disabled. Ask the operator to enable it.',
@@ -133,3 +115,27 @@ export const ERROR_EXAMPLES: Readonly<Record<number, Readonly<Record<string, str
     unavailable: 'Another import is running for this organisation. Try again when it has ended.',
   },
 };
+
+export const ERROR_EXAMPLES: Examples = allExamples();
+
+function allExamples(): Examples {
+  const all = Object.entries(OWN).flatMap(([status, messages]) =>
+    Object.entries(messages).map(([code, message]) => ({ status: Number(status), code, message })),
+  );
+  for (const catalogue of CATALOGUES)
+    for (const [code, wording] of Object.entries(catalogue)) all.push(...exampleOf(code, wording));
+  const byStatus = Map.groupBy(
+    all.sort((a, b) => (a.code < b.code ? -1 : 1)),
+    ({ status }) => status,
+  );
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, examples]) => [
+      status,
+      Object.fromEntries(examples.map(({ code, message }) => [code, message])),
+    ]),
+  );
+}
+
+function exampleOf(code: string, { status, text, example }: Wording) {
+  return status === undefined ? [] : [{ status, code, message: worded(text, example ?? {}) }];
+}

@@ -6,7 +6,8 @@
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
-import { allowsPurpose, purposeRefused } from '../../privacy/decide.ts';
+import { allowsPurpose } from '../../privacy/decide.ts';
+import { privacyError } from '../../privacy/errors.ts';
 
 /** Something about one patient, as the store gives it. */
 export interface AboutPatient {
@@ -58,5 +59,5 @@ function entryOf(
 
 /** For a list of one patient's: 403 when the patient refuses the purpose. */
 export function requireShown(mayShow: boolean): void {
-  if (!mayShow) throw purposeRefused();
+  if (!mayShow) throw privacyError('purpose_refused');
 }

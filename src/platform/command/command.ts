@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { Pool } from '../db/database.ts';
+import { type DomainError, worded } from '../domain-error.ts';
 
 /** A failure that the operator is told about: exit 1. */
 export class CommandError extends Error {
@@ -11,6 +12,23 @@ export class CommandError extends Error {
 /** A command called wrongly: exit 2. The message says how to call it. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** An error of a use case in the words of the command line. */
+export function commandErrorOf(error: DomainError): CommandError | UsageError {
+  const { text, command, exitCode } = error.wording;
+  const { field, ...values } = error.values;
+  const message = worded(
+    command ?? text,
+    field === undefined ? values : { ...values, field: optionOf(field) },
+  );
+  return new (exitCode === 2 ? UsageError : CommandError)(message, { cause: error });
+}
+
+/** The option that takes a member of the input: `timeZone` is `--time-zone`, `facilityId` is `--facility`. */
+function optionOf(field: string): string {
+  const words = field.replace(/(?<=.)Ids?$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return `--${words}`;
 }
 
 /** The database and keys that a command works with, opened for its time. */

@@ -3,6 +3,7 @@
  * Contract: HTTP-2, HTTP-5.
  */
 import { STATUS_CODES } from 'node:http';
+import type { DomainError } from '../domain-error.ts';
 
 /** `{ statusCode, message, error }`, nothing else. */
 export interface ErrorBody {
@@ -47,6 +48,17 @@ export const notFound = (what = 'The record') =>
 export const conflict = (message: string, code = 'conflict') => new HttpError(409, code, message);
 export const unavailable = (message: string, retryAfterSeconds: number, code = 'unavailable') =>
   new HttpError(503, code, message, { headers: { 'retry-after': String(retryAfterSeconds) } });
+
+/** The answer to an error of a use case; undefined for one that no route should meet. */
+export function httpErrorOf(error: DomainError): HttpError | undefined {
+  const { status, headers, retryAfterSeconds } = error.wording;
+  if (status === undefined) return undefined;
+  const seconds = error.values.retryAfterSeconds ?? retryAfterSeconds;
+  return new HttpError(status, error.code, error.message, {
+    cause: error.cause,
+    headers: { ...headers, ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }) },
+  });
+}
 
 export function errorBody(statusCode: number, message: string): ErrorBody {
   return { statusCode, message, error: STATUS_CODES[statusCode] ?? 'Error' };

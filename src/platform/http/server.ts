@@ -13,10 +13,11 @@ import Fastify, {
   type FastifySchemaValidationError,
 } from 'fastify';
 import { type Outage, outageOf } from '../db/unavailable.ts';
+import { DomainError } from '../domain-error.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
-import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from './errors.ts';
+import { errorBody, HttpError, httpErrorOf, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
 import { isSlowBody } from './slow-bodies.ts';
@@ -172,6 +173,7 @@ function correlationId(request: { headers: IncomingMessage['headers'] }): string
 /** The answer to an error that has one; undefined for a fault of ours. */
 function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
+  if (error instanceof DomainError) return httpErrorOf(error);
   const { validation, validationContext, statusCode, code } = error as Partial<FastifyError>;
   if (validation !== undefined)
     return new HttpError(400, 'validation', validationMessage(validation, validationContext ?? ''));

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { answered } from '../../../test-support/worded-errors.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import type { AccessEntry } from './access-log.ts';
@@ -167,7 +168,10 @@ describe('the access log', () => {
     await owner.query(`revoke insert on access_log from ${SERVICE_ROLE}`);
     try {
       for (let attempt = 0; attempt < 5; attempt += 1)
-        await assert.rejects(own.record([lost]), { statusCode: 503, code: 'access_log' });
+        await assert.rejects(
+          answered(() => own.record([lost])),
+          { statusCode: 503, code: 'access_log' },
+        );
     } finally {
       await owner.query(`grant insert on access_log to ${SERVICE_ROLE}`);
     }
@@ -218,7 +222,7 @@ describe('the access log', () => {
     const load = Array.from({ length: 6 }, async () => {
       for (let round = 0; round < 80; round += 1) {
         const one = entry();
-        await own.record([one]).then(
+        await answered(() => own.record([one])).then(
           () => written.push(one.correlationId),
           (error: { statusCode?: number }) => {
             assert.equal(error.statusCode, 503);

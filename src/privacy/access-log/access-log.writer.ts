@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseError } from 'pg';
 import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { transaction } from '../../platform/db/database.ts';
-import { unavailable } from '../../platform/http/errors.ts';
+import { privacyError } from '../errors.ts';
 import {
   appendEntries,
   type HashedEntry,
@@ -98,7 +98,7 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
       for (const waiting of group) waiting.resolve();
     } catch (error) {
       options.onError(error as Error);
-      for (const waiting of group) waiting.reject(notWritten(error));
+      for (const waiting of group) waiting.reject(privacyError('access_log', undefined, { cause: error }));
     }
   }
 
@@ -181,15 +181,4 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
 function isRolledBack(error: Error): boolean {
   // Not of a lost connection (EPIPE has the shape of a SQLSTATE), a stopping server, a system fault or an internal one.
   return error instanceof DatabaseError && !/^(?:08|57|58|XX)/.test(String(error.code));
-}
-
-function notWritten(cause: unknown): Error {
-  return Object.assign(
-    unavailable(
-      'The access log could not be written, so the data is not released. Try again shortly.',
-      2,
-      'access_log',
-    ),
-    { cause },
-  );
 }

@@ -2,12 +2,13 @@
 import { parseDateTime } from '../../fhir/date-time.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { badRequest, notFound } from '../../platform/http/errors.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import { newestArchivedMonth } from '../archive/archive.store.ts';
 import { authoriseAccess } from '../authorise-access.ts';
+import { privacyError } from '../errors.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
 import {
   type AccessLogFilter,
@@ -81,7 +82,7 @@ function parseFilter(
   timeZone: string,
 ): AccessLogFilter {
   if (account !== undefined && !isUuid(account))
-    throw badRequest('account must be a single UUID.', 'bad_filter');
+    throw privacyError('bad_filter', { field: 'account', kind: 'id' });
   return {
     from: from === undefined ? undefined : spanOf('from', from, timeZone).start,
     before: to === undefined ? undefined : spanOf('to', to, timeZone).end,
@@ -93,10 +94,6 @@ function parseFilter(
 
 function spanOf(name: string, text: string, timeZone: string): { start: Date; end: Date } {
   const date = parseDateTime(text);
-  if (date === undefined)
-    throw badRequest(
-      `${name} must be YYYY, YYYY-MM, YYYY-MM-DD or a date-time with a zone (a + in it sent as %2B).`,
-      'bad_filter',
-    );
+  if (date === undefined) throw privacyError('bad_filter', { field: name, kind: 'date' });
   return date.span(timeZone);
 }

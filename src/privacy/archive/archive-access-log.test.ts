@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { runCommand, startCommand } from '../../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { asCommand } from '../../../test-support/worded-errors.ts';
 import { UsageError } from '../../platform/command/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
@@ -195,7 +196,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       `select to_char(now(), 'YYYY-MM') as month, to_char(now() + interval '1 month', 'YYYY-MM') as next`,
     );
     for (const before of [rows[0]?.month, rows[0]?.next, '9999-01', '2026-13', '2026-1', 'soon'])
-      await assert.rejects(archived({ before: String(before) }), UsageError, before);
+      await assert.rejects(asCommand(archived({ before: String(before) })), UsageError, before);
     await assertWhole(18, 0);
   });
 

@@ -4,12 +4,12 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
+import { privacyError } from '../errors.ts';
 import {
   countMonth,
   countParts,
@@ -83,16 +83,12 @@ export async function archiveAccessLog(
 }
 
 async function checkMonth(owner: Pool, before: string): Promise<void> {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(before))
-    throw new UsageError('--before must be a month, for example 2026-01.');
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(before)) throw privacyError('bad_month', { field: 'before' });
   const now = await readDatabaseTime(owner);
   const latest = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - (MONTHS_KEPT - 1), 1))
     .toISOString()
     .slice(0, 7);
-  if (before > latest)
-    throw new UsageError(
-      `--before ${before} is too late: the current month and the one before it stay. The latest is --before ${latest}.`,
-    );
+  if (before > latest) throw privacyError('month_too_late', { field: 'before', month: before, latest });
 }
 
 /** Two at once would write the same files. */
@@ -101,8 +97,7 @@ async function onlyOne<T>(owner: Pool, work: () => Promise<T>): Promise<T> {
   const lock = [ADVISORY_LOCKS.accessLogArchive];
   try {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', lock);
-    if (rows[0]?.mine !== true)
-      throw new CommandError('Another command is archiving the access log. Wait until it ends.');
+    if (rows[0]?.mine !== true) throw privacyError('archive_busy');
     return await work();
   } finally {
     // Closing the connection lets the lock go, whatever happened to it.
@@ -131,9 +126,7 @@ async function archiveMonth(
     if (await remove(owner, readKeys, { ...request, manifest }))
       return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
   }
-  throw new CommandError(
-    `The entries of ${month} in the database differ from those in the file, so they stay in the database. Run: npx interchange access-log verify`,
-  );
+  throw privacyError('archive_differs', { month });
 }
 
 /** A file of an earlier run that was cut short is written anew; one that holds anything else is left alone. */
@@ -146,9 +139,7 @@ async function keepOtherFiles(
   if (found === undefined) return;
   const { entries, runs } = await collectMonth(owner, keys, month);
   if (!isSealed(keys, { ...found, entries, runs }))
-    throw new CommandError(
-      `${archiveName(found)}.json in ${folder} has other entries than the database. Name another folder with --out.`,
-    );
+    throw privacyError('archive_of_another_log', { name: archiveName(found), folder });
 }
 
 async function collectMonth(owner: Pool, keys: ChainKeys, month: string): Promise<RunCollector> {
@@ -184,10 +175,7 @@ async function exportMonth(
     return manifest;
   } catch (error) {
     if (!(error instanceof BrokenArchive)) throw error;
-    throw new CommandError(
-      `${month} is not archived, because ${error.message}. Run: npx interchange access-log verify`,
-      { cause: error },
-    );
+    throw privacyError('archive_broken', { month, reason: error.message }, { cause: error });
   }
 }
 
@@ -205,10 +193,7 @@ async function remove(
       const busy = code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
       if (!busy) throw error;
       if (turn === TURNS)
-        throw new CommandError(
-          `${manifest.month} is not archived, because the access log was in use all the time. Run the command again at a quieter hour.`,
-          { cause: error },
-        );
+        throw privacyError('access_log_in_use', { month: manifest.month }, { cause: error });
       await sleep(TURN_MS);
     }
   }

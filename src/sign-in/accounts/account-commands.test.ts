@@ -5,16 +5,17 @@ import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { Command } from 'commander';
 import { createSignInFixture, type SignInFixture, statusOf } from '../../../test-support/sign-in.ts';
+import { asCommand } from '../../../test-support/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { listKeysCommand, rotateKeyCommand } from '../keys/signing-key.command.ts';
 import { login } from '../sessions/login.ts';
-import { createAccountCommand } from './create-account.command.ts';
 import {
+  createAccountCommand,
   disableAccountCommand,
   enableAccountCommand,
   listAccountsCommand,
   resetPasswordCommand,
-} from './manage-accounts.command.ts';
+} from './account.command.ts';
 import { unlockAccountCommand } from './unlock-account.command.ts';
 
 type Printed = Record<string, string> & { items: Record<string, unknown>[] };
@@ -49,10 +50,8 @@ async function run(
     now: () => new Date(),
   };
   const quiet = { writeErr: () => undefined, writeOut: () => undefined };
-  await make(environment)
-    .exitOverride()
-    .configureOutput(quiet)
-    .parseAsync([...argv], { from: 'user' });
+  const command = make(environment).exitOverride().configureOutput(quiet);
+  await asCommand(command.parseAsync([...argv], { from: 'user' }));
   const [only] = printed;
   assert.ok(only !== undefined && printed.length === 1, 'one document is printed');
   return { document: JSON.parse(JSON.stringify(only.document)) as Printed, text: only.text };

@@ -1,10 +1,10 @@
 /** Making an account. Contract: SIGN-IN-1, SIGN-IN-2. */
 import { randomUUID } from 'node:crypto';
-import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { requireFacility } from '../../tenancy/organisations/facilities.ts';
 import { requireRole } from '../../tenancy/roles/roles.ts';
 import type { Passwords } from '../credentials/password.ts';
+import { signInError } from '../errors.ts';
 import type { UserType } from './account.store.ts';
 import { isEmail, normaliseEmail } from './email.ts';
 import { choosePassword, type PasswordSource, revealOnce } from './initial-password.ts';
@@ -35,7 +35,7 @@ export interface ManageAccountDeps {
   publicBaseUrl: string;
 }
 
-/** Throws {@link UsageError} for malformed input and {@link CommandError} for ids, roles and addresses that are not right. */
+/** Throws for malformed input, unknown ids and roles, and an address that is taken. */
 export async function createAccount(
   { db, passwords, publicBaseUrl }: ManageAccountDeps,
   input: AccountInput,
@@ -49,9 +49,7 @@ export async function createAccount(
   const userId = randomUUID();
   return transaction(db, async (client) => {
     if (!(await insertDirectoryEntry(client, { userId, email, organisationId })))
-      throw new CommandError(
-        `An account with the email ${email} exists already. Use another address, or see: npx interchange account list`,
-      );
+      throw signInError('account_exists', { email });
     await insertAccount(client, input, {
       id: userId,
       userType: input.userType,
@@ -73,14 +71,12 @@ export async function createAccount(
 
 function checkedEmail(text: string): string {
   const email = normaliseEmail(text.trim());
-  if (!isEmail(email))
-    throw new UsageError('--email is not an email address. Example: --email ris@example.org');
+  if (!isEmail(email)) throw signInError('bad_email', { field: 'email' });
   return email;
 }
 
 async function checkedFacilities(db: Pool, { organisationId, facilityIds }: AccountInput): Promise<string[]> {
-  if (facilityIds.length === 0)
-    throw new UsageError('--facility is empty. Give one id, or several separated by commas.');
+  if (facilityIds.length === 0) throw signInError('no_facility', { field: 'facilityIds' });
   const unique = [...new Set(facilityIds.map((id) => id.toLowerCase()))];
   for (const id of unique) await requireFacility(db, organisationId, id);
   return unique;

@@ -1,8 +1,7 @@
 /** Where the password of an account comes from when an operator makes or resets it. */
-import { UsageError } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { generatePassword, type Passwords } from '../credentials/password.ts';
-import { passwordFault } from '../credentials/password-rules.ts';
+import { assertGoodPassword } from '../credentials/password-rules.ts';
 import { makeSetupLink } from '../credentials/setup-link.ts';
 import { DEFAULT_SIGN_IN_SETTINGS } from '../settings.ts';
 
@@ -18,7 +17,7 @@ export interface InitialPassword {
   password?: string;
 }
 
-/** Throws {@link UsageError} for a given password against the rules. */
+/** Throws for a given password against the rules. */
 export async function choosePassword(
   passwords: Passwords,
   source: PasswordSource,
@@ -26,8 +25,7 @@ export async function choosePassword(
 ): Promise<InitialPassword> {
   if (source.kind === 'setup-link') return { hash: null };
   if (source.kind === 'given') {
-    const fault = await passwordFault(source.password, email);
-    if (fault !== undefined) throw new UsageError(fault);
+    await assertGoodPassword(source.password, email);
     return { hash: await passwords.hash(source.password) };
   }
   const password = generatePassword();

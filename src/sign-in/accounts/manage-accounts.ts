@@ -2,12 +2,12 @@
  * Disabling, enabling and giving new passwords to accounts, in force on every node at once.
  * Contract: SIGN-IN-18, SIGN-IN-48.
  */
-import { CommandError } from '../../platform/command/command.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { unlock, vouchFor } from '../credentials/lockout.ts';
 import { deleteUnusedSetupLinks } from '../credentials/setup-link.store.ts';
+import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { type DirectoryEntry, findByEmail, lockCredentials, storePassword } from './account.store.ts';
 import type { CreatedAccount, ManageAccountDeps } from './create-account.ts';
@@ -100,9 +100,6 @@ export async function unlockAccount(
 
 async function requireAccount(db: Pool, email: string): Promise<DirectoryEntry> {
   const entry = await findByEmail(db, normaliseEmail(email.trim()));
-  if (entry === undefined)
-    throw new CommandError(
-      `There is no account with the email ${email}. List them with: npx interchange account list --organisation ID`,
-    );
+  if (entry === undefined) throw signInError('unknown_account', { email });
   return entry;
 }

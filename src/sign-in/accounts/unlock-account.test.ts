@@ -8,6 +8,7 @@ import {
   type SignInFixture,
   statusOf,
 } from '../../../test-support/sign-in.ts';
+import { asCommand } from '../../../test-support/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { changePassword } from '../credentials/change-password.ts';
 import { setUpPassword } from '../credentials/set-up-password.ts';
@@ -90,7 +91,7 @@ async function unlock(...argv: string[]): Promise<{ document: unknown; text: str
   };
   const quiet = { writeErr: () => undefined, writeOut: () => undefined };
   const command = unlockAccountCommand(environment).exitOverride().configureOutput(quiet);
-  await command.parseAsync(argv, { from: 'user' });
+  await asCommand(command.parseAsync(argv, { from: 'user' }));
   assert.equal(printed.length, 1, 'one document is printed');
   return { document: printed[0]?.document, text: printed[0]?.text ?? '', notes };
 }

@@ -2,11 +2,11 @@
  * Changing a password that is known: clears the flag and ends the old sessions.
  * Contract: SIGN-IN-19, SIGN-IN-42, SIGN-IN-43.
  */
-import { badRequest } from '../../platform/http/errors.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { storePassword } from '../accounts/account.store.ts';
+import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
-import { passwordFault } from './password-rules.ts';
+import { assertGoodPassword } from './password-rules.ts';
 import {
   type CallContext,
   type IdentityProof,
@@ -30,8 +30,7 @@ export async function changePassword(
   const account = await withProvenIdentity(deps, change, context, {
     // Behind the proof, so that nobody else can make the service look at passwords.
     async prepare({ email }, { from, now }) {
-      if (newCredential === credential)
-        throw refusedPassword('The new password must differ from the old one.');
+      if (newCredential === credential) throw signInError('password_refused', { fault: 'same' });
       await assertGoodPassword(newCredential, email);
       return { passwordHash: await deps.passwords.hash(newCredential, from), now };
     },
@@ -46,14 +45,4 @@ export async function changePassword(
   });
   const { organisationId } = account;
   deps.audit('sign-in.password-changed', { correlationId, accountId: account.id, organisationId });
-}
-
-/** Throws 400 with the rule that the password breaks. */
-export async function assertGoodPassword(password: string, email: string): Promise<void> {
-  const fault = await passwordFault(password, email);
-  if (fault !== undefined) throw refusedPassword(fault);
-}
-
-function refusedPassword(message: string) {
-  return badRequest(message, 'password_refused');
 }

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import { HttpError } from '../../platform/http/errors.ts';
+import { signInError } from '../errors.ts';
 import { type SignInSettings, secondsAfter } from '../settings.ts';
 import { createInFlight } from './in-flight.ts';
 import {
@@ -100,11 +100,11 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
       });
       if (reserved !== undefined) return reserved;
       const lock = await readLock(db, { identityHash, network: from }, databaseTime);
-      if (lock !== undefined) throw tooMany(lock.seconds);
+      if (lock !== undefined) throw signInError('sign_in_locked', { retryAfterSeconds: lock.seconds });
       return undefined;
     };
     const reserved = (await reserve()) ?? (await waitForTurn(from, reserve));
-    if (reserved === undefined) throw tooMany(1);
+    if (reserved === undefined) throw signInError('sign_in_locked', { retryAfterSeconds: 1 });
     return { ...reserved, attemptId, from };
   }
 
@@ -147,13 +147,4 @@ export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, ident
  */
 function hashIdentity(keys: Pick<KeyRing, 'derive'>, identity: string): Buffer {
   return createHmac('sha256', keys.derive(IDENTITY_PURPOSE)).update(identity.toLowerCase()).digest();
-}
-
-function tooMany(retryAfterSeconds: number): HttpError {
-  return new HttpError(
-    429,
-    'sign_in_locked',
-    'Too many failed sign-ins. Wait for the seconds in the header retry-after, then sign in again.',
-    { headers: { 'retry-after': String(retryAfterSeconds) } },
-  );
 }

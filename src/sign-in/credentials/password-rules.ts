@@ -2,22 +2,21 @@
  * What a password that a person chose must be. Generated ones are past these rules.
  * Contract: SEC-6, SEC-7.
  */
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH, type PasswordFault, signInError } from '../errors.ts';
 
-export const PASSWORD_MIN_LENGTH = 12;
-export const PASSWORD_MAX_LENGTH = 1_024;
+/** Throws with the rule that the password breaks. */
+export async function assertGoodPassword(password: string, email: string): Promise<void> {
+  const fault = await passwordFault(password, email);
+  if (fault !== undefined) throw signInError('password_refused', { fault });
+}
 
-/** Why a password is refused, told to the person; undefined when it is good. */
-export async function passwordFault(password: string, email: string): Promise<string | undefined> {
-  const length = [...password].length;
-  if (length < PASSWORD_MIN_LENGTH)
-    return `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`;
+async function passwordFault(password: string, email: string): Promise<PasswordFault | undefined> {
+  if ([...password].length < PASSWORD_MIN_LENGTH) return 'short';
   const folded = password.normalize('NFKC').toLowerCase();
   // One character may become several here, and what follows works on these.
-  if (Math.max(password.length, folded.length) > PASSWORD_MAX_LENGTH)
-    return `The password must have at most ${PASSWORD_MAX_LENGTH} characters.`;
-  if (isEmail(folded, email.toLowerCase())) return 'The password must not be the email address.';
-  if (isPattern(folded) || (await isCommon(folded)))
-    return 'The password is one of the most common ones. Choose another, for example several words.';
+  if (Math.max(password.length, folded.length) > PASSWORD_MAX_LENGTH) return 'long';
+  if (isEmail(folded, email.toLowerCase())) return 'email';
+  if (isPattern(folded) || (await isCommon(folded))) return 'common';
   return undefined;
 }
 

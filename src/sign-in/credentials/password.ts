@@ -1,6 +1,6 @@
 /** Hashing and checking of passwords, a few at a time. Contract: SIGN-IN-11, SIGN-IN-20, SEC-5. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { unavailable } from '../../platform/http/errors.ts';
+import { signInError } from '../errors.ts';
 import { ARGON2ID_COST, type Argon2idCost, hashArgon2id, isWeakerThan, verifyArgon2id } from './argon2id.ts';
 import { createBoundedWork } from './bounded-work.ts';
 import { createInFlight } from './in-flight.ts';
@@ -27,7 +27,6 @@ export interface PasswordOptions {
   cost?: Argon2idCost;
 }
 
-const RETRY_AFTER_SECONDS = 2;
 /** Whose share the process itself hashes on: commands, not callers. */
 const OWN_PROCESS = 'process';
 /** Letters and digits that are not mistaken for one another. */
@@ -59,13 +58,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
   };
 }
 
-function overloaded() {
-  return unavailable(
-    'Too many sign-ins are running. Try again shortly.',
-    RETRY_AFTER_SECONDS,
-    'sign_in_overloaded',
-  );
-}
+const overloaded = () => signInError('sign_in_overloaded');
 
 /** A random password of about 139 bits, without characters that a shell or a URL would change. */
 export function generatePassword(): string {

@@ -6,7 +6,6 @@
 
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import { forbidden } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import {
   type AccountCredentials,
@@ -17,6 +16,7 @@ import {
   type UserType,
 } from '../accounts/account.store.ts';
 import type { Audit } from '../audit.ts';
+import { signInError } from '../errors.ts';
 import type { Lockout, SignInAttempt } from './lockout.ts';
 import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
@@ -101,7 +101,7 @@ async function prove<Prepared, Result>(
   };
   deps.audit('sign-in.failed', ids);
   if (locked) deps.audit('sign-in.locked', ids);
-  throw invalidCredentials();
+  throw signInError('invalid_credentials');
 }
 
 type AccountOfIdentity = AccountCredentials & { organisationId: string; email: string };
@@ -137,11 +137,4 @@ async function enter<Prepared, Result>(
   });
   if (outcome !== undefined) deps.passwords.prefer(attempt.from);
   return outcome;
-}
-
-function invalidCredentials() {
-  return forbidden(
-    'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
-    'invalid_credentials',
-  );
 }

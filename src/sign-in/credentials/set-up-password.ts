@@ -3,15 +3,15 @@
  * Contract: SIGN-IN-19, SIGN-IN-44, SIGN-IN-46.
  */
 import { type Pool, transaction } from '../../platform/db/database.ts';
-import { forbidden } from '../../platform/http/errors.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { lockCredentials, storePassword } from '../accounts/account.store.ts';
 import type { Audit } from '../audit.ts';
+import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
-import { assertGoodPassword } from './change-password.ts';
 import type { Lockout } from './lockout.ts';
 import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
+import { assertGoodPassword } from './password-rules.ts';
 import type { CallContext } from './prove-identity.ts';
 import { readSetupLink, useSetupLink } from './setup-link.store.ts';
 import { parseSetupToken } from './setup-link.ts';
@@ -30,11 +30,11 @@ export async function setUpPassword(
   { databaseTime, correlationId, remoteAddress }: CallContext,
 ): Promise<void> {
   const link = parseSetupToken(token);
-  if (link === undefined) throw linkRefused();
+  if (link === undefined) throw signInError('setup_link_refused');
   const tokenHash = link.hash;
   // A token that is not good costs no hash.
   const account = await readSetupLink(db, link, { tokenHash, databaseTime });
-  if (account === undefined) throw linkRefused();
+  if (account === undefined) throw signInError('setup_link_refused');
   const { accountId, now } = account;
   await assertGoodPassword(newCredential, account.email);
   const from = networkOf(remoteAddress);
@@ -51,13 +51,6 @@ export async function setUpPassword(
     await notifyLive(client, { organisationId: link.organisationId });
     return true;
   });
-  if (!used) throw linkRefused();
+  if (!used) throw signInError('setup_link_refused');
   audit('sign-in.password-set-up', { correlationId, accountId, organisationId: link.organisationId });
-}
-
-function linkRefused() {
-  return forbidden(
-    'This setup link was used or is too old. Ask the operator for a new one.',
-    'setup_link_refused',
-  );
 }

@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
-import { unauthorized, unavailable } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
+import { signInError } from '../errors.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
 import { CLOCK_SKEW_SECONDS } from '../settings.ts';
 
@@ -28,14 +28,9 @@ export interface VerifiedToken {
   expiresAt: number;
 }
 
-/** Before anything else of a call that issues tokens. Throws 503 while the clock of this node is off. */
+/** Before anything else of a call that issues tokens. Throws while the clock of this node is off. */
 export function assertMayIssue(clock: Pick<ClockWatch, 'isOff'>): void {
-  if (clock.isOff())
-    throw unavailable(
-      'The clock of this process differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
-      30,
-      'clock',
-    );
+  if (clock.isOff()) throw signInError('clock');
 }
 
 /** Sign a token for a session; it ends with the session where that is earlier. */
@@ -66,7 +61,7 @@ export async function checkAccessToken(
   token: string,
   now: Date,
 ): Promise<VerifiedToken> {
-  if (token.length > TOKEN_MAX_LENGTH) throw refused();
+  if (token.length > TOKEN_MAX_LENGTH) throw signInError('token_refused');
   try {
     const { payload } = await jwtVerify(token, ({ kid }) => publicKey(signingKeys, kid, now), {
       algorithms: [ALGORITHM],
@@ -77,13 +72,15 @@ export async function checkAccessToken(
       currentDate: now,
     });
     const { sub, sid, exp, iat } = payload;
-    if (typeof sub !== 'string' || typeof sid !== 'string' || exp === undefined) throw refused();
+    if (typeof sub !== 'string' || typeof sid !== 'string' || exp === undefined)
+      throw signInError('token_refused');
     // It was issued by the clock of the database, from which ours may differ a little.
-    if (typeof iat !== 'number' || iat > epochSeconds(now) + CLOCK_SKEW_SECONDS) throw refused();
-    if (!isUuid(sub) || !isUuid(sid)) throw refused();
+    if (typeof iat !== 'number' || iat > epochSeconds(now) + CLOCK_SKEW_SECONDS)
+      throw signInError('token_refused');
+    if (!isUuid(sub) || !isUuid(sid)) throw signInError('token_refused');
     return { identity: { accountId: sub, sessionId: sid }, expiresAt: exp };
   } catch (error) {
-    if (error instanceof errors.JOSEError) throw refused();
+    if (error instanceof errors.JOSEError) throw signInError('token_refused');
     throw error;
   }
 }
@@ -92,16 +89,8 @@ export function epochSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1_000);
 }
 
-/** The one 401 of every token that is no good. */
-export function refused() {
-  return unauthorized(
-    'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
-    'token_refused',
-  );
-}
-
 async function publicKey(signingKeys: SigningKeys, kid: string | undefined, now: Date) {
   const key = kid === undefined ? undefined : await signingKeys.verifier(kid, now);
-  if (key === undefined) throw refused();
+  if (key === undefined) throw signInError('token_refused');
   return key;
 }

@@ -4,8 +4,9 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
+import { signInError } from '../errors.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
-import { checkAccessToken, epochSeconds, refused, type VerifiedToken } from './access-token.ts';
+import { checkAccessToken, epochSeconds, type VerifiedToken } from './access-token.ts';
 
 /** Resolves to the identity; throws 401. Whether the session still lives is for the caller of this to look up. */
 export type VerifyAccessToken = (token: string, now: Date) => Promise<TokenIdentity>;
@@ -33,6 +34,6 @@ export function createAuthenticator(signingKeys: SigningKeys): VerifyAccessToken
 }
 
 function stillGood(token: VerifiedToken, now: Date): TokenIdentity {
-  if (epochSeconds(now) >= token.expiresAt) throw refused();
+  if (epochSeconds(now) >= token.expiresAt) throw signInError('token_refused');
   return token.identity;
 }

@@ -7,9 +7,9 @@
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import { unauthorized } from '../../platform/http/errors.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { Audit } from '../audit.ts';
+import { signInError } from '../errors.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
 import { earlier, replacementsUntil, type SignInSettings, secondsAfter } from '../settings.ts';
 import { assertMayIssue, issueAccessToken } from './access-token.ts';
@@ -57,7 +57,7 @@ export async function refresh(
 ): Promise<LoginReply> {
   assertMayIssue(deps.clock);
   const token = parseRefreshToken(refreshToken);
-  if (token === undefined) throw refused();
+  if (token === undefined) throw signInError('refresh_refused');
   // Read before the transaction, which would otherwise hold one connection while it waits for another.
   const ready = { ...deps, signingKeys: await deps.signingKeys.prepare() };
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
@@ -67,7 +67,7 @@ export async function refresh(
     const accountId = outcome.stored.account.id;
     deps.audit('sign-in.refresh-token-reused', { correlationId, accountId, organisationId, sessionId });
   }
-  if (outcome.kind !== 'pair') throw refused();
+  if (outcome.kind !== 'pair') throw signInError('refresh_refused');
   const { userType, mustChangePassword } = outcome.stored.account;
   return { ...outcome.pair, userType, mustChangePassword };
 }
@@ -140,11 +140,4 @@ async function issuePair(
     expiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), session.expiresAt),
   });
   return { accessToken, refreshToken: next.text };
-}
-
-function refused() {
-  return unauthorized(
-    'The refresh token is unknown, expired, used or revoked. Sign in again.',
-    'refresh_refused',
-  );
 }

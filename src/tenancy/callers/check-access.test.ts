@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { answered } from '../../../test-support/worded-errors.ts';
 import type { FacilityAccess } from './access.ts';
 import type { Caller } from './caller.ts';
 import { checkGrants, checkPasswordFlags, resolveScope } from './check-access.ts';
@@ -52,7 +53,7 @@ describe('resolveScope', () => {
     const malformed = ['', 'x', `${first}, ${first}`, `${first}0`, first.replaceAll('-', ''), [first, first]];
     for (const name of ['x-org-id', 'x-facility-id'])
       for (const value of malformed)
-        assert.throws(() => resolveScope(CALLER, { [name]: value }), {
+        assert.throws(() => answered(() => resolveScope(CALLER, { [name]: value })), {
           statusCode: 400,
           code: 'malformed_header',
           message:
@@ -70,7 +71,7 @@ describe('resolveScope', () => {
       { 'x-org-id': organisationId, 'x-facility-id': randomUUID() },
     ].map((headers) => {
       try {
-        return assert.fail(String(resolveScope(CALLER, headers)));
+        return assert.fail(String(answered(() => resolveScope(CALLER, headers))));
       } catch (error) {
         assert.equal((error as { statusCode?: number }).statusCode, 403);
         return (error as Error).message;
@@ -81,9 +82,14 @@ describe('resolveScope', () => {
 
   it('answers 400 where neither header nor profile names a facility, and 403 where the profile names one that was withdrawn [ACC-9]', () => {
     const homeless = { ...CALLER, defaultFacilityId: null };
-    assert.throws(() => resolveScope(homeless, {}), { statusCode: 400, code: 'facility_missing' });
+    assert.throws(() => answered(() => resolveScope(homeless, {})), {
+      statusCode: 400,
+      code: 'facility_missing',
+    });
     assert.equal(resolveScope(homeless, { 'x-facility-id': second }).facilityId, second);
-    assert.throws(() => resolveScope({ ...CALLER, defaultFacilityId: elsewhere }, {}), { statusCode: 403 });
+    assert.throws(() => answered(() => resolveScope({ ...CALLER, defaultFacilityId: elsewhere }, {})), {
+      statusCode: 403,
+    });
   });
 });
 
@@ -98,15 +104,18 @@ describe('checkGrants', () => {
 
   it('answers 403 without, naming them, before it looks at the module [ACC-10]', () => {
     for (const permissions of [[], ['encounters'], ['encounters.access.more'], ['ENCOUNTERS.ACCESS']])
-      assert.throws(() => checkGrants(withPermissions(...permissions), scope(second), ACCESS), {
-        statusCode: 403,
-        code: 'permission_missing',
-        message: /encounters\.access or encounters\.fhir\.encounter\.read/,
-      });
+      assert.throws(
+        () => answered(() => checkGrants(withPermissions(...permissions), scope(second), ACCESS)),
+        {
+          statusCode: 403,
+          code: 'permission_missing',
+          message: /encounters\.access or encounters\.fhir\.encounter\.read/,
+        },
+      );
   });
 
   it('answers 403 where the module is off for the facility of the call [ACC-11]', () => {
-    assert.throws(() => checkGrants(CALLER, scope(second), ACCESS), {
+    assert.throws(() => answered(() => checkGrants(CALLER, scope(second), ACCESS)), {
       statusCode: 403,
       code: 'module_disabled',
     });
@@ -119,7 +128,7 @@ describe('checkPasswordFlags', () => {
   it('answers 403, naming the web application, while the password must be changed or set [SIGN-IN-40]', () => {
     checkPasswordFlags(CALLER);
     for (const flag of ['mustChangePassword', 'requiresPasswordSetup'])
-      assert.throws(() => checkPasswordFlags({ ...CALLER, [flag]: true }), {
+      assert.throws(() => answered(() => checkPasswordFlags({ ...CALLER, [flag]: true })), {
         statusCode: 403,
         message: /web application/,
       });

@@ -2,8 +2,8 @@
  * The checks of a call on a facility's data, in their order (ACC-14).
  * Contract: SIGN-IN-39, SIGN-IN-40, ACC-2, ACC-5, ACC-6, ACC-7, ACC-8, ACC-9, ACC-10, ACC-11, PUB-4.
  */
-import { badRequest, forbidden, type HttpError } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { tenancyError } from '../errors.ts';
 import type { Module } from '../organisations/modules.ts';
 import type { Permission } from '../roles/permissions.ts';
 import type { FacilityScope } from '../scope.ts';
@@ -15,44 +15,30 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** 403 while the account must change or set its password: its tokens open nothing but logout. */
 export function checkPasswordFlags(caller: Caller): void {
   if (caller.mustChangePassword || caller.requiresPasswordSetup)
-    throw forbidden(
-      'This account must change its password in the web application before it can be used.',
-      'password_change_required',
-    );
+    throw tenancyError('password_change_required');
 }
 
 /** The scope that the headers, or the defaults of the account, name: 400 malformed or missing, 403 not allowed. */
 export function resolveScope(caller: Caller, headers: Headers): FacilityScope {
   const organisationId = uuidHeader(headers, 'x-org-id') ?? caller.organisationId;
   const facilityId = uuidHeader(headers, 'x-facility-id') ?? caller.defaultFacilityId;
-  if (facilityId === null)
-    throw badRequest(
-      'x-facility-id is missing, and this account has no default facility. Send the id of the facility in that header.',
-      'facility_missing',
-    );
+  if (facilityId === null) throw tenancyError('facility_missing');
   const grant = organisationId === caller.organisationId ? caller.facilities.get(facilityId) : undefined;
-  if (grant === undefined)
-    throw forbidden(
-      'This account may not use this organisation or facility. Check x-org-id and x-facility-id.',
-      'tenancy_refused',
-    );
+  if (grant === undefined) throw tenancyError('tenancy_refused');
   return { organisationId, facilityId, timeZone: grant.timeZone };
 }
 
 /** 403 without one of the permissions, then 403 when a module is off for the facility. */
 export function checkGrants(caller: Caller, scope: FacilityScope, access: FacilityAccess): void {
   if (!access.permissions.some((permission) => caller.permissions.has(permission)))
-    throw forbidden(
-      `This account lacks the permission ${access.permissions.join(' or ')}. Ask the facility administrator.`,
-      'permission_missing',
-    );
+    throw tenancyError('permission_missing', { permissions: access.permissions });
   const isOff = (module: Module) => !isOn(caller, scope, module);
   const off = [access.module ?? [], access.alsoModules ?? []].flat().find(isOff);
-  if (off !== undefined) throw moduleDisabled(off);
+  if (off !== undefined) throw tenancyError('module_disabled', { module: off });
   const own = access.permissions
     .filter((permission) => caller.permissions.has(permission))
     .flatMap((permission) => access.moduleOf?.[permission] ?? []);
-  if (own[0] !== undefined && own.every(isOff)) throw moduleDisabled(own[0]);
+  if (own[0] !== undefined && own.every(isOff)) throw tenancyError('module_disabled', { module: own[0] });
 }
 
 /** Whether the caller has the permission and the module is on for the facility. */
@@ -68,23 +54,12 @@ function isOn(caller: Caller, { facilityId }: FacilityScope, module: Module): bo
   return caller.facilities.get(facilityId)?.modules.has(module) ?? false;
 }
 
-function moduleDisabled(module: Module): HttpError {
-  return forbidden(`The module ${module} is off for this facility. Ask the operator.`, 'module_disabled');
-}
-
 function uuidHeader(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   if (value === undefined) return undefined;
   // Node.js joins the lines of a header that comes twice by commas, as HTTP allows.
   if (typeof value !== 'string' || value.includes(','))
-    throw badRequest(
-      `The header ${name} was sent more than once, or with more than one value. Send it once, with one UUID.`,
-      'malformed_header',
-    );
-  if (!isUuid(value))
-    throw badRequest(
-      `The header ${name} must be a single UUID. Send the id as it was given to you.`,
-      'malformed_header',
-    );
+    throw tenancyError('malformed_header', { header: name, repeated: true });
+  if (!isUuid(value)) throw tenancyError('malformed_header', { header: name, repeated: false });
   return value.toLowerCase();
 }

@@ -1,9 +1,9 @@
 /** Making organisations and facilities, and switching modules. */
 import { randomUUID } from 'node:crypto';
 import { isTimeZone } from '../../fhir/date-time.ts';
-import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { tenancyError } from '../errors.ts';
 import { notifyLive } from '../live.ts';
 import { isModule, MODULES, type Module } from './modules.ts';
 import { checkedName } from './name.ts';
@@ -20,11 +20,9 @@ export async function createOrganisation(
   db: Pool,
   input: { name: string; id?: string },
 ): Promise<{ id: string }> {
-  const id = checkedId('--id', input.id ?? randomUUID());
+  const id = checkedId('id', input.id ?? randomUUID());
   if (!(await insertOrganisation(db, { id, name: checkedName(input.name) })))
-    throw new CommandError(
-      `An organisation with the id ${id} exists already. Give another id, or leave --id out.`,
-    );
+    throw tenancyError('organisation_exists', { id });
   return { id };
 }
 
@@ -38,21 +36,16 @@ export interface NewFacility {
 }
 
 export async function createFacility(db: Pool, input: NewFacility): Promise<{ id: string }> {
-  const organisationId = checkedId('--organisation', input.organisationId);
-  const id = checkedId('--id', input.id ?? randomUUID());
+  const organisationId = checkedId('organisationId', input.organisationId);
+  const id = checkedId('id', input.id ?? randomUUID());
   const timeZone = input.timeZone ?? 'UTC';
-  if (!isTimeZone(timeZone))
-    throw new UsageError(
-      '--time-zone must be a name of the IANA time zone database. Example: --time-zone Africa/Lagos',
-    );
+  if (!isTimeZone(timeZone)) throw tenancyError('bad_time_zone', { field: 'timeZone' });
   const name = checkedName(input.name);
   const modules = checkedModules(input.modules ?? MODULES);
   await requireOrganisation(db, organisationId);
   await transaction(db, async (client) => {
     if (!(await insertFacility(client, { organisationId }, { id, name, timeZone })))
-      throw new CommandError(
-        `This organisation already has a facility with the id ${id}. Give another id, or leave --id out.`,
-      );
+      throw tenancyError('facility_exists', { id });
     await replaceModules(client, { organisationId }, { facilityId: id, modules });
     await notifyLive(client, { organisationId });
   });
@@ -73,39 +66,34 @@ export async function setModules(
   });
 }
 
-/** Throws when the id is malformed (usage) or unknown. */
+/** Throws when the id is malformed or unknown. */
 export async function requireOrganisation(db: Queryable, organisationId: string): Promise<void> {
-  checkedId('--organisation', organisationId);
+  checkedId('organisationId', organisationId);
   if ((await findOrganisation(db, organisationId)) === undefined)
-    throw new CommandError(
-      `There is no organisation ${organisationId}. List organisations with: npx interchange organisation list`,
-    );
+    throw tenancyError('unknown_organisation', { organisationId });
 }
 
-/** Throws when either id is malformed (usage) or unknown. */
+/** Throws when either id is malformed or unknown. */
 export async function requireFacility(
   db: Pool,
   organisationId: string,
   facilityId: string,
 ): Promise<Facility> {
   await requireOrganisation(db, organisationId);
-  checkedId('--facility', facilityId);
+  checkedId('facilityId', facilityId);
   const [facility] = await listFacilities(db, { organisationId }, facilityId);
-  if (facility === undefined)
-    throw new CommandError(
-      `This organisation has no facility ${facilityId}. List its facilities with: npx interchange facility list --organisation ${organisationId}`,
-    );
+  if (facility === undefined) throw tenancyError('unknown_facility', { organisationId, facilityId });
   return facility;
 }
 
-function checkedId(option: string, id: string): string {
-  if (!isUuid(id)) throw new UsageError(`${option} must be a UUID, for example ${randomUUID()}.`);
+function checkedId(field: string, id: string): string {
+  if (!isUuid(id)) throw tenancyError('malformed_id', { field });
   return id.toLowerCase();
 }
 
 function checkedModules(modules: readonly string[]): Module[] {
   return modules.map((name) => {
-    if (!isModule(name)) throw new UsageError(`The module ${name} is unknown. Use ${MODULES.join(', ')}.`);
+    if (!isModule(name)) throw tenancyError('unknown_module', { name });
     return name;
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UsageError } from '../../platform/command/command.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { checkedName } from './name.ts';
 
 test('a name is kept as it is, without the spaces around it', () => {
@@ -18,11 +18,13 @@ test('a name is one line of text', () => {
   for (const name of ['', '   ', '\n', 'a'.repeat(201)])
     assert.throws(
       () => checkedName(name),
-      (error) => error instanceof UsageError && /1 to 200/.test(error.message),
+      (error) =>
+        error instanceof DomainError && error.code === 'name_length' && /1 to 200/.test(error.message),
     );
   for (const name of ['a\nb', 'a\tb', 'a\0b', 'a\u001b[2Jb', 'a\u007fb', 'a\u0085b', 'a\u2028b', 'a\ud800b'])
     assert.throws(
       () => checkedName(name),
-      (error) => error instanceof UsageError && /one line/.test(error.message),
+      (error) =>
+        error instanceof DomainError && error.code === 'name_not_one_line' && /one line/.test(error.message),
     );
 });

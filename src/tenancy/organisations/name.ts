@@ -1,18 +1,17 @@
 /** Names of organisations, facilities and roles. They end up on terminals, in pages and in FHIR strings. */
-import { UsageError } from '../../platform/command/command.ts';
+import { tenancyError } from '../errors.ts';
 
 const MAX_LENGTH = 200;
 
 /**
- * The name without spaces around it. Throws UsageError for one that is empty, too long, or has control
+ * The name without spaces around it. Throws for one that is empty, too long, or has control
  * characters or line breaks (a FHIR string has no control characters: R4, datatypes, `string`).
  */
 export function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '' || trimmed.length > MAX_LENGTH)
-    throw new UsageError(`--name must have 1 to ${MAX_LENGTH} characters.`);
-  if (!isOneLine(trimmed))
-    throw new UsageError('--name must be one line of text, without control characters.');
+    throw tenancyError('name_length', { field: 'name', max: MAX_LENGTH });
+  if (!isOneLine(trimmed)) throw tenancyError('name_not_one_line', { field: 'name' });
   return trimmed;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { asCommand } from '../../../test-support/worded-errors.ts';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { createOrganisation } from '../organisations/facilities.ts';
 import { PERMISSIONS } from './permissions.ts';
@@ -44,8 +45,8 @@ test('unknown permissions, organisations and roles, taken names and empty input 
   const role = { organisationId, name: 'taken', permissions: ['encounters.access'] };
   await createRole(database.pool, role);
   const create = (changed: Partial<typeof role>) =>
-    createRole(database.pool, { ...role, name: 'new', ...changed });
-  await assert.rejects(createRole(database.pool, role), CommandError);
+    asCommand(createRole(database.pool, { ...role, name: 'new', ...changed }));
+  await assert.rejects(asCommand(createRole(database.pool, role)), CommandError);
   await assert.rejects(create({ organisationId: randomUUID() }), CommandError);
   await assert.rejects(create({ permissions: ['encounters.access', 'everything'] }), {
     name: 'UsageError',
@@ -53,8 +54,8 @@ test('unknown permissions, organisations and roles, taken names and empty input 
   });
   await assert.rejects(create({ permissions: [] }), UsageError);
   await assert.rejects(create({ name: ' ' }), UsageError);
-  await assert.rejects(setPermissions(database.pool, { ...role, name: 'none' }), CommandError);
-  await assert.rejects(requireRole(database.pool, { organisationId, name: 'none' }), CommandError);
+  await assert.rejects(asCommand(setPermissions(database.pool, { ...role, name: 'none' })), CommandError);
+  await assert.rejects(asCommand(requireRole(database.pool, { organisationId, name: 'none' })), CommandError);
 });
 
 test('the help lists every permission', () => {

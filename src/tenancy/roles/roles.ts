@@ -1,7 +1,7 @@
 /** Making and changing roles. Contract: ACC-20. */
 import { randomUUID } from 'node:crypto';
-import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
+import { tenancyError } from '../errors.ts';
 import { notifyLive } from '../live.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
 import { checkedName } from '../organisations/name.ts';
@@ -19,10 +19,7 @@ export async function createRole(db: Pool, input: RoleInput): Promise<{ id: stri
   const permissions = checkedPermissions(input.permissions);
   await requireOrganisation(db, input.organisationId);
   const id = randomUUID();
-  if (!(await insertRole(db, input, { id, name, permissions })))
-    throw new CommandError(
-      `This organisation already has a role named ${name}. Change it with: npx interchange role set-permissions`,
-    );
+  if (!(await insertRole(db, input, { id, name, permissions }))) throw tenancyError('role_exists', { name });
   return { id };
 }
 
@@ -35,14 +32,14 @@ export async function setPermissions(db: Pool, input: RoleInput): Promise<{ id: 
     await notifyLive(client, { organisationId });
     return replacePermissions(client, input, { name, permissions });
   });
-  if (id === undefined) throw unknownRole(input);
+  if (id === undefined) throw tenancyError('unknown_role', input);
   return { id };
 }
 
 /** Throws when the organisation has no role of that name. */
 export async function requireRole(db: Pool, input: { organisationId: string; name: string }): Promise<Role> {
   const [role] = await listRoles(db, input, input.name);
-  if (role === undefined) throw unknownRole(input);
+  if (role === undefined) throw tenancyError('unknown_role', input);
   return role;
 }
 
@@ -52,21 +49,9 @@ export function permissionsHelp(): string {
   return `\nPermissions:\n${lines.join('\n')}`;
 }
 
-function unknownRole({ organisationId, name }: { organisationId: string; name: string }): CommandError {
-  return new CommandError(
-    `This organisation has no role ${name}. List its roles with: npx interchange role list --organisation ${organisationId}`,
-  );
-}
-
 function checkedPermissions(permissions: readonly string[]): string[] {
-  if (permissions.length === 0)
-    throw new UsageError(
-      '--permissions is empty. Example: --permissions encounters.access,patients.patients.list',
-    );
+  if (permissions.length === 0) throw tenancyError('no_permissions', { field: 'permissions' });
   const unknown = permissions.filter((name) => !isPermission(name));
-  if (unknown.length > 0)
-    throw new UsageError(
-      `The permission ${unknown.join(', ')} is unknown. List all permissions with: npx interchange role create --help`,
-    );
+  if (unknown.length > 0) throw tenancyError('unknown_permission', { names: unknown });
   return [...new Set(permissions)].sort();
 }

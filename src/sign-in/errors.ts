@@ -1,0 +1,76 @@
+/** What use cases refuse of accounts, passwords and sessions, and how it is worded. */
+import { domainErrors } from '../platform/domain-error.ts';
+
+export const PASSWORD_MIN_LENGTH = 12;
+export const PASSWORD_MAX_LENGTH = 1_024;
+
+/** The rules for a password that a person chose. */
+const PASSWORD_RULES = {
+  short: `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`,
+  long: `The password must have at most ${PASSWORD_MAX_LENGTH} characters.`,
+  email: 'The password must not be the email address.',
+  common: 'The password is one of the most common ones. Choose another, for example several words.',
+  same: 'The new password must differ from the old one.',
+};
+export type PasswordFault = keyof typeof PASSWORD_RULES;
+
+const BEARER = { 'www-authenticate': 'Bearer' };
+
+export const signInError = domainErrors({
+  password_refused: {
+    status: 400,
+    exitCode: 2,
+    text: ({ fault }: { fault: PasswordFault }) => PASSWORD_RULES[fault],
+    example: { fault: 'email' },
+  },
+  token_refused: {
+    status: 401,
+    headers: BEARER,
+    text: 'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
+  },
+  refresh_refused: {
+    status: 401,
+    headers: BEARER,
+    text: 'The refresh token is unknown, expired, used or revoked. Sign in again.',
+  },
+  invalid_credentials: {
+    status: 403,
+    text: 'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
+  },
+  setup_link_refused: {
+    status: 403,
+    text: 'This setup link was used or is too old. Ask the operator for a new one.',
+  },
+  sign_in_locked: {
+    status: 429,
+    text: (_: { retryAfterSeconds: number }) =>
+      'Too many failed sign-ins. Wait for the seconds in the header retry-after, then sign in again.',
+  },
+  clock: {
+    status: 503,
+    retryAfterSeconds: 30,
+    text: 'The clock of this process differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
+  },
+  sign_in_overloaded: {
+    status: 503,
+    retryAfterSeconds: 2,
+    text: 'Too many sign-ins are running. Try again shortly.',
+  },
+  bad_email: {
+    exitCode: 2,
+    text: ({ field }: { field: string }) =>
+      `${field} is not an email address. Example: ${field} ris@example.org`,
+  },
+  no_facility: {
+    exitCode: 2,
+    text: ({ field }: { field: string }) => `${field} is empty. Give one id, or several separated by commas.`,
+  },
+  account_exists: {
+    text: ({ email }: { email: string }) =>
+      `An account with the email ${email} exists already. Use another address, or see: npx interchange account list`,
+  },
+  unknown_account: {
+    text: ({ email }: { email: string }) =>
+      `There is no account with the email ${email}. List them with: npx interchange account list --organisation ID`,
+  },
+});
