@@ -58,7 +58,7 @@ export function createChangeNotifications(
     connection,
     mark: () => sent,
     async receivedUntil(mark) {
-      // While the connection for change notifications is down; trying again, callers are read from the database anyway.
+      // While that connection is down, callers are read from the database for each call.
       if (answered <= mark) await roundTrip(null).catch(() => null);
     },
   };

@@ -157,7 +157,10 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
   }
 }
 
-/** The primary holds the embedded database; children get its address and the key through their environment. */
+/**
+ * The primary holds the embedded database. Children get its address, and where the master key is, through their
+ * environment.
+ */
 async function serveProcesses(options: ServeOptions, config: Config, log: Log): Promise<void> {
   const address = options.role === 'worker' ? undefined : await claimAddress(config).catch(refused(config));
   const opened = await openDatabase(config, log);

@@ -25,7 +25,7 @@ export interface CheckedCaller {
   entry: CallerEntry;
   /** Present on facility routes. */
   scope?: FacilityScope;
-  /** What was finished by then must be heard of before the answer leaves. */
+  /** Every change that was committed before this mark must be known before the answer leaves. */
   mark: number;
 }
 
@@ -38,16 +38,16 @@ export interface CallerCheck {
    */
   admit(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller>;
   /**
-   * Before the answer of a read leaves: makes sure that nothing which finished before the request came in was
-   * missed, and checks again when this node has heard of a change since. Throws like `check`. Resolves to the
-   * caller as it is now when the request must be answered anew, because it now means another scope.
+   * Before the answer of a read leaves: makes sure that every change which was committed before the request came in is
+   * known, and checks again when one may concern this caller. Throws like `check`. Resolves to the caller as it is now when
+   * the request must be answered anew, because it now means another scope.
    */
   confirm(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller | undefined>;
 }
 
 /**
- * Routes that are no `reads` hear of everything before they do anything. Reads do not wait: writing their
- * access log entry is a way to hear by itself, and `confirm` looks once more before the data leaves
+ * Routes that are no `reads` wait until every earlier change is known before they do anything. Reads do not: their access
+ * log entry is written on the connection that brings the changes, and `confirm` looks once more before the data leaves
  * (docs/adr/0004).
  */
 export function createCallerCheck(

@@ -8,7 +8,7 @@ import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from '../../platform/
 import type { Runtime } from '../build-runtime.ts';
 import { skewText } from '../clock.ts';
 
-/** A database that takes longer to answer nothing cannot serve. */
+/** A database that takes longer for such a small question counts as one that does not answer. */
 const DATABASE_TIMEOUT_MS = 3_000;
 
 const HIDDEN = { schema: { hide: true } };

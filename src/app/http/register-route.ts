@@ -119,8 +119,8 @@ async function settle<T>(work: () => Promise<T>): Promise<() => T> {
 }
 
 /**
- * Reads of patient data, a search by form among them, are released only after their access log entry, which
- * is a barrier of its own.
+ * Reads of patient data, a search by form among them. Their access log entry, which is written before the answer leaves,
+ * brings the changes of callers along.
  */
 function isRead(method: HttpMethod, { access, schemas }: ApiRoute): boolean {
   const asks = method === 'GET' || schemas.bodyMode === 'form';

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 
 const slow = new WeakSet<Duplex>();
 
-/** From now on the route sees to the pace of the body on this connection, until the function returned is called. */
+/** From now on the route watches how fast the body on this connection arrives. Call what is returned to end that. */
 export function takeSlowBody(socket: Duplex): () => void {
   slow.add(socket);
   return () => void slow.delete(socket);
