@@ -11,7 +11,7 @@ import type { FacilityContext } from '../tenancy/callers/access.ts';
 import type { PatientRecord } from './patient.ts';
 import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';
 
-/** Words of one search at most: each is a join. */
+/** Words of one search at most: each is one more condition with a look-up of its own. */
 const MAX_WORDS = 8;
 
 export interface SearchPatientsDependencies {

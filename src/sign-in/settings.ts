@@ -33,7 +33,7 @@ export const DEFAULT_SIGN_IN_SETTINGS: SignInSettings = {
   setupLinkSeconds: 72 * 3_600,
 };
 
-/** The clock of a process may differ from the database's by this much: what it judges itself allows for it. */
+/** The clock of a process may differ from the database's by this much. What is judged by that clock allows for it. */
 export const CLOCK_SKEW_SECONDS = 60;
 
 /** Sealed pairs of tokens exchanged before this are of no use to anybody, whichever clock is right. */

@@ -106,7 +106,7 @@ export async function unregisteredWriters(db: Queryable): Promise<string[]> {
 export interface WriterTotals {
   entries: number;
   lastSequence: number;
-  /** Times are hashed to the millisecond, and written so. */
+  /** True when a time is finer than a millisecond. The writer hashes and writes milliseconds, so it was changed. */
   finerTimes: boolean;
 }
 

@@ -5,7 +5,7 @@ export interface AccessEntry {
   organisationId: string;
   facilityId: string;
   patientId: string;
-  /** The account that reads or sends. */
+  /** The account that reads or sends: of a delivery the id of its connection, of a command OPERATOR_ACCOUNT_ID. */
   accountId: string;
   /** Dotted name of what was done: `encounter.read`, `encounter.search`, `patient.list`, … */
   action: string;

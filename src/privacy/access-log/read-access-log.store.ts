@@ -29,7 +29,7 @@ export type ShownEntry = Pick<
 > & {
   /** UTC instant. */
   occurredAt: string;
-  /** Null when the account is gone from the directory. */
+  /** Null for the operator, for a connection, and for an account that is gone from the directory. */
   accountEmail: string | null;
 };
 

@@ -63,7 +63,7 @@ export interface VerificationOptions {
   onProgress?: (entries: number) => void;
 }
 
-/** Walk every chain in pages, through the archived parts of it too. `readKeys`: newest first, the chains have any of them. */
+/** Walk every chain in pages, through its archived parts too. A chain may have any of the keys, which come newest first. */
 export async function verifyAccessLog(
   db: Queryable,
   readKeys: ReadChainKeys,

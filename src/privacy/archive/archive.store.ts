@@ -1,4 +1,7 @@
-/** SQL of archiving months of the access log. All but the reading needs the owner of the schema. */
+/**
+ * SQL of archiving months of the access log. The role of the service reads the records of archived months; all else is
+ * for the owner of the schema.
+ */
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';

@@ -29,7 +29,7 @@ export async function eraseExpiredReplacements(
 }
 
 /**
- * Remove expired tokens, ended sessions, old links, counters, networks and keys, a day after they stop to
+ * Remove expired tokens, ended sessions, old links, counters, networks and keys, at least a day after they stop to
  * matter; 20,000 rows of each kind at most, the rest the next time. Returns how many rows.
  */
 export async function sweepSignIn(db: Queryable, now: Date): Promise<number> {

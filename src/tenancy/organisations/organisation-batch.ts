@@ -1,4 +1,4 @@
-/** Shared round trips of records by scope: one statement per organisation, as the distributed schema needs. */
+/** Round trips that calls share: one statement for each organisation, because a query names one (src/tenancy/scope.ts). */
 import { type BatchOptions, createBatcher } from '../../platform/db/batch.ts';
 import type { OrganisationScope } from '../scope.ts';
 
