@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js';
 
 /** The host that a machine runs on, in one large cloud; it lies in a public range. */
 const CLOUD_HOST = '168.63.129.16';
-/** The addresses that are given out (RFC 4291 section 2.4). */
+/** The range that addresses of the public internet are given out from (RFC 4291 section 2.4). */
 const GIVEN_OUT_IPV6: [ipaddr.IPv6, number] = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Documentation and protocols of their own within it (RFC 9637, RFC 2928), which the library takes for ordinary. */
 const SPECIAL_IPV6 = ['3fff::/20', '2001::/23'].map((range) => ipaddr.IPv6.parseCIDR(range));

@@ -11,7 +11,7 @@ import { parseRetryAfter } from './retry-after.ts';
 export interface OutboundLimits {
   reach: Reach;
   maxInFlight: number;
-  /** For one request: to connect, send it and read the whole answer. */
+  /** For one request: to wait for a free connection, connect, send it and read the whole answer. */
   timeoutMs: number;
   /** Of an answer at most so much is read. */
   maxResponseBytes: number;

@@ -27,7 +27,7 @@ export const STANDARD_SYSTEMS: ReadonlySet<string> = new Set([
   'http://nucc.org/provider-taxonomy',
 ]);
 
-/** True for a system that codes mean the same in everywhere; every other system is local. */
+/** True for a system whose codes mean the same everywhere; every other system is local. */
 export function isStandardSystem(system: string | undefined): boolean {
   if (system === undefined) return false;
   return STANDARD_SYSTEMS.has(system) || system.startsWith('http://terminology.hl7.org/CodeSystem/');

@@ -22,8 +22,8 @@ export interface CodeMatch {
   facilityId: string | null;
 }
 
-/** True when at least one match has an equivalence that is neither `unmatched` nor `disjoint`. */
 export interface CodeAnswer {
+  /** True when at least one match has an equivalence that is neither `unmatched` nor `disjoint`. */
   result: boolean;
   matches: CodeMatch[];
 }

@@ -19,9 +19,9 @@ interface TargetRow {
 }
 
 /**
- * One statement for all look-ups, which are of facilities of the organisation. Of several entries for one code and target system the facility's own wins,
- * also when it says that there is no such code; only entries whose target means the same as the local code,
- * or more than it, are answered (R4 concept-map-equivalence).
+ * One statement for all look-ups, which are of facilities of the organisation. Of several entries for one code and
+ * target system the facility's own wins, also when it says that there is no such code. Only entries whose target means
+ * the same as the local code, or more than it, are answered (R4 concept-map-equivalence).
  */
 export async function lookUpCodes(
   db: Queryable,

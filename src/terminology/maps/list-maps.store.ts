@@ -57,8 +57,8 @@ export function entryPosition(entry: StoredEntry): EntryPosition {
 }
 
 /**
- * Entries of the organisation and of the one facility (none when `facilityId` is null), by local system, local
- * code, target system; the organisation's before the facility's.
+ * Entries of the organisation, and of the facility unless `facilityId` is null, by local system, local code and target
+ * system; the organisation's before the facility's.
  */
 export async function listEntries(
   db: Queryable,

@@ -1,6 +1,7 @@
 /**
- * Counts local codes that go out without a standard one. A read never waits for it: counts are gathered in
- * memory and added to the database every few seconds (docs/adr/0032). A crash loses those few seconds.
+ * Counts local codes without a standard one, where they go out and where an import brings them. A read never waits for
+ * it: counts are gathered in memory and added to the database every few seconds (docs/adr/0032). A crash loses those few
+ * seconds.
  * Contract: TERM-16.
  */
 import type { Coding } from '../../fhir/coded.ts';
