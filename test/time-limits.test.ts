@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { buildWorker } from '../src/app/build-worker.ts';
+import { housekeepingSteps } from '../src/app/features.ts';
+import { makePartitions } from '../src/privacy/access-log/access-log-partition.store.ts';
 import {
   type Answer,
   startTestApi,
@@ -11,7 +14,7 @@ import {
 } from '../test-support/api.ts';
 import { sampleBundle } from '../test-support/sample-bundle.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
-import { waitForLock } from '../test-support/wait-until.ts';
+import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
 
 for (const [what, env] of [
   ['a statement', { DATABASE_STATEMENT_SECONDS: '1', DATABASE_LOCK_SECONDS: '0' }],
@@ -75,7 +78,54 @@ for (const [what, env] of [
       const { status, json } = await importing;
       assert.deepEqual([status, json.rejected], [200, []]);
     });
+
+    it('does not cut off housekeeping', async () => {
+      await other.query('begin');
+      await other.query('lock table patient, sign_in_counter in access exclusive mode');
+      const sweeping = Promise.all(housekeepingSteps(api.runtime).map((step) => step.run(api.clock.now)));
+      await waitForLock(watcher, { application: 'interchange background' });
+      isTooSlow(await call('PUT', `/patients/base/${seeds.patientId}/privacy`, { refusedPurposes: [] }));
+      await other.query('rollback');
+      await sweeping;
+    });
   });
+
+describe('work that no caller waits for', { timeout: 60_000 }, () => {
+  async function withLocked(
+    table: string,
+    env: Record<string, string>,
+    work: (api: TestApi) => Promise<void>,
+  ): Promise<void> {
+    const api = await startTestApi({ env });
+    const other = new pg.Client({ connectionString: api.database.adminUrl });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query(`lock table ${table} in access exclusive mode`);
+      await work(api);
+    } finally {
+      await other.end();
+      await api.close();
+    }
+  }
+
+  it('is cut off where it takes longer than such work may: deliveries', () =>
+    withLocked('exchange_connection', { DATABASE_LONG_STATEMENT_SECONDS: '1' }, async (api) => {
+      const worker = buildWorker(api.runtime, []);
+      worker.start();
+      try {
+        await waitUntil(() => /"event":"delivery\.poll".*"errorCode":"5(5P03|7014)"/.test(api.logs()));
+      } finally {
+        await worker.stop();
+      }
+    }));
+
+  it('keeps those who write the access log waiting no longer than a request may wait: the making of a month', () =>
+    withLocked('access_log_default', { DATABASE_LOCK_SECONDS: '1' }, async (api) => {
+      const month = new Date('2035-01-01T00:00:00Z');
+      await assert.rejects(makePartitions(api.runtime.owner, month, 1), { code: '55P03' });
+    }));
+});
 
 function isTooSlow({ status, json, headers }: Answer): void {
   assert.equal(status, 503);
