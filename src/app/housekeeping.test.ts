@@ -67,10 +67,7 @@ test('the worker removes what is outdated, of every kind, and makes the months o
   for (const [name, { find }] of Object.entries(OUTDATED))
     await waitUntil(async () => !(await isThere(find)), `${name} is removed`);
   await worker.stop();
-  assert.match(
-    api.logs(),
-    /"event":"housekeeping\.retention".*"outcome":"unmapped codes","count":1|"count":1.*"outcome":"unmapped codes"/,
-  );
+  assert.match(api.logs(), /"event":"housekeeping\.retention","count":1,"outcome":"unmapped codes"/);
   const { now } = api.clock;
   const ahead = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 3, 1)).toISOString();
   const { rows } = await api.database.pool.query('select to_regclass($1) is not null as made', [
