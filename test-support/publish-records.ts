@@ -1,5 +1,6 @@
 /** A laboratory order with results at a facility of its own, and a publisher as the service builds it; for tests. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { after, beforeEach } from 'node:test';
 import { Registry } from 'prom-client';
 import { createLoadReferenced } from '../src/app/load-referenced.ts';
 import { loadVitalSetResources, vitalSetChangedSince } from '../src/encounters/vitals/fetch-vital-set.ts';
@@ -17,8 +18,24 @@ import type { PublishSettings } from '../src/publish/servers/publish-settings.ts
 import type { FacilityContext } from '../src/tenancy/callers/access.ts';
 import type { FacilityScope } from '../src/tenancy/scope.ts';
 import { createTranslator } from '../src/terminology/lookup/translate.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { startFhirServer, type TestFhirServer } from './fhir-server/start.ts';
 import { importJson } from './import-files.ts';
 import { bundle, encounter, organization, patient, practitioner, type Resource } from './records/clinic.ts';
+
+/** A database and a FHIR server for the tests of a file. They end with the file; each test finds the server empty. */
+export async function startPublishing(
+  ...options: string[]
+): Promise<{ database: TestDatabase; server: TestFhirServer }> {
+  const database = await createTestDatabase();
+  const server = await startFhirServer(...options);
+  after(async () => {
+    await server.stop();
+    await database.drop();
+  });
+  beforeEach(() => server.reset());
+  return { database, server };
+}
 
 export interface PublishClinic {
   scope: FacilityScope;

@@ -3,8 +3,8 @@ import { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { type CommandEnvironment, UsageError } from '../src/platform/command/command.ts';
 import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
-import { createTargetCommand } from '../src/publish/servers/create-target.command.ts';
 import {
+  createTargetCommand,
   disableTargetCommand,
   enableTargetCommand,
   listTargetsCommand,

@@ -2,24 +2,22 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, beforeEach, describe, it } from 'node:test';
 import { updateConnection } from '../src/exchange/connections/connection.store.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
 import { rotateSecret } from '../src/exchange/connections/rotate-secret.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 
-let api: TestApi;
+const api = await startTestApi();
+after(() => api.close());
+
 let tenant: Tenant;
 let account: TestAccount;
 let connection: CreatedConnection;
 let patientId: string;
 let deliveryId: string;
 
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api.close());
 beforeEach(async () => {
   tenant = await api.createTenant();
   account = await api.createAccount(tenant);

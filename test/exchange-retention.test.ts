@@ -1,7 +1,7 @@
 /** What is removed of the ledger of deliveries over time, and what never is (docs/operations.md, "Retention"). */
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { retentionRules } from '../src/app/commands/retention.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
@@ -9,19 +9,17 @@ import { type DeliveryResult, leaseDue, settle } from '../src/exchange/queue/lan
 import { park } from '../src/exchange/queue/parking.store.ts';
 import { decide } from '../src/exchange/review/review.store.ts';
 import { createRetentionSweep, type Removed, runRetention } from '../src/tenancy/organisations/retention.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
 import { runCommand } from '../test-support/command.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 
-let api: TestApi;
+const api = await startTestApi();
+after(() => api.close());
+
 let tenant: Tenant;
 let account: TestAccount;
 let connection: CreatedConnection;
 
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api.close());
 beforeEach(async () => {
   tenant = await api.createTenant();
   account = await api.createAccount(tenant);

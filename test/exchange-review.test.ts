@@ -1,17 +1,15 @@
 /** Connections and the review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { after, beforeEach, describe, it } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 
-let api: TestApi;
+const api = await startTestApi();
+after(() => api.close());
+
 let tenant: Tenant;
 let account: TestAccount;
 
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api.close());
 beforeEach(async () => {
   tenant = await api.createTenant();
   account = await api.createAccount(tenant);

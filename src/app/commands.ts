@@ -5,15 +5,13 @@ import { DatabaseError } from 'pg';
 import { exchangeSimulatorCommand } from '../../tools/exchange-simulator/exchange-simulator.command.ts';
 import { fhirSimulatorCommand } from '../../tools/fhir-simulator/fhir-simulator.command.ts';
 import {
-  switchConnectionCommand,
-  updateConnectionCommand,
-} from '../exchange/connections/change-connection.command.ts';
-import { createConnectionCommand } from '../exchange/connections/create-connection.command.ts';
-import { activateSecretCommand, rotateSecretCommand } from '../exchange/connections/rotate-secret.command.ts';
-import {
+  createConnectionCommand,
   listConnectionsCommand,
   showConnectionCommand,
-} from '../exchange/connections/show-connections.command.ts';
+  switchConnectionCommand,
+  updateConnectionCommand,
+} from '../exchange/connections/manage-connections.command.ts';
+import { activateSecretCommand, rotateSecretCommand } from '../exchange/connections/rotate-secret.command.ts';
 import { onPatientsChanged } from '../exchange/queue/enqueue-patient-changes.ts';
 import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/review/list-deliveries.command.ts';
 import {
@@ -28,8 +26,8 @@ import { DomainError } from '../platform/domain-error.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { verifyAccessLogCommand } from '../privacy/access-log/verify-access-log.command.ts';
 import { archiveAccessLogCommand } from '../privacy/archive/archive-access-log.command.ts';
-import { createTargetCommand } from '../publish/servers/create-target.command.ts';
 import {
+  createTargetCommand,
   disableTargetCommand,
   enableTargetCommand,
   listTargetsCommand,

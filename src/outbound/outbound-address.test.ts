@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { describe, test } from 'node:test';
 import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
-import { parseRetryAfter } from './retry-after.ts';
 
 describe('addresses that may be sent to', () => {
   test('https anywhere, http to this machine [SEC-24]', () => {
@@ -168,13 +167,3 @@ function look(name: string, plainHttp: boolean, reach: Reach = 'operator'): Prom
     );
   });
 }
-
-test('retry-after: seconds, or a date; anything else is nothing', () => {
-  const now = new Date('2026-01-10T08:00:00Z');
-  assert.equal(parseRetryAfter('7', now), 7_000);
-  assert.equal(parseRetryAfter(' 0 ', now), 0);
-  assert.equal(parseRetryAfter('Sat, 10 Jan 2026 08:00:30 GMT', now), 30_000);
-  assert.equal(parseRetryAfter('Sat, 10 Jan 2026 07:00:00 GMT', now), 0);
-  for (const value of [undefined, '', 'soon', '-3', '1.5', '9999999999'])
-    assert.equal(parseRetryAfter(value, now), undefined, String(value));
-});

@@ -5,8 +5,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { parseRetryAfter } from './backoff.ts';
 import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
-import { parseRetryAfter } from './retry-after.ts';
 
 export interface OutboundLimits {
   reach: Reach;

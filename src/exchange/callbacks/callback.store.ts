@@ -15,20 +15,17 @@ export async function callbackConnection(
   db: Queryable,
   key: ConnectionKey,
 ): Promise<CallbackConnection | undefined> {
-  const { rows } = await db.query<{ name: string; callback_header: string; identifier_system: string }>({
+  const { rows } = await db.query<CallbackConnection>({
     name: 'exchange-callback-connection',
     text: `
-      select name, callback_header, identifier_system
+      select name, callback_header as "callbackHeader", identifier_system as "identifierSystem"
       from exchange_connection
       where organisation_id = $1
         and id = $2
         and disabled_at is null`,
     values: [key.organisationId, key.connectionId],
   });
-  const row = rows[0];
-  return row === undefined
-    ? undefined
-    : { name: row.name, callbackHeader: row.callback_header, identifierSystem: row.identifier_system };
+  return rows[0];
 }
 
 export interface CallbackRecord {
@@ -44,31 +41,25 @@ export interface CallbackRecord {
   correlationId: string;
 }
 
+type FoundCallback = Pick<CallbackRecord, 'deliveryId' | 'status' | 'assignedId' | 'outcome'>;
+
 /** What was answered to the same bytes before. */
 export async function findCallback(
   db: Queryable,
   key: ConnectionKey,
   bodyDigest: Buffer,
-): Promise<Pick<CallbackRecord, 'deliveryId' | 'status' | 'assignedId' | 'outcome'> | undefined> {
-  const { rows } = await db.query<{
-    delivery_id: string;
-    status: CallbackRecord['status'];
-    assigned_id: string | null;
-    outcome: CallbackRecord['outcome'];
-  }>({
+): Promise<FoundCallback | undefined> {
+  const { rows } = await db.query<FoundCallback>({
     name: 'exchange-callback-find',
     text: `
-      select delivery_id, status, assigned_id, outcome
+      select delivery_id as "deliveryId", status, assigned_id as "assignedId", outcome
       from exchange_callback
       where organisation_id = $1
         and connection_id = $2
         and body_digest = $3`,
     values: [key.organisationId, key.connectionId, bodyDigest],
   });
-  const row = rows[0];
-  return row === undefined
-    ? undefined
-    : { deliveryId: row.delivery_id, status: row.status, assignedId: row.assigned_id, outcome: row.outcome };
+  return rows[0];
 }
 
 /** False when the same bytes are recorded already. */
@@ -112,10 +103,10 @@ export async function deliveredPatient(
   key: ConnectionKey,
   deliveryId: string,
 ): Promise<{ patientId: string; facilityId: string } | undefined> {
-  const { rows } = await db.query<{ patient_id: string; facility_id: string }>({
+  const { rows } = await db.query<Pick<CallbackRecord, 'patientId' | 'facilityId'>>({
     name: 'exchange-delivered-patient',
     text: `
-      select patient_id, facility_id
+      select patient_id as "patientId", facility_id as "facilityId"
       from exchange_delivery
       where organisation_id = $1
         and id = $3
@@ -129,8 +120,7 @@ export async function deliveredPatient(
       limit 1`,
     values: [key.organisationId, key.connectionId, deliveryId],
   });
-  const row = rows[0];
-  return row === undefined ? undefined : { patientId: row.patient_id, facilityId: row.facility_id };
+  return rows[0];
 }
 
 export interface ListedCallback extends CallbackRecord {
@@ -150,28 +140,16 @@ export async function listCallbacks(
     status?: string | undefined;
   },
 ): Promise<ListedCallback[]> {
-  const { rows } = await db.query<{
-    id: string;
-    connection_id: string;
-    delivery_id: string;
-    patient_id: string;
-    facility_id: string;
-    status: CallbackRecord['status'];
-    assigned_id: string | null;
-    message: string | null;
-    outcome: CallbackRecord['outcome'];
-    received_at: Date;
-    correlation_id: string;
-    refused_purposes: string[];
-  }>({
+  const { rows } = await db.query<Omit<ListedCallback, 'organisationId'>>({
     text: `
-      select id, connection_id, delivery_id, patient_id, facility_id, status, assigned_id, message, outcome,
-        received_at, correlation_id, (
+      select id, connection_id as "connectionId", delivery_id as "deliveryId", patient_id as "patientId",
+        facility_id as "facilityId", status, assigned_id as "assignedId", message, outcome,
+        received_at as "receivedAt", correlation_id as "correlationId", (
           select refused_purposes
           from patient p
           where p.organisation_id = $1
             and p.id = c.patient_id
-        ) as refused_purposes
+        ) as "refusedPurposes"
       from exchange_callback c
       where organisation_id = $1
         and ($2::uuid is null or facility_id = $2)
@@ -191,19 +169,5 @@ export async function listCallbacks(
       filter.limit,
     ],
   });
-  return rows.map((row) => ({
-    id: row.id,
-    connectionId: row.connection_id,
-    deliveryId: row.delivery_id,
-    patientId: row.patient_id,
-    facilityId: row.facility_id,
-    status: row.status,
-    assignedId: row.assigned_id,
-    message: row.message,
-    outcome: row.outcome,
-    receivedAt: row.received_at,
-    correlationId: row.correlation_id,
-    organisationId: scope.organisationId,
-    refusedPurposes: row.refused_purposes,
-  }));
+  return rows.map((row) => ({ ...row, organisationId: scope.organisationId }));
 }

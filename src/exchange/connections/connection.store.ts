@@ -1,6 +1,5 @@
 /** SQL of connections: the settings, the facilities covered, and where an id leads. */
 
-import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { covers } from '../queue/covers.ts';
@@ -156,23 +155,27 @@ export async function listConnections(
     text: LIST,
     values: [scope.organisationId, only.facilityId, only.connectionId],
   });
-  return rows.map((row) => toConnection(scope.organisationId, row));
+  return rows.map((row) => ({ ...row, secrets: (row.secrets ?? []).map(toSecretStatus) }));
 }
 
 const LIST = `
-  select c.*,
-    (
-      select array_agg(f.facility_id order by f.facility_id)
+  select c.id, c.organisation_id as "organisationId", c.name, c.address, c.client_id as "clientId",
+    c.callback_header as "callbackHeader", c.identifier_system as "identifierSystem",
+    c.purpose_of_use as "purposeOfUse", c.max_in_flight as "maxInFlight", c.timeout_ms as "timeoutMs",
+    case when not c.all_facilities then array(
+      select f.facility_id
       from exchange_connection_facility f
       where f.organisation_id = $1
         and f.connection_id = c.id
-    ) as facility_ids,
+      order by f.facility_id
+    ) end as "facilityIds",
+    c.disabled_at is null as enabled, c.created_at as "createdAt",
     (
       select opened_at
       from exchange_circuit
       where organisation_id = $1
         and connection_id = c.id
-    ) as opened_at,
+    ) as "circuitOpenSince",
     (
       select json_agg(json_build_object('id', s.id, 'direction', s.direction, 'createdAt', s.created_at,
         'activeFrom', nullif(s.active_from, 'infinity'), 'goodUntil', s.good_until, 'lastUsedAt', s.last_used_at, 'lastUsedFor', s.last_used_for)
@@ -187,42 +190,8 @@ const LIST = `
     and ($3::uuid is null or c.id = $3)
   order by c.name, c.id`;
 
-interface ConnectionRow {
-  id: string;
-  name: string;
-  address: string;
-  client_id: string;
-  callback_header: string;
-  identifier_system: string;
-  purpose_of_use: PurposeOfUse;
-  max_in_flight: number;
-  timeout_ms: number;
-  all_facilities: boolean;
-  facility_ids: string[] | null;
-  disabled_at: Date | null;
-  created_at: Date;
-  opened_at: Date | null;
+interface ConnectionRow extends Omit<Connection, 'secrets'> {
   secrets: { [field in keyof SecretStatus]: string | null }[] | null;
-}
-
-function toConnection(organisationId: string, row: ConnectionRow): Connection {
-  return {
-    id: row.id,
-    organisationId,
-    name: row.name,
-    address: row.address,
-    clientId: row.client_id,
-    callbackHeader: row.callback_header,
-    identifierSystem: row.identifier_system,
-    purposeOfUse: row.purpose_of_use,
-    maxInFlight: row.max_in_flight,
-    timeoutMs: row.timeout_ms,
-    facilityIds: row.all_facilities ? null : (row.facility_ids ?? []),
-    enabled: row.disabled_at === null,
-    createdAt: row.created_at,
-    circuitOpenSince: row.opened_at,
-    secrets: (row.secrets ?? []).map(toSecretStatus),
-  };
 }
 
 function toSecretStatus(secret: { [field in keyof SecretStatus]: string | null }): SecretStatus {

@@ -1,7 +1,7 @@
 /** `interchange connection rotate-secret` and `activate-secret`. Contract: EXC-46, CMD-13. */
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
-import { parsedTime } from '../review/command-time.ts';
+import { parsedTime } from '../review/delivery-selection.ts';
 import { ConnectionSettingError } from './connection.ts';
 import type { SecretDirection } from './connection-secret.store.ts';
 import { printConnection, requireConnection, unknownConnection } from './named-connection.ts';

@@ -19,17 +19,11 @@ export interface ConnectionState extends ConnectionKey {
  * co-located by organisation, so each shard answers for its own.
  */
 export async function connectionStates(db: Queryable): Promise<ConnectionState[]> {
-  const { rows } = await db.query<{
-    organisation_id: string;
-    id: string;
-    version: number;
-    breaker_open: boolean;
-    due: boolean;
-    reopened: boolean;
-  }>({
+  const { rows } = await db.query<ConnectionState>({
     name: 'exchange-connection-states',
     text: `
-      select c.organisation_id, c.id, c.version, k.opened_at is not null as breaker_open,
+      select c.organisation_id as "organisationId", c.id as "connectionId", c.version,
+        k.opened_at is not null as "breakerOpen",
         (k.opened_at is null or k.probe_at <= now()) and exists (
           select from exchange_head h
           where h.organisation_id = c.organisation_id
@@ -59,14 +53,7 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
         and k.connection_id = c.id
       where c.disabled_at is null`,
   });
-  return rows.map((row) => ({
-    organisationId: row.organisation_id,
-    connectionId: row.id,
-    version: row.version,
-    breakerOpen: row.breaker_open,
-    due: row.due,
-    reopened: row.reopened,
-  }));
+  return rows;
 }
 
 /** What a worker needs to deliver. */
@@ -82,31 +69,16 @@ export interface SendSettings {
 
 /** Undefined when the connection is disabled. */
 export async function sendSettings(db: Queryable, key: ConnectionKey): Promise<SendSettings | undefined> {
-  const { rows } = await db.query<{
-    address: string;
-    client_id: string;
-    purpose_of_use: PurposeOfUse;
-    max_in_flight: number;
-    timeout_ms: number;
-    operator_address: boolean;
-  }>({
+  const { rows } = await db.query<SendSettings>({
     name: 'exchange-connection-settings',
     text: `
-      select address, client_id, purpose_of_use, max_in_flight, timeout_ms, operator_address
+      select address, client_id as "clientId", purpose_of_use as "purposeOfUse", max_in_flight as "maxInFlight",
+        timeout_ms as "timeoutMs", operator_address as "operatorAddress"
       from exchange_connection
       where organisation_id = $1
         and id = $2
         and disabled_at is null`,
     values: [key.organisationId, key.connectionId],
   });
-  const row = rows[0];
-  if (row === undefined) return undefined;
-  return {
-    address: row.address,
-    clientId: row.client_id,
-    purposeOfUse: row.purpose_of_use,
-    maxInFlight: row.max_in_flight,
-    timeoutMs: row.timeout_ms,
-    operatorAddress: row.operator_address,
-  };
+  return rows[0];
 }

@@ -70,8 +70,9 @@ const LEASE = `
       and h.patient_id = any(array(select patient_id from due))
     returning h.patient_id, h.sequence, h.attempts
   )
-  select l.patient_id, l.sequence, l.attempts, d.id, d.facility_id, d.body, p.refused_purposes,
-    ${moduleOn('d.facility_id')} as module_on,
+  select l.patient_id as "patientId", l.sequence, l.attempts, d.id as "deliveryId", d.facility_id as "facilityId", d.body,
+    p.refused_purposes as "refusedPurposes",
+    ${moduleOn('d.facility_id')} as "moduleOn",
     ${coveredNow('d.facility_id')} as covered
   from leased l
   cross join lateral (
@@ -91,115 +92,72 @@ const LEASE = `
     limit 1
   ) p`;
 
-const ENABLED = `
-  exists (
-    select from exchange_connection
+/** Lanes of an enabled connection that are due and that no other statement has locked. `$3` at most. */
+function dueLanes(condition = ''): string {
+  return `
+    select patient_id
+    from exchange_head
     where organisation_id = $1
-      and id = $2
-      and disabled_at is null
-  )`;
+      and connection_id = $2
+      and due_at <= now()
+      and leased_until <= now()
+      and exists (
+        select from exchange_connection
+        where organisation_id = $1
+          and id = $2
+          and disabled_at is null
+      )
+      ${condition}
+    order by due_at
+    limit $3
+    for update skip locked`;
+}
+
+const LEASE_DUE = `
+  with due as (${dueLanes(`and not exists (
+    select from exchange_circuit
+    where organisation_id = $1
+      and connection_id = $2
+      and opened_at is not null
+  )`)}), ${LEASE}`;
+
+const LEASE_PROBE = `
+  with candidate as (${dueLanes()}), probe as (
+    update exchange_circuit
+    set probe_at = now() + $5::integer * interval '1 millisecond'
+    where organisation_id = $1
+      and connection_id = $2
+      and opened_at is not null
+      and probe_at <= now()
+      and exists (select from candidate)
+    returning connection_id
+  ), due as (
+    select patient_id
+    from candidate
+    where exists (select from probe)
+  ), ${LEASE}`;
 
 /** Lease up to `limit` due lanes of a connection whose breaker is closed. */
-export async function leaseDue(
-  db: Queryable,
-  key: ConnectionKey,
-  lease: LaneLease,
-): Promise<LeasedDelivery[]> {
-  return leased(db, key, lease, {
-    name: 'exchange-lease-due',
-    text: `
-      with due as (
-        select patient_id
-        from exchange_head
-        where organisation_id = $1
-          and connection_id = $2
-          and due_at <= now()
-          and leased_until <= now()
-          and ${ENABLED}
-          and not exists (
-            select from exchange_circuit
-            where organisation_id = $1
-              and connection_id = $2
-              and opened_at is not null
-          )
-        order by due_at
-        limit $3
-        for update skip locked
-      ), ${LEASE}`,
-  });
+export function leaseDue(db: Queryable, key: ConnectionKey, lease: LaneLease): Promise<LeasedDelivery[]> {
+  return leased(db, key, lease, { name: 'exchange-lease-due', text: LEASE_DUE });
 }
 
 /**
  * Lease up to `limit` due lanes of a connection whose breaker is open, when it is time to probe: with one of them.
  * No other worker probes while the lease lasts.
  */
-export async function leaseProbe(
-  db: Queryable,
-  key: ConnectionKey,
-  lease: LaneLease,
-): Promise<LeasedDelivery[]> {
-  return leased(db, key, lease, {
-    name: 'exchange-lease-probe',
-    text: `
-      with candidate as (
-        select patient_id
-        from exchange_head
-        where organisation_id = $1
-          and connection_id = $2
-          and due_at <= now()
-          and leased_until <= now()
-          and ${ENABLED}
-        order by due_at
-        limit $3
-        for update skip locked
-      ), probe as (
-        update exchange_circuit
-        set probe_at = now() + $5::integer * interval '1 millisecond'
-        where organisation_id = $1
-          and connection_id = $2
-          and opened_at is not null
-          and probe_at <= now()
-          and exists (select from candidate)
-        returning connection_id
-      ), due as (
-        select patient_id
-        from candidate
-        where exists (select from probe)
-      ), ${LEASE}`,
-  });
+export function leaseProbe(db: Queryable, key: ConnectionKey, lease: LaneLease): Promise<LeasedDelivery[]> {
+  return leased(db, key, lease, { name: 'exchange-lease-probe', text: LEASE_PROBE });
 }
 
 async function leased(
   db: Queryable,
-  key: ConnectionKey,
-  lease: LaneLease,
+  { organisationId, connectionId }: ConnectionKey,
+  { token, durationMs, limit }: LaneLease,
   statement: { name: string; text: string },
 ): Promise<LeasedDelivery[]> {
-  const { rows } = await db.query<{
-    patient_id: string;
-    sequence: number;
-    attempts: number;
-    id: string;
-    facility_id: string;
-    body: string;
-    refused_purposes: string[];
-    module_on: boolean;
-    covered: boolean;
-  }>({
-    ...statement,
-    values: [key.organisationId, key.connectionId, lease.limit, lease.token, lease.durationMs],
-  });
-  return rows.map((row) => ({
-    patientId: row.patient_id,
-    sequence: row.sequence,
-    attempts: row.attempts,
-    deliveryId: row.id,
-    facilityId: row.facility_id,
-    body: row.body,
-    refusedPurposes: row.refused_purposes,
-    moduleOn: row.module_on,
-    covered: row.covered,
-  }));
+  const values = [organisationId, connectionId, limit, token, durationMs];
+  return (await db.query<LeasedDelivery>({ ...statement, values })).rows;
 }
 
 /**
@@ -213,7 +171,7 @@ export async function settle(
   results: readonly DeliveryResult[],
 ): Promise<{ moved: Set<string>; more: boolean }> {
   const column = <T>(read: (result: DeliveryResult) => T): T[] => results.map(read);
-  const { rows } = await db.query<{ patient_id: string; more: boolean }>({
+  const { rows } = await db.query<{ patientId: string; more: boolean }>({
     name: 'exchange-settle',
     text: SETTLE,
     values: [
@@ -235,7 +193,7 @@ export async function settle(
       column((r) => r.attempt?.responseHash ?? null),
     ],
   });
-  return { moved: new Set(rows.map((row) => row.patient_id)), more: rows.some((row) => row.more) };
+  return { moved: new Set(rows.map((row) => row.patientId)), more: rows.some((row) => row.more) };
 }
 
 // A change that ended since this statement began is seen in the head, and what it queued is not: then it was queued
@@ -323,7 +281,7 @@ const SETTLE = `
         where next <> 'advance'
       ))
   )
-  select patient_id, next = 'advance' and sequence < last_sequence as more
+  select patient_id as "patientId", next = 'advance' and sequence < last_sequence as more
   from owned`;
 
 /** Give back lanes that were leased and not tried. */

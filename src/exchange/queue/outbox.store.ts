@@ -14,10 +14,10 @@ export interface OpenConnection {
 
 /** Enabled connections of an organisation that cover any facility. */
 export async function openConnections(db: Queryable, scope: OrganisationScope): Promise<OpenConnection[]> {
-  const { rows } = await db.query<{ id: string; facility_ids: string[]; now: Date }>({
+  const { rows } = await db.query<OpenConnection>({
     name: 'exchange-open-connections',
     text: `
-      select c.id, array_agg(m.facility_id order by m.facility_id) as facility_ids, clock_timestamp() as now
+      select c.id, array_agg(m.facility_id order by m.facility_id) as "facilityIds", clock_timestamp() as now
       from exchange_connection c
       join facility_module m
         on m.organisation_id = $1
@@ -29,7 +29,7 @@ export async function openConnections(db: Queryable, scope: OrganisationScope): 
       order by c.id`,
     values: [scope.organisationId],
   });
-  return rows.map((row) => ({ id: row.id, facilityIds: row.facility_ids, now: row.now }));
+  return rows;
 }
 
 /** Facilities at which patients are registered. */
@@ -58,6 +58,9 @@ export interface Candidate {
   digest: Buffer;
 }
 
+/** The next number of a lane. */
+type NumberedDelivery = Pick<QueuedDelivery, 'connectionId' | 'patientId' | 'sequence'>;
+
 /**
  * Number the candidates whose content differs from what their lane was last given; the others are left out. Lanes
  * are locked in one order, so that two changes never wait for each other.
@@ -66,8 +69,8 @@ export async function nextSequences(
   db: Queryable,
   scope: OrganisationScope,
   candidates: readonly Candidate[],
-): Promise<{ connectionId: string; patientId: string; sequence: number }[]> {
-  const { rows } = await db.query<{ connection_id: string; patient_id: string; last_sequence: number }>({
+): Promise<NumberedDelivery[]> {
+  const { rows } = await db.query<NumberedDelivery>({
     name: 'exchange-next-sequences',
     text: `
       insert into exchange_lane as lane (organisation_id, connection_id, patient_id, last_sequence, digest)
@@ -78,7 +81,7 @@ export async function nextSequences(
       set last_sequence = lane.last_sequence + 1,
           digest = excluded.digest
       where lane.digest <> excluded.digest
-      returning connection_id, patient_id, last_sequence`,
+      returning connection_id as "connectionId", patient_id as "patientId", last_sequence as sequence`,
     values: [
       scope.organisationId,
       candidates.map((candidate) => candidate.connectionId),
@@ -86,11 +89,7 @@ export async function nextSequences(
       candidates.map((candidate) => candidate.digest),
     ],
   });
-  return rows.map((row) => ({
-    connectionId: row.connection_id,
-    patientId: row.patient_id,
-    sequence: row.last_sequence,
-  }));
+  return rows;
 }
 
 export interface QueuedDelivery {

@@ -4,7 +4,7 @@
  * Contract: EXC-52.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import { COUNTS, type QueueState } from './queue-state.store.ts';
+import { COUNTS, type QueueState, stateOf } from './queue-state.store.ts';
 
 export interface CountedState extends QueueState {
   /** It is time to count again, or it was never counted. */
@@ -18,20 +18,10 @@ const DUE = `(q.counted_at is null or q.counted_at + greatest(${GOOD_FOR}, q.too
 
 /** Of every connection that was ever counted. Reads one row for each, whatever waits. */
 export async function countedStates(db: Queryable): Promise<{ states: CountedState[]; uncounted: boolean }> {
-  const { rows } = await db.query<{
-    organisation_id: string;
-    id: string;
-    breaker_open: boolean;
-    queued: number | null;
-    held: number | null;
-    oldest_seconds: number;
-    due: boolean;
-  }>({
+  const { rows } = await db.query<CountedState & { counted: boolean }>({
     name: 'exchange-counted-states',
     text: `
-      select c.organisation_id, c.id, k.opened_at is not null as breaker_open, q.queued, q.held,
-        coalesce(extract(epoch from now() - q.oldest_queued_at), 0)::double precision as oldest_seconds,
-        ${DUE} as due
+      select ${stateOf('q')}, q.connection_id is not null as counted, ${DUE} as due
       from exchange_connection c
       join exchange_circuit k
         on k.organisation_id = c.organisation_id
@@ -40,17 +30,8 @@ export async function countedStates(db: Queryable): Promise<{ states: CountedSta
         on q.organisation_id = c.organisation_id
         and q.connection_id = c.id`,
   });
-  const counted = rows.filter((row) => row.queued !== null);
-  const states = counted.map((row) => ({
-    organisationId: row.organisation_id,
-    connectionId: row.id,
-    queued: row.queued ?? 0,
-    held: row.held ?? 0,
-    oldestSeconds: Math.max(0, row.oldest_seconds),
-    breakerOpen: row.breaker_open,
-    due: row.due,
-  }));
-  return { states, uncounted: counted.length < rows.length };
+  const states = rows.filter(({ counted }) => counted);
+  return { states, uncounted: states.length < rows.length };
 }
 
 /** Count what is due. Of several processes that ask at once, one does it; the others return at once. */

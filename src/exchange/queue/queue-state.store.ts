@@ -16,20 +16,20 @@ export const COUNTS = `
   count(h.held_at) as held,
   min(h.queued_at) filter (where h.held_at is null) as oldest_queued_at`;
 
+/** The columns of a {@link QueueState}: of connection `c`, its breaker `k` and the counts that `counts` names. */
+export function stateOf(counts: string): string {
+  return `
+    c.organisation_id as "organisationId", c.id as "connectionId", ${counts}.queued, ${counts}.held,
+    greatest(0, extract(epoch from now() - ${counts}.oldest_queued_at))::double precision as "oldestSeconds",
+    k.opened_at is not null as "breakerOpen"`;
+}
+
 /** Of every connection, or of one organisation's. */
 export async function queueStates(db: Queryable, organisationId?: string): Promise<QueueState[]> {
-  const { rows } = await db.query<{
-    id: string;
-    organisation_id: string;
-    queued: number;
-    held: number;
-    oldest_seconds: number;
-    breaker_open: boolean;
-  }>({
+  const { rows } = await db.query<QueueState>({
     name: 'exchange-queue-states',
     text: `
-      select c.organisation_id, c.id, k.opened_at is not null as breaker_open, n.queued, n.held,
-        coalesce(extract(epoch from now() - n.oldest_queued_at), 0)::double precision as oldest_seconds
+      select ${stateOf('n')}
       from exchange_connection c
       join exchange_circuit k
         on k.organisation_id = c.organisation_id
@@ -44,12 +44,5 @@ export async function queueStates(db: Queryable, organisationId?: string): Promi
         or c.organisation_id = $1`,
     values: [organisationId],
   });
-  return rows.map((row) => ({
-    organisationId: row.organisation_id,
-    connectionId: row.id,
-    queued: row.queued,
-    held: row.held,
-    oldestSeconds: Math.max(0, row.oldest_seconds),
-    breakerOpen: row.breaker_open,
-  }));
+  return rows;
 }

@@ -1,5 +1,6 @@
 /** Writes results of many sends together: whatever arrived while one statement ran goes into the next. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { delayAfterFailures } from '../../outbound/backoff.ts';
 import type { DeliveryResult } from './lane.store.ts';
 
 export interface SettleQueueOptions {
@@ -31,7 +32,7 @@ const GATHERED = 200;
 const GATHER_MS = 8;
 /** A head that a change under way has locked is tried again after this. */
 const LOCKED_WAIT_MS = 30;
-const MAX_ERROR_WAIT_MS = 2_000;
+const ERROR_WAIT = { firstMs: 100, maxMs: 2_000 };
 
 export function createSettleQueue(options: SettleQueueOptions): SettleQueue {
   let queue: Waiting[] = [];
@@ -52,7 +53,7 @@ export function createSettleQueue(options: SettleQueueOptions): SettleQueue {
         if (errors === 0) options.onError(error);
         errors += 1;
         queue = [...batch, ...queue];
-        await sleep(Math.min(MAX_ERROR_WAIT_MS, 50 * 2 ** errors));
+        await sleep(delayAfterFailures(ERROR_WAIT, errors));
       }
     }
     running = undefined;

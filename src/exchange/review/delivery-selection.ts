@@ -1,11 +1,11 @@
 /** Which deliveries a command is about. */
 import type { Command } from 'commander';
+import { parseDateTime } from '../../fhir/date-time.ts';
 import { CommandError, type CommandSession, UsageError } from '../../platform/command/command.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { requireConnection } from '../connections/named-connection.ts';
 import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from '../queue/delivery.ts';
-import { parsedTime } from './command-time.ts';
 import { listDeliveries } from './delivery.store.ts';
 
 export interface Selection {
@@ -44,6 +44,17 @@ export function filterOf({ id, connection, patient, since, until }: Selection): 
     since: parsedTime('--since', since),
     until: parsedTime('--until', until),
   };
+}
+
+/** The instant at which the time that was given begins; a date begins in UTC. Throws UsageError. */
+export function parsedTime(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseDateTime(text);
+  if (parsed === undefined)
+    throw new UsageError(
+      `${option} must be a date or a date-time with a zone, such as 2026-03-01T08:00:00Z.`,
+    );
+  return parsed.span('UTC').start;
 }
 
 /** The status named, if any. Throws UsageError. */

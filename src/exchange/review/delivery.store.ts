@@ -3,8 +3,6 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
-import type { DeliveryEvent } from '../queue/envelope.ts';
-import type { DeliveryAttempt } from '../queue/lane.store.ts';
 
 // Behind the head: skipped when that was the last word on it, unless some try was taken by the exchange all the same.
 const STATUS = `
@@ -90,15 +88,17 @@ export async function listDeliveries(
   const { since } = query.filter;
   const { rows } = await db.query<DeliveryRow>({
     text: `
-      select d.id, d.connection_id, d.patient_id, d.facility_id, d.sequence, d.event, d.occurred_at,
-        ${STATUS} as status, h.held_at, h.held_reason, h.sequence = d.sequence as is_head, h.due_at,
-        d.body is not null as has_payload,
-        a.started_at, a.outcome, a.status as http_status, a.failure, c.status as confirmed, c.assigned_id, (
+      select d.id, d.connection_id as "connectionId", d.patient_id as "patientId", d.facility_id as "facilityId",
+        d.sequence, d.event, d.occurred_at as "occurredAt", ${STATUS} as status, d.body is not null as "hasPayload",
+        ${ofHead('h.held_at')} as "heldAt", ${ofHead('h.held_reason')} as "heldReason",
+        ${ofHead('h.due_at')} as "nextAttemptAt",
+        a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
+        c.status as confirmed, c.assigned_id as "assignedId", (
           select refused_purposes
           from patient p
           where p.organisation_id = $1
             and p.id = d.patient_id
-        ) as refused_purposes
+        ) as "refusedPurposes"
       from ${FROM[kind]}
       left join lateral (
         select started_at, outcome, status, failure
@@ -141,51 +141,29 @@ function firstIdOf(time: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
-interface DeliveryRow {
-  id: string;
-  connection_id: string;
-  patient_id: string;
-  facility_id: string;
-  sequence: number;
-  event: DeliveryEvent;
-  occurred_at: Date;
-  status: DeliveryStatus;
-  held_at: Date | null;
-  held_reason: string | null;
-  is_head: boolean | null;
-  has_payload: boolean;
-  due_at: Date | null;
-  started_at: Date | null;
-  outcome: DeliveryAttempt['outcome'] | null;
-  http_status: number | null;
+/** Null for a delivery that is not at the head of its lane. */
+function ofHead(column: string): string {
+  return `case when h.sequence = d.sequence then ${column} end`;
+}
+
+type LastAttempt = NonNullable<Delivery['lastAttempt']>;
+
+interface DeliveryRow extends Omit<Delivery, 'organisationId' | 'lastAttempt' | 'confirmation'> {
+  startedAt: Date | null;
+  outcome: LastAttempt['outcome'] | null;
+  httpStatus: number | null;
   failure: string | null;
   confirmed: 'accepted' | 'rejected' | null;
-  assigned_id: string | null;
-  refused_purposes: string[];
+  assignedId: string | null;
 }
 
 function toDelivery(organisationId: string, row: DeliveryRow): Delivery {
-  const isHead = row.is_head === true;
+  const { startedAt, outcome, httpStatus: status, failure, confirmed, assignedId, ...delivery } = row;
   return {
-    id: row.id,
+    ...delivery,
     organisationId,
-    connectionId: row.connection_id,
-    patientId: row.patient_id,
-    facilityId: row.facility_id,
-    refusedPurposes: row.refused_purposes,
-    sequence: row.sequence,
-    event: row.event,
-    occurredAt: row.occurred_at,
-    hasPayload: row.has_payload,
-    status: row.status,
-    heldAt: isHead ? row.held_at : null,
-    heldReason: isHead ? row.held_reason : null,
-    nextAttemptAt: isHead ? row.due_at : null,
-    lastAttempt:
-      row.started_at === null || row.outcome === null
-        ? null
-        : { startedAt: row.started_at, outcome: row.outcome, status: row.http_status, failure: row.failure },
-    confirmation: row.confirmed === null ? null : { status: row.confirmed, assignedId: row.assigned_id },
+    lastAttempt: startedAt === null || outcome === null ? null : { startedAt, outcome, status, failure },
+    confirmation: confirmed === null ? null : { status: confirmed, assignedId },
   };
 }
 
@@ -199,18 +177,10 @@ export async function readDelivery(
   const [delivery] = await listDeliveries(db, scope, { filter, limit: 1 });
   if (delivery === undefined) return undefined;
   const values = [scope.organisationId, delivery.connectionId, delivery.patientId, delivery.sequence];
-  const attempts = await db.query<{
-    nonce: string;
-    started_at: Date;
-    duration_ms: number;
-    outcome: DeliveryAttempt['outcome'];
-    status: number | null;
-    failure: string | null;
-    response_hash: Buffer | null;
-    counted: boolean;
-  }>({
+  const attempts = await db.query<DeliveryDetail['attempts'][number]>({
     text: `
-      select nonce, started_at, duration_ms, outcome, status, failure, response_hash, counted
+      select nonce, started_at as "startedAt", duration_ms as "durationMs", outcome, status, failure,
+        response_hash as "responseHash", counted
       from exchange_attempt
       where organisation_id = $1
         and connection_id = $2
@@ -219,14 +189,9 @@ export async function readDelivery(
       order by started_at, nonce`,
     values,
   });
-  const reviews = await db.query<{
-    action: 'replay' | 'skip';
-    reason: string | null;
-    account_id: string | null;
-    decided_at: Date;
-  }>({
+  const reviews = await db.query<DeliveryDetail['reviews'][number]>({
     text: `
-      select action, reason, account_id, decided_at
+      select action, reason, account_id as "accountId", decided_at as "decidedAt"
       from exchange_review
       where organisation_id = $1
         and connection_id = $2
@@ -235,21 +200,13 @@ export async function readDelivery(
       order by decided_at, id`,
     values,
   });
-  return {
-    ...delivery,
-    attempts: attempts.rows.map(({ started_at, duration_ms, response_hash, ...row }) => ({
-      ...row,
-      startedAt: started_at,
-      durationMs: duration_ms,
-      responseHash: response_hash,
-    })),
-    reviews: reviews.rows.map((row) => ({
-      action: row.action,
-      reason: row.reason,
-      accountId: row.account_id,
-      decidedAt: row.decided_at,
-    })),
-  };
+  return { ...delivery, attempts: attempts.rows, reviews: reviews.rows };
+}
+
+interface Payload {
+  patientId: string;
+  body: string | null;
+  refusedPurposes: string[];
 }
 
 /** The payload of one delivery, null when retention has removed it, and what decides whether it may be read. */
@@ -257,11 +214,11 @@ export async function readPayload(
   db: Queryable,
   scope: OrganisationScope & { facilityId: string },
   id: string,
-): Promise<{ patientId: string; body: string | null; refusedPurposes: string[] } | undefined> {
-  const { rows } = await db.query<{ patient_id: string; body: string | null; refused_purposes: string[] }>({
+): Promise<Payload | undefined> {
+  const { rows } = await db.query<Payload>({
     name: 'exchange-delivery-payload',
     text: `
-      select d.patient_id, d.body, p.refused_purposes
+      select d.patient_id as "patientId", d.body, p.refused_purposes as "refusedPurposes"
       from exchange_delivery d
       join patient p
         on p.organisation_id = $1
@@ -271,8 +228,5 @@ export async function readPayload(
         and d.facility_id = $3`,
     values: [scope.organisationId, id, scope.facilityId],
   });
-  const row = rows[0];
-  return row === undefined
-    ? undefined
-    : { patientId: row.patient_id, body: row.body, refusedPurposes: row.refused_purposes };
+  return rows[0];
 }

@@ -1,20 +1,12 @@
 /**
  * The breaker of one connection: stops tries while its exchange is down (docs/adr/0022). Each worker counts failures for
  * itself; whether the breaker is open stands in the database, for all workers.
- * Contract: EXC-20, EXC-21, EXC-22.
+ * Contract: EXC-20, EXC-21.
  */
+import { createFailureCount, type ServerHealth } from '../../outbound/failure-count.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { closeBreaker, delayProbe, openBreaker } from './breaker.store.ts';
-
-/** What a try says about the exchange as a whole. */
-export type ExchangeHealth =
-  /** It answered this delivery: it is up. */
-  | 'up'
-  /** It could not be reached at all: no delivery is to blame. */
-  | 'unreachable'
-  /** It failed with this delivery: perhaps the delivery, perhaps the exchange. */
-  | 'failing';
 
 export interface DeliveryBreakerSettings {
   /** Failures in a row, on as many lanes unless unreachable, that open the breaker. */
@@ -35,7 +27,7 @@ export interface DeliveryBreaker {
   /** Take over what the database says, unless a change of ours is on its way there. */
   learn(open: boolean): void;
   /** Note how a try ended. The exchange is not probed before `restMs`, whatever patient is next. */
-  note(health: ExchangeHealth, tried: { patientId: string; probe: boolean; restMs: number }): void;
+  note(health: ServerHealth, tried: { patientId: string; probe: boolean; restMs: number }): void;
 }
 
 export interface DeliveryBreakerOptions {
@@ -83,34 +75,6 @@ export function createDeliveryBreaker(options: DeliveryBreakerOptions): Delivery
         change(true);
         write(openBreaker(db, key, Math.max(settings.probeMs, restMs)));
       }
-    },
-  };
-}
-
-export interface FailureCount {
-  /** Note a try; true when it is the one that should open the breaker. */
-  note(health: ExchangeHealth, patientId: string): boolean;
-  reset(): void;
-}
-
-/** Counts failures since the last sign of life. One patient whose deliveries always fail never opens a breaker. */
-export function createFailureCount(settings: DeliveryBreakerSettings): FailureCount {
-  let unreachable = 0;
-  const lanes = new Set<string>();
-  const reset = () => {
-    unreachable = 0;
-    lanes.clear();
-  };
-  return {
-    reset,
-    note(health, patientId) {
-      if (health === 'up') {
-        reset();
-        return false;
-      }
-      if (health === 'unreachable') unreachable += 1;
-      lanes.add(patientId);
-      return unreachable >= settings.failures || lanes.size >= settings.failures;
     },
   };
 }

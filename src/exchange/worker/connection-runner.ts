@@ -10,9 +10,8 @@ import { createSettleQueue, type SettleQueue } from '../queue/settle-queue.ts';
 import { createDeliveryBreaker } from './breaker.ts';
 import { createLeaseStage } from './lease-stage.ts';
 import { type LoadedConnection, loadConnection } from './loaded-connection.ts';
-import { createLogStage } from './log-stage.ts';
 import { giveBack, type Runner, type RunnerDependencies, singleTask } from './runner.ts';
-import { sendLogged } from './send-stage.ts';
+import { createLogStage, sendLogged } from './send-stage.ts';
 
 export interface ConnectionRunner {
   /** Look again: what the database says of the connection now. */

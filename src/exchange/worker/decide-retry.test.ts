@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { parseRetryAfter } from '../../outbound/retry-after.ts';
-import { createFailureCount, DELIVERY_BREAKER } from './breaker.ts';
 import { DELIVERY_RETRY, decideRetry, outcomeOfStatus, retryDelay } from './decide-retry.ts';
 
 const MINUTE = 60_000;
@@ -26,15 +23,6 @@ describe('retry schedule', () => {
     assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 90_000, random: 0.5 }), 90_000);
     assert.equal(retryDelay(DELIVERY_RETRY, 2, { retryAfterMs: 1_000, random: 0.5 }), 30_000);
     assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 1e12, random: 0.5 }), 24 * HOUR);
-  });
-
-  it('reads retry-after as seconds and as a date, and ignores nonsense', () => {
-    const now = new Date('2026-03-01T10:00:00Z');
-    assert.equal(parseRetryAfter('120', now), 120_000);
-    assert.equal(parseRetryAfter('Sun, 01 Mar 2026 10:02:00 GMT', now), 120_000);
-    assert.equal(parseRetryAfter('Sun, 01 Mar 2026 09:00:00 GMT', now), 0);
-    for (const bad of [undefined, '', 'soon', '-5', '1.5', '99999999999'])
-      assert.equal(parseRetryAfter(bad, now), undefined, String(bad));
   });
 });
 
@@ -86,37 +74,5 @@ describe('meaning of a status', () => {
       'unreachable',
     );
     assert.equal(decideRetry(answered(409), by).health, 'up', 'a conflict says that the exchange is up');
-  });
-});
-
-describe('failure count', () => {
-  it('asks to open after so many lanes failed in a row, or so many tries did not reach it', () => {
-    const lanes = createFailureCount(DELIVERY_BREAKER);
-    assert.deepEqual(
-      ['a', 'b', 'c', 'd', 'e'].map((lane) => lanes.note('failing', lane)),
-      [false, false, false, false, true],
-    );
-    const same = createFailureCount(DELIVERY_BREAKER);
-    assert.ok(Array.from({ length: 100 }, () => same.note('failing', 'a')).every((open) => !open));
-    const unreachable = createFailureCount(DELIVERY_BREAKER);
-    assert.deepEqual(
-      Array.from({ length: 5 }, () => unreachable.note('unreachable', 'a')),
-      [false, false, false, false, true],
-    );
-  });
-
-  it('starts anew with every sign of life', () => {
-    const sign = fc.constantFrom('up' as const, 'failing' as const);
-    fc.assert(
-      fc.property(fc.array(fc.tuple(sign, fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'))), (signs) => {
-        const count = createFailureCount(DELIVERY_BREAKER);
-        const failing = new Set<string>();
-        for (const [one, lane] of signs) {
-          if (one === 'up') failing.clear();
-          else failing.add(lane);
-          assert.equal(count.note(one, lane), one !== 'up' && failing.size >= DELIVERY_BREAKER.failures);
-        }
-      }),
-    );
   });
 });

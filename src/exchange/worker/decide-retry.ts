@@ -2,8 +2,9 @@
  * Decides whether a delivery that was tried is done, tried again or held, and what the try says of the exchange. Pure.
  * Contract: EXC-16, EXC-17, EXC-18, EXC-19.
  */
+import { spreadDelay } from '../../outbound/backoff.ts';
+import type { ServerHealth } from '../../outbound/failure-count.ts';
 import type { DeliveryAttempt, DeliveryResult } from '../queue/lane.store.ts';
-import type { ExchangeHealth } from './breaker.ts';
 import type { DeliveryAnswer } from './send.ts';
 
 export interface DeliveryRetrySettings {
@@ -27,7 +28,7 @@ export interface RetryDecision {
   failure: string | null;
   responseHash: Buffer | null;
   next: DeliveryResult['next'];
-  health: ExchangeHealth;
+  health: ServerHealth;
   /** The exchange asked to be left alone for so long; 0 when it did not. */
   restMs: number;
 }
@@ -93,7 +94,7 @@ export function retryDelay(
 ): number | undefined {
   const delay = settings.delaysMs[attempts - 1];
   if (delay === undefined) return undefined;
-  const spread = delay * (1 + settings.jitter * (2 * random - 1));
+  const spread = spreadDelay(delay, { from: 1 - settings.jitter, to: 1 + settings.jitter }, random);
   return Math.round(Math.max(spread, askedRest(settings, retryAfterMs)));
 }
 

@@ -3,7 +3,7 @@
  *
  * Leased deliveries pass through three places: `leased` (nothing done yet, may be given back), `logged` (the access is
  * in the access log, so the ledger must say what became of it) and in flight. Each stage fills its place from the one
- * before it: lease-stage.ts, log-stage.ts, send-stage.ts.
+ * before it: lease-stage.ts, send-stage.ts.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';

@@ -1,30 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestClock,
   createTestPublisher,
-  type PublishClinic,
+  startPublishing,
 } from '../../../test-support/publish-records.ts';
 
-describe('metrics of publishing', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
-  let clinic: PublishClinic;
-  before(async () => {
-    database = await createTestDatabase();
-    server = await startFhirServer('--no-integrity');
-    clinic = await createClinic(database.pool, { results: 1 });
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
-  beforeEach(() => server.reset());
+const { database, server } = await startPublishing('--no-integrity');
+const clinic = await createClinic(database.pool, { results: 1 });
 
+describe('metrics of publishing', () => {
   async function start() {
     const registry = new Registry();
     const clock = createTestClock();

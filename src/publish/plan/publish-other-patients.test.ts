@@ -1,15 +1,14 @@
 /** Patients that a record names beside its own: each is asked and logged before anything of theirs is sent. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { beforeEach, describe, test } from 'node:test';
 import {
   contextOf,
   createClinic,
   createTestPublisher,
   labOrderSource,
   type PublishClinic,
+  startPublishing,
   type TestPublisher,
   vitalSetSource,
 } from '../../../test-support/publish-records.ts';
@@ -19,22 +18,13 @@ import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';
 const NAME = 'Aurelia Quillfeather';
 const NUMBER = 'national-778812';
 
+const { database, server } = await startPublishing('--no-integrity');
+
 describe('patients that a record names beside its own', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
   let clinic: PublishClinic;
   let other: PublishClinic;
   let node: TestPublisher;
-  before(async () => {
-    database = await createTestDatabase();
-    server = await startFhirServer('--no-integrity');
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
   beforeEach(async () => {
-    await server.reset();
     clinic = await createClinic(database.pool, { results: 1 });
     other = await createClinic(database.pool, { results: 1, scope: clinic.scope });
     await other.change({

@@ -5,6 +5,7 @@
  * Contract: PUB-31, PUB-33.
  */
 import { randomUUID } from 'node:crypto';
+import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { type HttpError, unavailable } from '../../platform/http/errors.ts';
 import { splitKey } from '../plan/content.fhir.ts';
@@ -39,9 +40,8 @@ export interface LeaseOptions {
   waiting: Waiting;
 }
 
-/** Between two looks at a lease that another process has; doubled after each. */
-const FIRST_POLL_MS = 100;
-const MAX_POLL_MS = 1_000;
+/** Between two looks at a lease that another process has. */
+const POLL = { firstMs: 100, maxMs: 1_000 };
 
 export interface LeasedWork<Taken, T> {
   /** Take the lease, and what else is done in one go with that. Undefined or false: someone else has it. */
@@ -64,66 +64,80 @@ export async function withLease<Taken, T>(
 ): Promise<T> {
   const turn = options.waiting.join(`${key.organisationId} ${key.fhirServerId} ${key.record}`);
   try {
-    return await inTurn(options, { key, turn }, leased);
+    const durationMs = options.timeoutMs + options.settings.marginMs;
+    const wanted = { key, token: randomUUID(), durationMs };
+    const { taken, ...asked } = await untilTaken(options, { wanted, turn }, leased);
+    const kept = keepLease(options, wanted, asked);
+    try {
+      return await leased.work(kept.lease, taken);
+    } finally {
+      await kept.end();
+    }
   } finally {
     turn.end();
   }
 }
 
-async function inTurn<Taken, T>(
-  options: LeaseOptions,
-  { key, turn }: { key: LeaseKey; turn: Turn },
-  leased: LeasedWork<Taken, T>,
-): Promise<T> {
-  const { db, settings, timeoutMs } = options;
-  const token = randomUUID();
-  const durationMs = timeoutMs + settings.marginMs;
-  const wanted = { key, token, durationMs };
-  const { taken, waited, ...held } = await untilTaken(options, { wanted, turn }, leased);
-  let heldUntilMs = held.askedMs + durationMs;
-  let givenBack = false;
-  let renewed = false;
-  let renewing: Promise<void> | undefined;
+/** What is known of a lease while it is held. Times are on the clock of `performance.now()`. */
+interface LeaseState {
+  heldUntilMs: number;
+  givenBack: boolean;
+  renewed: boolean;
+  renewing: Promise<void> | undefined;
+}
+
+/** Renews the lease until `end`, which gives it back. */
+function keepLease(
+  { db, settings, timeoutMs }: LeaseOptions,
+  wanted: WantedLease,
+  { askedMs, waited }: { askedMs: number; waited: boolean },
+): { lease: PublishLease; end: () => Promise<void> } {
+  const { key, token, durationMs } = wanted;
+  const state: LeaseState = {
+    heldUntilMs: askedMs + durationMs,
+    givenBack: false,
+    renewed: false,
+    renewing: undefined,
+  };
   const timer = setInterval(() => {
-    renewing ??= renew().finally(() => {
-      renewing = undefined;
+    state.renewing ??= renew(db, wanted, state).finally(() => {
+      state.renewing = undefined;
     });
   }, settings.marginMs / 4);
   timer.unref();
-
-  async function renew(): Promise<void> {
-    renewed = true;
-    const startedMs = performance.now();
-    // A database that does not answer is asked again; until then the lease runs on.
-    const held = await renewLease(db, wanted).catch(() => undefined);
-    if (held === true) heldUntilMs = startedMs + durationMs;
-    if (held === false) heldUntilMs = Number.NEGATIVE_INFINITY;
-  }
-
-  try {
-    const lease: PublishLease = {
+  return {
+    lease: {
       key,
       token,
       waited,
       noteGivenBack() {
-        givenBack = true;
+        state.givenBack = true;
       },
       requireHeld() {
-        if (performance.now() + timeoutMs > heldUntilMs)
+        if (performance.now() + timeoutMs > state.heldUntilMs)
           throw unavailable(
             'Another publish took over while this one waited. Publish again.',
             5,
             'publish_overtaken',
           );
       },
-    };
-    return await leased.work(lease, taken);
-  } finally {
-    clearInterval(timer);
-    await renewing;
-    // A renewal that was under way while it was given back may have let it run on.
-    if (!givenBack || renewed) await giveLeaseBack(db, wanted).catch(() => undefined);
-  }
+    },
+    async end() {
+      clearInterval(timer);
+      await state.renewing;
+      // A renewal that was under way while it was given back may have let it run on.
+      if (!state.givenBack || state.renewed) await giveLeaseBack(db, wanted).catch(() => undefined);
+    },
+  };
+}
+
+async function renew(db: Queryable, wanted: WantedLease, state: LeaseState): Promise<void> {
+  state.renewed = true;
+  const startedMs = performance.now();
+  // A database that does not answer is asked again; until then the lease runs on.
+  const held = await renewLease(db, wanted).catch(() => undefined);
+  if (held === true) state.heldUntilMs = startedMs + wanted.durationMs;
+  if (held === false) state.heldUntilMs = Number.NEGATIVE_INFINITY;
 }
 
 /** `askedMs`: when the lease was asked for, on the clock of `performance.now()`. */
@@ -133,7 +147,7 @@ async function untilTaken<Taken, T>(
   { take, requireWanted, accountId }: LeasedWork<Taken, T>,
 ): Promise<{ taken: Taken; askedMs: number; waited: boolean }> {
   const endMs = clock.nowMs() + settings.waitMs;
-  let pollMs = FIRST_POLL_MS;
+  let polls = 0;
   let stopCounting: (() => void) | undefined;
   try {
     for (let waited = false; ; waited = true) {
@@ -145,9 +159,11 @@ async function untilTaken<Taken, T>(
       if (clock.nowMs() >= endMs) throw busy(wanted.key);
       if (accountId !== undefined) stopCounting ??= waiting.count(accountId);
       if (isTurn) {
-        await clock.sleep(pollMs * (0.5 + Math.random()));
-        pollMs = Math.min(2 * pollMs, MAX_POLL_MS);
-      } else await Promise.race([turn.comes, clock.sleep(MAX_POLL_MS)]);
+        polls += 1;
+        await clock.sleep(
+          spreadDelay(delayAfterFailures(POLL, polls), { from: 0.5, to: 1.5 }, Math.random()),
+        );
+      } else await Promise.race([turn.comes, clock.sleep(POLL.maxMs)]);
     }
   } finally {
     stopCounting?.();

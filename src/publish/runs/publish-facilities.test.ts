@@ -1,13 +1,12 @@
 /** Facilities of one organisation that publish what they share to a server without conditional create. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { describe, test } from 'node:test';
 import {
   createClinic,
   createTestPublisher,
   type PublishClinic,
+  startPublishing,
 } from '../../../test-support/publish-records.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
@@ -15,19 +14,9 @@ const SHARED_TYPES = ['Organization', 'Practitioner'];
 /** Patient, Encounter, ServiceRequest, Observation and DiagnosticReport of each clinic. */
 const OWN = 5;
 
-describe('two facilities that share a practitioner and an organisation', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
-  before(async () => {
-    database = await createTestDatabase();
-    server = await startFhirServer('--no-client-ids', '--no-conditional-create');
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
-  beforeEach(() => server.reset());
+const { database, server } = await startPublishing('--no-client-ids', '--no-conditional-create');
 
+describe('two facilities that share a practitioner and an organisation', () => {
   async function createClinics(): Promise<[PublishClinic, PublishClinic]> {
     const first = await createClinic(database.pool, { results: 1 });
     const { organisationId } = first.scope;

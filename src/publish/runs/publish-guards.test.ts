@@ -1,14 +1,12 @@
 /** Time, order and what happens around a publish: retries, the breaker, leases, records that change meanwhile. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { describe, test } from 'node:test';
 import {
   createClinic,
   createTestClock,
   createTestPublisher,
-  type PublishClinic,
+  startPublishing,
   withStatement,
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
@@ -22,21 +20,10 @@ import { type PublishLease, withLease } from './lease.ts';
 import { beginRun } from './run.store.ts';
 import { createWaiting } from './waiting.ts';
 
-describe('around a publish', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
-  let clinic: PublishClinic;
-  before(async () => {
-    database = await createTestDatabase();
-    server = await startFhirServer('--no-integrity');
-    clinic = await createClinic(database.pool, { results: 2 });
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
-  beforeEach(() => server.reset());
+const { database, server } = await startPublishing('--no-integrity');
+const clinic = await createClinic(database.pool, { results: 2 });
 
+describe('around a publish', () => {
   const take = (wanted: WantedLease) => takeLease(database.pool, wanted);
   const leaseKey = (fhirServerId: string) => ({
     organisationId: clinic.scope.organisationId,
@@ -376,7 +363,6 @@ describe('around a publish', () => {
     await server.script(refuse);
     await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
     // The server loses what it had: going on meets a refusal for ever.
-    await server.reset();
     await server.script(refuse);
     await assert.rejects(publish(clinic, { target: target.name }), /3 of 4/);
     assert.equal((await server.state()).seen.length, 1, 'it went on');

@@ -1,25 +1,19 @@
 /** Records that change while they are published: what is sent, and by whom (docs/adr/0070). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { createClinic, createTestPublisher, withStatement } from '../../../test-support/publish-records.ts';
+import { describe, test } from 'node:test';
+import {
+  createClinic,
+  createTestPublisher,
+  startPublishing,
+  withStatement,
+} from '../../../test-support/publish-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
-describe('records that change meanwhile', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
-  before(async () => {
-    database = await createTestDatabase();
-    server = await startFhirServer('--no-integrity');
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
+const { database, server } = await startPublishing('--no-integrity');
 
+describe('records that change meanwhile', () => {
   const seen = async (type: string) =>
     (await server.state()).seen.filter(({ path }) => path.startsWith(type)).length;
   const outcomes = async (fhirServerId: string) => {
@@ -32,7 +26,6 @@ describe('records that change meanwhile', () => {
 
   for (const idPolicy of ['client', 'server'] as const)
     test(`a second publish waits for the first, whose patient it no longer is (${idPolicy} ids) [PUB-35, PUB-36]`, async () => {
-      await server.reset();
       const { pool } = database;
       const clinic = await createClinic(pool, { results: 2 });
       const { addTarget, publish } = createTestPublisher(pool, { clock: PUBLISH.clock });
@@ -62,7 +55,6 @@ describe('records that change meanwhile', () => {
     });
 
   test('many publishes of a few orders that move between patients all end', async () => {
-    await server.reset();
     const { pool } = database;
     const clinic = await createClinic(pool, { results: 1 });
     const { addTarget, publish } = createTestPublisher(pool, { clock: PUBLISH.clock });
@@ -91,7 +83,6 @@ describe('records that change meanwhile', () => {
 
   for (const references of ['send', 'logical'] as const)
     test(`what is referred to is as it was under the lease, not before it (${references}) [PUB-35]`, async () => {
-      await server.reset();
       const { pool } = database;
       const clinic = await createClinic(pool, { results: 1 });
       const fast = createTestPublisher(pool);

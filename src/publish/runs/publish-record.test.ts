@@ -1,34 +1,17 @@
 /** What a publish writes down of what it stored, when the database fails or others write at once. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import {
-  createClinic,
-  createTestPublisher,
-  type PublishClinic,
-} from '../../../test-support/publish-records.ts';
+import { describe, test } from 'node:test';
+import { createClinic, createTestPublisher, startPublishing } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { findRecorded, recordStored, type StoredResource } from '../send/resource.store.ts';
 
-describe('the record of what a target holds', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
-  let clinic: PublishClinic;
-  before(async () => {
-    database = await createTestDatabase();
-    server = await startFhirServer('--no-integrity', '--no-client-ids');
-    clinic = await createClinic(database.pool, { results: 2 });
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
-  beforeEach(() => server.reset());
+const { database, server } = await startPublishing('--no-integrity', '--no-client-ids');
+const clinic = await createClinic(database.pool, { results: 2 });
 
+describe('the record of what a target holds', () => {
   test('what was stored before the database failed is on record once the lease is given back, and stays [PUB-30]', async () => {
     const { addTarget, publish } = createTestPublisher(
       failing(database.pool, { name: 'publish-resource-note-creates', nth: 2 }),

@@ -1,15 +1,13 @@
 /** Publishes that wait for one another: what that costs, who is woken, and how many may. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { describe, test } from 'node:test';
 import {
   contextOf,
   createClinic,
   createTestPublisher,
   labOrderSource,
-  type PublishClinic,
+  startPublishing,
 } from '../../../test-support/publish-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { watchPool } from '../../../test-support/watched-pool.ts';
@@ -38,21 +36,10 @@ function createHeldClock() {
 /** Longer than any wait between two looks. */
 const A_WHILE_MS = 2_000;
 
-describe('publishes that wait', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
-  let clinic: PublishClinic;
-  before(async () => {
-    database = await createTestDatabase();
-    server = await startFhirServer('--no-integrity');
-    clinic = await createClinic(database.pool, { results: 1 });
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
-  beforeEach(() => server.reset());
+const { database, server } = await startPublishing('--no-integrity');
+const clinic = await createClinic(database.pool, { results: 1 });
 
+describe('publishes that wait', () => {
   /** A FHIR server whose lease somebody else has, another process say, until it is given back. */
   async function targetInUse(addTarget: ReturnType<typeof createTestPublisher>['addTarget']) {
     const target = await addTarget(clinic, { base: server.base });

@@ -73,23 +73,42 @@ export async function runPublish(
   begun: NewPublish,
   { lease, ready, chainId, recorded }: PublishAlone,
 ): Promise<{ published: PublishedResource[] } & SaysNotSent> {
-  const { id } = begun;
-  const { scope } = begun.prepared.context;
+  const { id, prepared } = begun;
   const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
-    endRun(deps.db, scope, { id, end: { finishedAt: deps.now(), ...ended }, stored, lease });
+    endRun(deps.db, prepared.context.scope, { id, end: { finishedAt: deps.now(), ...ended }, stored, lease });
+  const progress: Progress = { resumable: true, published: [], unrecorded: [] };
   try {
     const current = await ready();
     const looked = await lookUp(deps, current, { ...begun, recorded });
-    const published = await send(deps, current, { ...looked, lease, chainId, id, end });
-    return { published, ...saysNotSent(looked.rendering.levels.flat(), current.referenced) };
+    const { scope, correlationId } = current.context;
+    const { server } = current;
+    const sent = await sendLevels({ ...deps, ...looked, lease, chainId, scope, server, correlationId });
+    const all = looked.rendering.levels.flat();
+    const published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
+    if (sent.failure !== undefined) {
+      // A try that went on from an earlier one and stored nothing has met something that sending all anew may heal.
+      progress.resumable = sent.fresh > 0 || chainId === id;
+      progress.published = published;
+      progress.unrecorded = sent.unrecorded;
+      throw noteFailure(deps, current, { sent, all: all.length });
+    }
+    server.breaker.note(true);
+    await end({ outcome: 'done', resumable: false, failure: null, published }, sent.unrecorded);
+    lease.noteGivenBack();
+    return { published, ...saysNotSent(all, current.referenced) };
   } catch (error) {
-    if (error instanceof Ended) throw error.answer;
     const failure = error instanceof HttpError ? error.message : 'The service failed.';
-    await end({ outcome: 'failed', resumable: true, failure, published: [] }, []).catch((lost: unknown) =>
-      noteUnrecorded(deps, begun.prepared, lost),
+    const { unrecorded, ...reached } = progress;
+    await end({ outcome: 'failed', failure, ...reached }, unrecorded).catch((lost: unknown) =>
+      noteUnrecorded(deps, prepared, lost),
     );
     throw error;
   }
+}
+
+/** How far a publish that failed has come. */
+interface Progress extends Pick<RunEnd, 'resumable' | 'published'> {
+  unrecorded: readonly StoredResource[];
 }
 
 interface Looked {
@@ -123,57 +142,14 @@ function lookedUp(rendering: Rendering, found: readonly RecordedResource[]): Loo
   return { rendering, recorded: new Map(found.map((item) => [item.key, item])) };
 }
 
-interface SendRun extends Looked {
-  id: string;
-  lease: PublishLease;
-  chainId: string;
-  end: (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) => Promise<void>;
-}
-
-async function send(
-  deps: RunDependencies,
-  prepared: Prepared,
-  { id, end, ...run }: SendRun,
-): Promise<PublishedResource[]> {
-  const { server, context } = prepared;
-  const { scope, correlationId } = context;
-  const sent = await sendLevels({ ...deps, ...run, scope, server, correlationId });
-  const all = run.rendering.levels.flat();
-  const published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
-  if (sent.failure === undefined) {
-    server.breaker.note(true);
-    await end({ outcome: 'done', resumable: false, failure: null, published }, sent.unrecorded);
-    run.lease.noteGivenBack();
-    return published;
-  }
-  const answer = answerOf(sent, { server: server.name, all: all.length });
-  noteFailure(deps, prepared, { sent, answer });
-  // A try that went on from an earlier one and stored nothing has met something that sending all anew may heal.
-  const resumable = sent.fresh > 0 || run.chainId === id;
-  const failure = answer instanceof HttpError ? answer.message : 'The service failed.';
-  await end({ outcome: 'failed', resumable, failure, published }, sent.unrecorded).catch((lost: unknown) =>
-    noteUnrecorded(deps, prepared, lost),
-  );
-  throw new Ended(answer);
-}
-
-/** The publish failed, and that is written down. */
-class Ended extends Error {
-  override name = 'Ended';
-  readonly answer: unknown;
-
-  constructor(answer: unknown) {
-    super();
-    this.answer = answer;
-  }
-}
-
+/** Logs why sending stopped. Returns what the caller is told. */
 function noteFailure(
   { log }: RunDependencies,
   { server, context }: Prepared,
-  { sent, answer }: { sent: Sent; answer: unknown },
-): void {
+  { sent, all }: { sent: Sent; all: number },
+): unknown {
   const { failure } = sent;
+  const answer = answerOf(sent, { server: server.name, all });
   if (failure instanceof WriteFailure) server.breaker.note(!countsAgainst(failure, sent));
   const fields = {
     event: 'publish.failed',
@@ -187,6 +163,7 @@ function noteFailure(
   };
   if (answer instanceof HttpError) log.warn(fields, 'publish stopped');
   else log.error({ ...fields, ...errorFields(failure) }, 'publish stopped');
+  return answer;
 }
 
 /** The caller is told of the failure itself; the next publish finds this one as interrupted, and goes on. */

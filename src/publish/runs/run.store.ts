@@ -7,17 +7,15 @@ import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ResourceKey } from '../plan/content.fhir.ts';
 import {
+  againAfterDeadlock,
   keyColumns,
   LAST_STORED_PARAMETER,
   RECORD_STORED,
   type RecordedResource,
-  type ResourceRow,
   recordedOf,
   type StoredResource,
   storedValues,
-  toRecorded,
 } from '../send/resource.store.ts';
-import { againAfterDeadlock } from './again-after-deadlock.ts';
 import {
   giveLeaseBack,
   type HeldLease,
@@ -115,12 +113,13 @@ const BEGIN = `
     where ${LEASES_ARE_TAKEN}
     returning chain_id
   )
-  select taken.leases::integer as leases, begun.chain_id as run_chain_id, recorded.*
+  select taken.leases::integer as leases, begun.chain_id as "runChainId", recorded.*
   from taken
   left join begun on true
   left join (${recordedOf('$16', '$17')}) recorded on begun.chain_id is not null`;
 
-type BeginRow = { leases: number; run_chain_id: string | null; local_id: string | null };
+/** With nulls for the resource where the server holds none, or nothing was begun. */
+type BeginRow = RecordedResource & { leases: number; runChainId: string | null };
 
 /**
  * Take the leases, write down that a publish begins, and look up what the server holds: at once. Undefined: someone
@@ -149,15 +148,15 @@ export async function beginRun(
       ...keyColumns(keys),
     ],
   };
-  const { rows } = await againAfterDeadlock(() => db.query<ResourceRow & BeginRow>(statement));
-  const { leases = 0, run_chain_id: chainId = null } = rows[0] ?? {};
+  const { rows } = await againAfterDeadlock(() => db.query<BeginRow>(statement));
+  const { leases = 0, runChainId: chainId = null } = rows[0] ?? {};
   if (chainId === null) {
     // Another publish took one of them in the same moment: nobody waits for one while holding the other.
     // When that fails, they run out.
     if (leases > 0) await againAfterDeadlock(() => giveLeaseBack(db, lease)).catch(() => undefined);
     return undefined;
   }
-  return { chainId, recorded: rows.flatMap((row) => (row.local_id === null ? [] : [toRecorded(row)])) };
+  return { chainId, recorded: rows.filter(({ key }) => key !== null) };
 }
 
 /** Write down how a publish ended, what it stored and is not on record yet, and give its lease back: at once. */
@@ -220,18 +219,8 @@ export interface ListedRun {
 /** `begun_at` as PostgreSQL writes it, and the id. */
 export type RunPosition = readonly [at: string, id: string];
 
-interface RunRow {
-  id: string;
-  target: string;
-  begun_text: string;
-  started_text: string;
-  finished_text: string | null;
-  outcome: ListedRun['outcome'];
-  failure: string | null;
-  account_id: string;
-  purpose_of_use: PurposeOfUse;
-  correlation_id: string;
-  published: PublishedResource[];
+interface RunRow extends Omit<ListedRun, 'position'> {
+  begunAt: string;
 }
 
 const AFTER_ALL: RunPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
@@ -245,8 +234,9 @@ export async function listRuns(
   const { rows } = await db.query<RunRow>({
     name: 'publish-run-list',
     text: `
-      select r.id, t.name as target, r.begun_at::text as begun_text, r.started_at::text as started_text, r.finished_at::text as finished_text,
-        r.outcome, r.failure, r.account_id, r.purpose_of_use, r.correlation_id, r.published
+      select r.id, t.name as target, r.begun_at::text as "begunAt", r.started_at::text as "startedAt",
+        r.finished_at::text as "finishedAt", r.outcome, r.failure, r.account_id as "accountId",
+        r.purpose_of_use as "purposeOfUse", r.correlation_id as "correlationId", r.published
       from publish_run r
       join publish_target t
         on t.id = r.target_id
@@ -259,21 +249,10 @@ export async function listRuns(
       limit $7`,
     values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, ...after, limit],
   });
-  return rows.map(toRun);
-}
-
-function toRun(row: RunRow): ListedRun {
-  return {
-    id: row.id,
-    target: row.target,
-    startedAt: instantFromTimestamp(row.started_text),
-    finishedAt: row.finished_text === null ? null : instantFromTimestamp(row.finished_text),
-    outcome: row.outcome,
-    failure: row.failure,
-    accountId: row.account_id,
-    purposeOfUse: row.purpose_of_use,
-    correlationId: row.correlation_id,
-    published: row.published,
-    position: [row.begun_text, row.id],
-  };
+  return rows.map(({ begunAt, ...run }) => ({
+    ...run,
+    startedAt: instantFromTimestamp(run.startedAt),
+    finishedAt: run.finishedAt === null ? null : instantFromTimestamp(run.finishedAt),
+    position: [begunAt, run.id],
+  }));
 }

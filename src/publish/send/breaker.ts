@@ -1,7 +1,8 @@
 /**
- * Leaves a FHIR server alone that does not work (docs/adr/0072). Counts whole publishes, not their requests.
+ * Sends nothing for a while to a FHIR server that does not work (docs/adr/0072). Counts whole publishes, not requests.
  * Contract: PUB-51.
  */
+import { createFailureCount } from '../../outbound/failure-count.ts';
 
 export interface PublishBreakerSettings {
   /** Publishes in a row that failed because the server did not answer. */
@@ -22,20 +23,20 @@ export interface PublishBreaker {
 }
 
 export function createPublishBreaker(settings: PublishBreakerSettings, nowMs: () => number): PublishBreaker {
-  let failures = 0;
-  let opensAtMs = 0;
+  const failures = createFailureCount(settings);
+  const state = { tooMany: false, nextTryMs: 0 };
+  const waitMs = () => (state.tooMany ? Math.max(0, state.nextTryMs - nowMs()) : 0);
   return {
     waitMs() {
-      if (failures < settings.failures) return 0;
-      const wait = opensAtMs - nowMs();
-      if (wait > 0) return wait;
-      opensAtMs = nowMs() + settings.openMs;
-      return 0;
+      const wait = waitMs();
+      // This publish is the probe; the others wait for it.
+      if (state.tooMany && wait === 0) state.nextTryMs = nowMs() + settings.openMs;
+      return wait;
     },
-    isOpen: () => failures >= settings.failures && opensAtMs > nowMs(),
+    isOpen: () => waitMs() > 0,
     note(answered) {
-      failures = answered ? 0 : failures + 1;
-      if (!answered) opensAtMs = nowMs() + settings.openMs;
+      state.tooMany = failures.note(answered ? 'up' : 'unreachable', '');
+      if (!answered) state.nextTryMs = nowMs() + settings.openMs;
     },
   };
 }

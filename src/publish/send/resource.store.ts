@@ -6,7 +6,6 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { type ResourceKey, splitKey } from '../plan/content.fhir.ts';
-import { againAfterDeadlock } from '../runs/again-after-deadlock.ts';
 
 export interface RecordedResource {
   key: ResourceKey;
@@ -33,23 +32,12 @@ export interface StoredResource {
   chainId: string;
 }
 
-export interface ResourceRow {
-  resource_type: string;
-  local_id: string;
-  server_id: string | null;
-  version_id: string | null;
-  content_hash: Buffer | null;
-  method: 'PUT' | 'POST' | null;
-  status: number | null;
-  published_at: Date | null;
-  chain_id: string | null;
-}
-
-/** The rows of {@link ResourceRow} for types and ids in two parameters; `$1` and `$2` are organisation and server. */
+/** Rows of {@link RecordedResource} for types and ids in two parameters; `$1` and `$2` are organisation and server. */
 export function recordedOf(types: string, ids: string): string {
   return `
-  select asked.resource_type, asked.local_id, r.server_id, r.version_id, r.content_hash, r.method, r.status,
-    r.published_at, r.chain_id
+  select asked.resource_type || '/' || asked.local_id as key, r.server_id as "serverId", r.version_id as "versionId",
+    encode(r.content_hash, 'hex') as "contentHash", r.method, r.status, r.published_at as "publishedAt",
+    r.chain_id as "chainId"
   from unnest(${types}::text[], ${ids}::uuid[]) as asked (resource_type, local_id)
   -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
   cross join lateral (
@@ -68,12 +56,12 @@ export async function findRecorded(
   scope: OrganisationScope,
   { fhirServerId, keys }: { fhirServerId: string; keys: readonly ResourceKey[] },
 ): Promise<RecordedResource[]> {
-  const { rows } = await db.query<ResourceRow>({
+  const { rows } = await db.query<RecordedResource>({
     name: 'publish-resource-find',
     text: recordedOf('$3', '$4'),
     values: [scope.organisationId, fhirServerId, ...keyColumns(keys)],
   });
-  return rows.map(toRecorded);
+  return rows;
 }
 
 /** Note, before the first create of each, that it is about to be sent; also forgets an id that was lost. */
@@ -197,20 +185,23 @@ export function storedValues(
   ];
 }
 
-export function toRecorded(row: ResourceRow): RecordedResource {
-  return {
-    key: `${row.resource_type}/${row.local_id}` as const,
-    serverId: row.server_id,
-    versionId: row.version_id,
-    contentHash: row.content_hash?.toString('hex') ?? null,
-    method: row.method,
-    status: row.status,
-    publishedAt: row.published_at,
-    chainId: row.chain_id,
-  };
-}
-
 export function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {
   const parts = keys.map(splitKey);
   return [parts.map(({ type }) => type), parts.map(({ id }) => id)];
+}
+
+/** Serialization failure; deadlock; an id at a FHIR server that two publishes record at once. */
+const REPEATABLE: ReadonlySet<unknown> = new Set(['40001', '40P01', '23505']);
+const MAX_TRIES = 4;
+
+/** Run a statement that is a transaction of its own, and again when PostgreSQL gave it up for the sake of another. */
+export async function againAfterDeadlock<T>(statement: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await statement();
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (tries === MAX_TRIES || !REPEATABLE.has(code)) throw error;
+    }
+  }
 }

@@ -2,6 +2,7 @@
  * When a request to a FHIR server is tried again, and how long it may take (docs/publish.md).
  * Contract: PUB-26, PUB-27.
  */
+import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 
 /** Time as this feature uses it; a test's own passes without waiting. */
 export interface Clock {
@@ -44,8 +45,8 @@ export function delayAfter(
   tries: number,
   { leftMs, retryAfterMs }: { leftMs: number; retryAfterMs: number | undefined },
 ): number | undefined {
-  const full = Math.min(settings.maxDelayMs, settings.firstDelayMs * 2 ** (tries - 1));
-  const delay = Math.max(full * (0.5 + settings.random() / 2), retryAfterMs ?? 0);
+  const full = delayAfterFailures({ firstMs: settings.firstDelayMs, maxMs: settings.maxDelayMs }, tries);
+  const delay = Math.max(spreadDelay(full, { from: 0.5, to: 1 }, settings.random()), retryAfterMs ?? 0);
   return delay >= leftMs ? undefined : delay;
 }
 

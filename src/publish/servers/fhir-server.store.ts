@@ -1,49 +1,25 @@
 /**
  * SQL of FHIR servers. They belong to the operator: of one organisation, or of all (organisation_id null).
- * Contract: PUB-11, PUB-12.
+ * Contract: PUB-11, PUB-12, PUB-55.
  */
 import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import type {
-  Authentication,
-  FhirServer,
-  FhirServerSettings,
-  IdPolicy,
-  ReferencePolicy,
-} from './fhir-server.ts';
+import type { FhirServer, FhirServerSettings } from './fhir-server.ts';
 
 /** A FHIR server with its secret as it is stored. */
 export interface StoredFhirServer extends FhirServer {
   secret: SealedSecret | undefined;
 }
 
-interface FhirServerRow {
-  id: string;
-  organisation_id: string | null;
-  name: string;
-  base: string;
-  auth: Authentication;
-  auth_header: string | null;
-  auth_user: string | null;
-  secret_id: string | null;
-  sealed_secret: Buffer | null;
-  content_type: string;
-  id_policy: IdPolicy;
-  reference_policy: ReferencePolicy;
-  allow_local_codes: boolean;
-  timeout_ms: number;
-  max_in_flight: number;
-  is_default: boolean;
-  disabled_at: Date | null;
-  version: number;
-  created_at: Date;
-}
+type FhirServerRow = Omit<FhirServer, 'hasSecret'> & { secretId: string | null; sealedSecret: Buffer | null };
 
-const COLUMNS = `t.id, t.organisation_id, t.name, t.base, t.auth, t.auth_header, t.auth_user, t.secret_id,
-  t.sealed_secret, t.content_type, t.id_policy, t.reference_policy, t.allow_local_codes, t.timeout_ms,
-  t.max_in_flight, t.is_default, t.disabled_at, t.version, t.created_at`;
+const COLUMNS = `t.id, t.organisation_id as "organisationId", t.name, t.base, t.auth, t.auth_header as "authHeader",
+  t.auth_user as "authUser", t.content_type as "contentType", t.id_policy as "idPolicy",
+  t.reference_policy as "referencePolicy", t.allow_local_codes as "allowLocalCodes", t.timeout_ms as "timeoutMs",
+  t.max_in_flight as "maxInFlight", t.is_default as "isDefault", t.disabled_at is null as enabled, t.version,
+  t.created_at as "createdAt", t.secret_id as "secretId", t.sealed_secret as "sealedSecret"`;
 
 /**
  * The server of that name, or the default one when `name` is null; the organisation's own comes before that of
@@ -225,6 +201,37 @@ export async function markRemoved(db: Queryable, id: string, now: Date): Promise
   });
 }
 
+/** Recorded ids of one server. Organisation by organisation, because that is how the ids are kept. */
+const RECORDED_IDS = `
+  organisation_id in (select id from organisation where $2::uuid is null or id = $2)
+    and target_id = $1
+    and server_id is not null`;
+
+export async function hasRecordedIds(
+  db: Queryable,
+  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `select 1 from publish_resource where ${RECORDED_IDS} limit 1`,
+    values: [id, organisationId],
+  });
+  return rowCount === 1;
+}
+
+/** What was stored under them is searched for by our identifier before it is created anew (docs/adr/0050). */
+export async function forgetRecordedIds(
+  db: Queryable,
+  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
+): Promise<void> {
+  await db.query({
+    text: `
+      update publish_resource
+      set server_id = null, version_id = null, content_hash = null, chain_id = null
+      where ${RECORDED_IDS}`,
+    values: [id, organisationId],
+  });
+}
+
 function settingValues(settings: FhirServerSettings): unknown[] {
   return [
     settings.name,
@@ -241,28 +248,8 @@ function settingValues(settings: FhirServerSettings): unknown[] {
   ];
 }
 
-function toFhirServer(row: FhirServerRow): StoredFhirServer {
-  const { secret_id: secretId, sealed_secret: sealed } = row;
-  const secret = secretId === null || sealed === null ? undefined : { id: secretId, sealed };
-  return {
-    id: row.id,
-    organisationId: row.organisation_id,
-    name: row.name,
-    base: row.base,
-    auth: row.auth,
-    authHeader: row.auth_header,
-    authUser: row.auth_user,
-    contentType: row.content_type,
-    idPolicy: row.id_policy,
-    referencePolicy: row.reference_policy,
-    allowLocalCodes: row.allow_local_codes,
-    timeoutMs: row.timeout_ms,
-    maxInFlight: row.max_in_flight,
-    isDefault: row.is_default,
-    enabled: row.disabled_at === null,
-    version: row.version,
-    createdAt: row.created_at,
-    secret,
-    hasSecret: secret !== undefined,
-  };
+function toFhirServer({ secretId, sealedSecret, ...server }: FhirServerRow): StoredFhirServer {
+  const secret =
+    secretId === null || sealedSecret === null ? undefined : { id: secretId, sealed: sealedSecret };
+  return { ...server, secret, hasSecret: secret !== undefined };
 }

@@ -8,7 +8,9 @@ import { type Pool, type Queryable, transaction } from '../../platform/db/databa
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import {
   fhirServerNamed,
+  forgetRecordedIds,
   hasDefault,
+  hasRecordedIds,
   insertFhirServer,
   markRemoved,
   type StoredFhirServer,
@@ -24,7 +26,6 @@ import {
   type FhirServerSettings,
 } from './fhir-server.ts';
 import { secretSealedFor } from './fhir-server-secrets.ts';
-import { forgetRecordedIds, hasRecordedIds } from './recorded-ids.store.ts';
 
 export interface FhirServerDependencies {
   db: Pool;

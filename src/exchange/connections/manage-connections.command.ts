@@ -1,0 +1,115 @@
+/** `interchange connection create`, `list`, `show`, `update`, `enable` and `disable`. Contract: CMD-12. */
+import { Command } from 'commander';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { transaction } from '../../platform/db/database.ts';
+import { requireFacility, requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { connectionView } from './connection.schema.ts';
+import { listConnections, organisationsWithConnections, updateConnection } from './connection.store.ts';
+import { BY_OPERATOR, type Connection } from './connection.ts';
+import { type SettingOptions, settingsOf, withSettings } from './connection-options.ts';
+import { createConnection } from './create-connection.ts';
+import { connectionLine, printConnection, requireConnection } from './named-connection.ts';
+
+type Needed = Record<'organisation' | 'name' | 'address' | 'clientId', string>;
+
+export function createConnectionCommand(environment: CommandEnvironment): Command {
+  return withSettings(new Command('create'), { creating: true })
+    .description('connect an organisation to an exchange; prints its secrets, which are never shown again')
+    .requiredOption('--organisation <id>', 'organisation whose patients are delivered')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange connection create --organisation 7f0c… --name "Lagos HIE" \\\n    --address https://hie.example.org/patients --client-id clinic-1',
+    )
+    .action(async ({ organisation, ...options }: SettingOptions & Needed) => {
+      const { name, address, clientId } = options;
+      const settings = settingsOf(options);
+      const created = await environment.withSession(async ({ db, keys, publicBaseUrl }) => {
+        await requireOrganisation(db, organisation);
+        for (const facility of options.facility ?? []) await requireFacility(db, organisation, facility);
+        const input = { facilityIds: null, ...settings, name, address, clientId };
+        const scope = { organisationId: organisation.toLowerCase() };
+        const now = environment.now();
+        return createConnection({ db, keys, publicBaseUrl, now, author: BY_OPERATOR }, scope, input);
+      });
+      environment.print(
+        created,
+        `connection       ${created.id}\noutbound secret  ${created.outboundSecret}\ncallback secret  ${created.callbackSecret}\ncallback address ${created.callbackUrl}\nGive both secrets to the exchange now. They are not shown again.`,
+      );
+    });
+}
+
+export function listConnectionsCommand(environment: CommandEnvironment): Command {
+  return new Command('list')
+    .description('list the connections of one organisation or of all')
+    .option('--organisation <id>', 'only connections of this organisation')
+    .addHelpText('after', '\nExample:\n  npx interchange connection list')
+    .action(async ({ organisation }: { organisation?: string }) => {
+      await environment.withSession(async ({ db, publicBaseUrl }) => {
+        if (organisation !== undefined) await requireOrganisation(db, organisation);
+        const organisations =
+          organisation === undefined ? await organisationsWithConnections(db) : [organisation];
+        const found: Connection[] = [];
+        for (const organisationId of organisations)
+          found.push(...(await listConnections(db, { organisationId })));
+        const views = found.map((connection) => connectionView(connection, publicBaseUrl));
+        environment.print({ items: views }, found.map(connectionLine).join('\n'));
+      });
+    });
+}
+
+export function showConnectionCommand(environment: CommandEnvironment): Command {
+  return new Command('show')
+    .description('show one connection: settings, state of the exchange, and the last use of each secret')
+    .requiredOption('--id <id>', 'connection')
+    .addHelpText('after', '\nExample:\n  npx interchange connection show --id 7f0c…')
+    .action(async ({ id }: { id: string }) => {
+      await environment.withSession(async (session) =>
+        printConnection(environment, session, await requireConnection(session, id)),
+      );
+    });
+}
+
+export function updateConnectionCommand(environment: CommandEnvironment): Command {
+  return withSettings(new Command('update'), { creating: false })
+    .description('change settings of a connection')
+    .requiredOption('--id <id>', 'connection')
+    .option('--all-facilities', 'deliver patients of every facility of the organisation')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange connection update --id 7f0c… --address https://hie.example.org/v2/patients',
+    )
+    .action(
+      async ({ id, allFacilities, ...options }: SettingOptions & { id: string; allFacilities?: true }) => {
+        if (allFacilities && options.facility !== undefined)
+          throw new UsageError('Give --facility or --all-facilities, not both.');
+        const settings = { ...settingsOf(options), ...(allFacilities ? { facilityIds: null } : {}) };
+        if (Object.keys(settings).length === 0) throw new UsageError('Give at least one setting to change.');
+        await environment.withSession(async (session) => {
+          const key = await requireConnection(session, id);
+          for (const facility of options.facility ?? [])
+            await requireFacility(session.db, key.organisationId, facility);
+          const changes = { ...settings, ...(settings.address === undefined ? {} : BY_OPERATOR) };
+          await transaction(session.db, (client) => updateConnection(client, key, changes));
+          await printConnection(environment, session, key);
+        });
+      },
+    );
+}
+
+export function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
+  const meaning =
+    to === 'enable'
+      ? 'start deliveries again, and accept callbacks'
+      : 'stop deliveries, and refuse callbacks';
+  return new Command(to)
+    .description(meaning)
+    .requiredOption('--id <id>', 'connection')
+    .addHelpText('after', `\nExample:\n  npx interchange connection ${to} --id 7f0c…`)
+    .action(async ({ id }: { id: string }) => {
+      await environment.withSession(async (session) => {
+        const key = await requireConnection(session, id);
+        await updateConnection(session.db, key, { disabled: to === 'disable' });
+        await printConnection(environment, session, key);
+      });
+    });
+}

@@ -1,0 +1,32 @@
+/** When a failed request is tried again: delays that grow, are spread, and follow `retry-after`. Contract: EXC-17. */
+
+/** The delay after one failure, and the longest. */
+export interface GrowingDelay {
+  firstMs: number;
+  maxMs: number;
+}
+
+/** Milliseconds to wait after so many failures in a row: the delay doubles with each. */
+export function delayAfterFailures({ firstMs, maxMs }: GrowingDelay, failures: number): number {
+  return Math.min(maxMs, firstMs * 2 ** (failures - 1));
+}
+
+/**
+ * Between `from` and `to` times the delay, so that requests that failed at the same time are not all tried again at the
+ * same time. `random` is in [0, 1).
+ */
+export function spreadDelay(
+  delayMs: number,
+  { from, to }: { from: number; to: number },
+  random: number,
+): number {
+  return delayMs * (from + (to - from) * random);
+}
+
+/** `retry-after` (RFC 9110 section 10.2.3) as milliseconds from `now`; undefined when it is neither form. */
+export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
+  const at = /[A-Za-z]{3}/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+}
