@@ -30,7 +30,7 @@ export async function countedStates(db: Queryable): Promise<{ states: CountedSta
         on q.organisation_id = c.organisation_id
         and q.connection_id = c.id`,
   });
-  const states = rows.filter(({ counted }) => counted);
+  const states = rows.flatMap(({ counted, ...state }) => (counted ? [state] : []));
   return { states, uncounted: states.length < rows.length };
 }
 
