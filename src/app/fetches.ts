@@ -8,23 +8,27 @@ import { FETCHED_TYPES, type FetchedType } from '../clinical/fetch/resource-owne
 import { createFetchVitalSet } from '../encounters/vitals/fetch-vital-set.ts';
 import { createFetchImagingOrder } from '../investigations/imaging/fetch-imaging-order.ts';
 import { createFetchLabOrder } from '../investigations/lab/fetch-lab-order.ts';
+import { findReplacement } from '../investigations/replaced-orders.store.ts';
 import type { Features } from './features.ts';
 
 export type FetchName = 'laboratory' | 'imaging' | 'vitals';
 
 /** Built once: each keeps what it has written. */
 export function buildFetches(features: Features): Record<FetchName, FetchKind> {
+  const replacing: FetchKind['findReplacement'] = (scope, id) => findReplacement(features.db, scope, id);
   return {
     laboratory: {
       permission: 'investigations.lab.list',
       module: 'lab',
       ownerId: ({ orderId, discipline }) => (discipline === 'laboratory' ? orderId : null),
+      findReplacement: replacing,
       fetch: createFetchLabOrder(features),
     },
     imaging: {
       permission: 'investigations.imaging.list',
       module: 'imaging',
       ownerId: ({ orderId, discipline }) => (discipline === 'imaging' ? orderId : null),
+      findReplacement: replacing,
       fetch: createFetchImagingOrder(features),
     },
     vitals: {

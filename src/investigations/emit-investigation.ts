@@ -22,6 +22,7 @@ import type { Translator } from '../terminology/lookup/translate.ts';
 import type { Translations } from '../terminology/maps/apply-map.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
 import type { InvestigationRecord } from './investigation.ts';
+import { findReplacement } from './replaced-orders.store.ts';
 
 /** Resources in publish order: what is referred to comes before what refers to it. */
 export interface EmittedInvestigation {
@@ -112,6 +113,15 @@ async function loadOrderResources(
   );
   const resources = [order, ...observations, ...studies, ...reports];
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
+}
+
+/** The order that a made-up one which is gone became. */
+export function replacementOf(
+  { db }: EmitDependencies,
+  scope: FacilityScope,
+  orderId: string,
+): Promise<string | undefined> {
+  return findReplacement(db, scope, orderId);
 }
 
 /** Whether the order is no longer that version. */

@@ -45,6 +45,8 @@ export interface ClinicalSource<RecordType> {
   action: string;
   resourceType: string;
   load: (key: RecordKey) => Promise<Loaded<RecordType> | undefined>;
+  /** The record that one which is not there any more became. */
+  findReplacement?: (scope: FacilityScope, id: string) => Promise<string | undefined>;
   /** Codings to look up in the terminology maps. */
   codings: (record: RecordType) => Coding[];
   write: (record: RecordType, translations: Translations, scope: FacilityScope) => WrittenAnswer;
@@ -84,7 +86,7 @@ export function createClinicalFetch<RecordType extends object>(
     return { version: whole.version, codings, said, bytes: Buffer.from(text), unmapped: local };
   }
 
-  return async (givenId, context) => {
+  return async function fetch(givenId, context) {
     if (!isUuid(givenId)) throw notFound(source.name);
     const { scope } = context;
     const id = givenId.toLowerCase();
@@ -92,7 +94,7 @@ export function createClinicalFetch<RecordType extends object>(
     const held = kept.get(name);
     const key = { scope, id, heldVersion: held?.version ?? null };
     const loaded = await source.load(key);
-    if (loaded === undefined) throw notFound(source.name);
+    if (loaded === undefined) return fetch(await replacementOf(source, scope, id), context);
     const { patientId, refusedPurposes } = loaded;
     const trace = { patientId, action: source.action, resourceType: source.resourceType, resourceId: id };
     const [said] = await Promise.all([
@@ -107,6 +109,17 @@ export function createClinicalFetch<RecordType extends object>(
       unmapped.met(scope, source.placeOf(code.resourceType), [plain(code)]);
     return current.bytes;
   };
+}
+
+/** 404 where the record was not replaced by another. */
+async function replacementOf(
+  { name, findReplacement }: Pick<ClinicalSource<never>, 'name' | 'findReplacement'>,
+  scope: FacilityScope,
+  id: string,
+): Promise<string> {
+  const replacement = await findReplacement?.(scope, id);
+  if (replacement === undefined) throw notFound(name);
+  return replacement;
 }
 
 /** HL7's own codes (interpretations, categories) are what maps lead to, never what they start from. */

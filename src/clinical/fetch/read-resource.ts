@@ -11,6 +11,7 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { holdsGrant } from '../../tenancy/callers/check-access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { FhirResource } from './fhir-resource.ts';
 import { type FetchedType, findResourceOwner, type ResourceOwner } from './resource-owner.store.ts';
 
@@ -20,6 +21,8 @@ export interface FetchKind {
   module: Module;
   /** The order or vital set of this kind that owns the resource. */
   ownerId: (owner: ResourceOwner) => string | null;
+  /** The order that a made-up one which is gone became. */
+  findReplacement?: (scope: FacilityScope, id: string) => Promise<string | undefined>;
   /** The bytes of the fetch's answer; 404 and 403 like the fetch. */
   fetch: (ownerId: string, context: FacilityContext) => Promise<Buffer>;
 }
@@ -33,7 +36,12 @@ export async function readResource(
   const missing = notFound(`The ${resourceType}`);
   if (!isUuid(id)) throw missing;
   const owner = await findResourceOwner(db, context.scope, { resourceType, id });
-  if (owner === undefined) throw missing;
+  if (owner === undefined) {
+    const replacing = resourceType === 'ServiceRequest' ? kinds[0]?.findReplacement : undefined;
+    const replacement = await replacing?.(context.scope, id);
+    if (replacement === undefined) throw missing;
+    return readResource({ db, kinds }, { resourceType, id: replacement }, context);
+  }
   for (const kind of kinds) {
     const ownerId = kind.ownerId(owner);
     if (ownerId === null || !holdsGrant(context.caller, context.scope, kind)) continue;

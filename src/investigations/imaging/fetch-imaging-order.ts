@@ -12,6 +12,7 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { UnmappedPlace } from '../../terminology/unmapped/record-unmapped.ts';
 import { emitInvestigation, investigationCodings } from '../emit-investigation.ts';
 import { createInvestigationLoader } from '../investigation.store.ts';
+import { findReplacement } from '../replaced-orders.store.ts';
 
 export interface FetchImagingOrderDependencies extends FetchDependencies {
   db: Queryable;
@@ -30,6 +31,7 @@ export function createFetchImagingOrder({
     action: 'imaging-order.read',
     resourceType: 'ServiceRequest',
     load: (key) => load({ ...key, discipline: 'imaging' }),
+    findReplacement: (scope, id) => findReplacement(db, scope, id),
     codings: investigationCodings,
     write(record, translations, scope) {
       const emitted = emitInvestigation(record, scope.organisationId, translations);

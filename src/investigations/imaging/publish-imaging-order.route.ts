@@ -12,6 +12,7 @@ import {
   type EmitDependencies,
   loadImagingOrderResources,
   orderChangedSince,
+  replacementOf,
 } from '../emit-investigation.ts';
 import { imagingPlace } from './fetch-imaging-order.ts';
 
@@ -37,6 +38,7 @@ function options(deps: EmitDependencies): PublishRouteOptions {
       kind: 'imaging-order',
       name: 'The imaging order',
       resourceType: 'ServiceRequest',
+      findReplacement: (scope, id) => replacementOf(deps, scope, id),
       load: (scope, id) => loadImagingOrderResources(deps, scope, id),
       changedSince: (scope, id, version) =>
         orderChangedSince(deps.db, scope, { orderId: id, discipline: 'imaging', version }),

@@ -13,6 +13,7 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { UnmappedPlace } from '../../terminology/unmapped/record-unmapped.ts';
 import { emitInvestigation, investigationCodings } from '../emit-investigation.ts';
 import { createInvestigationLoader } from '../investigation.store.ts';
+import { findReplacement } from '../replaced-orders.store.ts';
 
 export interface FetchLabOrderDependencies extends FetchDependencies {
   db: Queryable;
@@ -31,6 +32,7 @@ export function createFetchLabOrder({
     action: 'lab-order.read',
     resourceType: 'ServiceRequest',
     load: (key) => load({ ...key, discipline: 'laboratory' }),
+    findReplacement: (scope, id) => findReplacement(db, scope, id),
     codings: investigationCodings,
     write(record, translations, scope) {
       const emitted = emitInvestigation(record, scope.organisationId, translations);

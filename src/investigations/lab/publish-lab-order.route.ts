@@ -8,7 +8,12 @@ import {
 } from '../../publish/runs/publish.route.ts';
 import type { Publisher } from '../../publish/runs/publish.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
-import { type EmitDependencies, loadLabOrderResources, orderChangedSince } from '../emit-investigation.ts';
+import {
+  type EmitDependencies,
+  loadLabOrderResources,
+  orderChangedSince,
+  replacementOf,
+} from '../emit-investigation.ts';
 import { labPlace } from './fetch-lab-order.ts';
 
 export function publishLabOrderRoute(deps: EmitDependencies & { publisher: Publisher }): Route<Access> {
@@ -33,6 +38,7 @@ function options(deps: EmitDependencies): PublishRouteOptions {
       kind: 'lab-order',
       name: 'The laboratory order',
       resourceType: 'ServiceRequest',
+      findReplacement: (scope, id) => replacementOf(deps, scope, id),
       load: (scope, id) => loadLabOrderResources(deps, scope, id),
       changedSince: (scope, id, version) =>
         orderChangedSince(deps.db, scope, { orderId: id, discipline: 'laboratory', version }),

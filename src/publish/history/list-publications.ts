@@ -8,7 +8,7 @@ import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import type { PublishSource } from '../plan/prepare-publish.ts';
+import { currentId, type PublishSource } from '../plan/prepare-publish.ts';
 import { type ListedRun, listRuns, type RunPosition } from '../runs/run.store.ts';
 
 export interface ListPublicationsDependencies {
@@ -35,7 +35,8 @@ export async function listPublications(
   const binding = ['publications', source.kind, scope.organisationId, scope.facilityId, id];
   const page = openPage<RunPosition>(cursors, request, binding);
   if (!isUuid(id)) throw notFound(source.name);
-  const { patientId, refusedPurposes } = await source.load(scope, id);
+  // What was published under an id that was replaced stays listed there.
+  const { patientId, refusedPurposes } = await source.load(scope, await currentId(source, scope, id));
   await authoriseAccess(accessLog, context, {
     patientId,
     action: `${source.kind}.publications.read`,

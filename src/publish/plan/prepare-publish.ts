@@ -40,6 +40,8 @@ export interface PublishSource {
   name: string;
   /** For the access log. */
   resourceType: string;
+  /** The record that one which is not there any more became; without it, none is replaced. */
+  findReplacement?: (scope: FacilityScope, id: string) => Promise<string | undefined>;
   /** In scope; 404 outside. */
   load: (scope: FacilityScope, id: string) => Promise<PublishableRecord>;
   /** Whether it is no longer the version that was loaded. */
@@ -98,7 +100,7 @@ export async function preparePublish(
   const { source, context } = act;
   if (!isUuid(givenId)) throw notFound(source.name);
   const { scope, purposeOfUse } = context;
-  const id = givenId.toLowerCase();
+  const id = await currentId(source, scope, givenId);
   const [record, found] = await Promise.all([
     source.load(scope, id),
     findFhirServer(deps.db, scope, name ?? null),
@@ -112,6 +114,16 @@ export async function preparePublish(
   const server = await deps.servers.of(usable);
   countUnmapped(deps, act, record);
   return { ...record, subject: { kind: source.kind, id }, server, context };
+}
+
+/** The id itself, or that of the record that it became. */
+export async function currentId(
+  { findReplacement }: PublishSource,
+  scope: FacilityScope,
+  givenId: string,
+): Promise<string> {
+  const id = givenId.toLowerCase();
+  return (await findReplacement?.(scope, id)) ?? id;
 }
 
 /** The record as it is now, still to be sent by the same act. 403 when the patient refuses the purpose by now. */

@@ -16,7 +16,7 @@ import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { spoolSource } from './import-paths.ts';
 import { importRecords } from './import-records.ts';
 import type { ImportDocument } from './import-report.ts';
-import type { OnPatients, OnPatientsChanged } from './run/run-unit.ts';
+import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { bodyLimits, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
 import { paced } from './source/paced-body.ts';

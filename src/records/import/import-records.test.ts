@@ -15,8 +15,8 @@ import {
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { Client } from '../../platform/db/database.ts';
 import { facilityRecordId, recordId } from './resolve/record-id.ts';
+import type { PatientChange } from './run/import-run.ts';
 import { dataFault } from './run/import-transaction.ts';
-import type { PatientChange } from './run/run-unit.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 
 let t: ImportTest;

@@ -1,13 +1,14 @@
 /** The import: any number of sources, one after the other or by several workers. */
+import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import { IMPORTERS } from './map/importers.ts';
 import type { Reach } from './map/resource-importer.ts';
+import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
-import type { OnPatients, OnPatientsChanged } from './run/run-unit.ts';
 import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
 
 export interface ImportDependencies {
@@ -52,6 +53,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
   });
   const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
     const run: RunOfSources = {
+      runId: randomUUID(),
       keepGoing: request.keepGoing === true,
       gone: new AbortController(),
       scope: request.scope,

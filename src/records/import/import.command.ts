@@ -14,7 +14,7 @@ import { findOrganisation, listFacilities } from '../../tenancy/organisations/or
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type ImportPathsDocument, importPaths } from './import-paths.ts';
 import { importText } from './import-report.ts';
-import type { OnPatientsChanged } from './run/run-unit.ts';
+import type { OnPatientsChanged } from './run/import-run.ts';
 
 interface Options {
   organisation: string;

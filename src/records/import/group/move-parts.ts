@@ -1,7 +1,9 @@
 /** Puts parts under the orders that were decided for them. */
 import { moveParts, type PartTable } from '../../../investigations/place-parts.store.ts';
+import { noteReplaced } from '../../../investigations/replaced-orders.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { madeUpId } from './assign-orders.ts';
 import { batchesOf } from './batches.ts';
 
 export interface Moving {
@@ -14,6 +16,12 @@ export interface Moving {
   /** Orders that lost, got or have a changed part join this. */
   affected: Set<string>;
 }
+
+const TYPES = {
+  investigation_report: 'DiagnosticReport',
+  imaging_study: 'ImagingStudy',
+  observation: 'Observation',
+} as const satisfies Record<PartTable, string>;
 
 /** Returns the ids of what was moved. */
 export async function move(
@@ -29,5 +37,11 @@ export async function move(
     for (const order of [orderId, next]) if (order !== null) affected.add(order);
   }
   for (const some of batchesOf(moves)) await moveParts(client, scope, table, new Map(some));
+  const left = rows.flatMap(({ id, orderId }): [string, string][] => {
+    const next = assigned.get(id) ?? null;
+    const leaves = next !== null && next !== orderId && orderId === madeUpId(TYPES[table], id);
+    return leaves ? [[orderId, id]] : [];
+  });
+  for (const some of batchesOf(left)) await noteReplaced(client, scope, table, new Map(some));
   return moves.map(([id]) => id);
 }

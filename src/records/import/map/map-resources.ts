@@ -10,11 +10,18 @@ import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-re
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { type ReadReference, readReference, unusable, writtenReference } from '../resolve/read-reference.ts';
+import {
+  type ReadReference,
+  readReference,
+  targetNames,
+  unusable,
+  writtenReference,
+} from '../resolve/read-reference.ts';
 import { facilityRecordId } from '../resolve/record-id.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createPauses } from '../source/pauses.ts';
+import type { KnownTargets } from '../wait/waiting.store.ts';
 import { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
 import { sourceVersion } from './source-version.ts';
@@ -54,6 +61,16 @@ export interface MapOutcome {
   unresolvedIn: number[];
   /** True when an optional target was left out that may still come. */
   gaveUp: boolean;
+  /** Records that miss an optional target. */
+  incomplete: IncompleteRecord[];
+}
+
+export interface IncompleteRecord {
+  entry: UnitEntry;
+  resource: JsonObject;
+  /** Names of what is missing. */
+  targets: readonly string[];
+  known: KnownTargets;
 }
 
 export async function mapResources(db: Queryable, request: MapRequest): Promise<MapOutcome> {
@@ -65,6 +82,7 @@ export async function mapResources(db: Queryable, request: MapRequest): Promise<
     unresolved: new ElementTally(),
     unresolvedIn: [],
     gaveUp: false,
+    incomplete: [],
   };
   const pause = createPauses();
   let left = [...request.entries];
@@ -96,6 +114,8 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
     for (const path of context.unresolved) outcome.unresolved.add(path, entry.number);
     if (context.unresolved.length > 0) outcome.unresolvedIn.push(entry.number);
     outcome.gaveUp ||= context.gaveUp;
+    const { missing: targets, known } = context;
+    if (targets.length > 0) outcome.incomplete.push({ entry, resource, targets, known });
   } catch (error) {
     if (context.pending) return false;
     if (error instanceof TargetMissing) outcome.waiting.push(error.entry);
@@ -109,13 +129,17 @@ class EntryMapContext implements MapContext {
   readonly scope: FacilityScope;
   readonly id: string;
   readonly hasOwnId: boolean;
-  readonly #entry: number;
+  readonly #entry: UnitEntry;
   readonly #unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
   pending = false;
   gaveUp = false;
   readonly changed: string[] = [];
   readonly unresolved: string[] = [];
+  /** Names of optional targets that are not there. */
+  readonly missing: string[] = [];
+  /** What only the Bundle could answer. */
+  readonly known: Record<string, Target | null>;
   readonly #resolver: ReferenceResolver;
   readonly #moreToCome: boolean;
 
@@ -123,7 +147,8 @@ class EntryMapContext implements MapContext {
     this.scope = request.scope;
     this.id = entry.target.id;
     this.hasOwnId = entry.target.id === facilityRecordId(request.scope.facilityId, entry.id);
-    this.#entry = entry.number;
+    this.#entry = entry;
+    this.known = { ...entry.known };
     this.#unit = request.unit;
     this.#resolver = request.resolver;
     this.#moreToCome = request.moreToCome;
@@ -140,7 +165,7 @@ class EntryMapContext implements MapContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
     if (typeof answer === 'object') return answer;
-    if (answer === 'missing' && this.#moreToCome) throw new TargetMissing(this.#entry);
+    if (answer === 'missing' && this.#moreToCome) throw new TargetMissing(this.#entry.number);
     return parent.fail(name, unusable(reference, answer, types.join(' or ')));
   }
 
@@ -160,7 +185,10 @@ class EntryMapContext implements MapContext {
     if (typeof answer === 'object') return { target: answer, display: reference.display };
     if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
       this.#failConditional(reader, answer === 'several');
-    if (answer === 'missing') this.gaveUp ||= this.#moreToCome;
+    if (answer === 'missing') {
+      this.gaveUp ||= this.#moreToCome;
+      this.missing.push(...targetNames(reference, types));
+    }
     if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
     return { target: undefined, display: reference.display ?? writtenReference(reference) };
   }
@@ -174,7 +202,7 @@ class EntryMapContext implements MapContext {
 
   #failConditional(reader: ElementReader, several: boolean): never {
     if (several) reader.fail('', 'is a conditional reference, and several records match it');
-    if (this.#moreToCome) throw new TargetMissing(this.#entry);
+    if (this.#moreToCome) throw new TargetMissing(this.#entry.number);
     return reader.fail('', 'is a conditional reference, and no record matches it. Import that record first.');
   }
 
@@ -193,9 +221,8 @@ class EntryMapContext implements MapContext {
         ? 'wrong-type'
         : this.#first(wanted, (type) => this.#resolver.byIdentifier(type, key));
     }
-    const inUnit = this.#unit.find(text);
-    if (inUnit !== undefined) return inUnit;
-    if (this.#unit.isOther(text)) return 'wrong-type';
+    const inBundle = this.#inBundle(text);
+    if (inBundle !== undefined) return inBundle ?? 'wrong-type';
     if (parsed.kind === 'uuid') return this.#first(types, (type) => this.#resolver.byId(type, parsed.id));
     if (parsed.kind === 'literal') {
       if (!types.includes(parsed.type) || !this.#resolver.knows(parsed.type)) return 'wrong-type';
@@ -211,6 +238,15 @@ class EntryMapContext implements MapContext {
       return this.#resolver.byIdentifier(parsed.type, parsed.key);
     }
     return 'wrong-type';
+  }
+
+  /** The entry of the Bundle that the resource came in; null when it is of a type that is not taken. */
+  #inBundle(text: string): Target | null | undefined {
+    const known = this.known[text];
+    if (known !== undefined) return known;
+    const found = this.#unit.find(text) ?? (this.#unit.isOther(text) ? null : undefined);
+    if (found !== undefined) this.known[text] = found;
+    return found;
   }
 
   /** The first of the types that has an answer other than "not there". */

@@ -3,6 +3,7 @@ import { identifier } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { IdentifierKey } from '../map/resource-importer.ts';
 import { parseReference } from './parse-reference.ts';
+import { identifierName, recordId } from './record-id.ts';
 import type { Answer } from './resolve-references.ts';
 
 export interface ReadReference {
@@ -32,6 +33,14 @@ export function readReference(reader: ElementReader): ReadReference {
     value,
     display: reader.string('display'),
   };
+}
+
+/** What names the target of a reference, for finding it when it comes (see `Unit.names`). */
+export function targetNames({ text, parsed, type, key }: ReadReference, types: readonly string[]): string[] {
+  if (parsed?.kind === 'uuid') return [parsed.id];
+  if (parsed?.kind === 'literal') return [recordId(parsed.type, parsed.id)];
+  if (text !== undefined || key === undefined) return [];
+  return types.filter((one) => type === undefined || one === type).map((one) => identifierName(one, key));
 }
 
 /** Why a reference that must lead somewhere does not. */

@@ -35,7 +35,7 @@ export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: 
   const named = idInUrl(fullUrl, resourceType);
   if (named !== undefined) return recordId(resourceType, named);
   const [first] = identifiersOf(resource);
-  if (first !== undefined) return nameUuid(`${resourceType}?${first.system}|${first.value}`);
+  if (first !== undefined) return identifierName(resourceType, first);
   const digest = createHash('sha256').update(jsonText(resource)).digest('hex');
   return nameUuid(`${resourceType}#${digest}`);
 }
@@ -58,6 +58,11 @@ export function hasUuid({ id }: JsonObject, resourceType: string, fullUrl: strin
 /** The id of a facility's own record, made of the id in the organisation. */
 export function facilityRecordId(facilityId: string, id: string): string {
   return nameUuid(`${facilityId}/${id}`);
+}
+
+/** What names a record of a type that carries the identifier, whatever its id is. */
+export function identifierName(type: string, { system, value }: { system: string; value: string }): string {
+  return nameUuid(`${type}?${system}|${value}`);
 }
 
 /** The identifiers of a resource that have a system and a value, as far as they are well formed. */

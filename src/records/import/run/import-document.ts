@@ -3,7 +3,9 @@
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { indexBundle, singleUnit } from '../resolve/index-source.ts';
 import type { Spool } from '../source/spool.ts';
-import { type ImportRun, type Rejected, runUnit, type UnitPart, wholeDocument } from './run-unit.ts';
+import type { ImportRun } from './import-run.ts';
+import { wholeDocument } from './import-unit.ts';
+import { type Rejected, runUnit, type UnitPart } from './run-unit.ts';
 
 /** Reasons that are listed for one Bundle at most. */
 const REASONS = 20;

@@ -5,9 +5,11 @@ import type { LinePosition } from '../source/read-entries.ts';
 import { SourceError } from '../source/source-error.ts';
 import type { Spool } from '../source/spool.ts';
 import { type DocumentLeft, type DocumentPlace, importDocument, reject } from './import-document.ts';
+import type { ImportRun } from './import-run.ts';
 import { repeatOnConflict } from './import-transaction.ts';
+import { wholeDocument } from './import-unit.ts';
 import { LineNumbers } from './line-numbers.ts';
-import { type ImportRun, tryUnit, wholeDocument } from './run-unit.ts';
+import { tryUnit } from './run-unit.ts';
 
 export interface LinesPlace {
   file: string;

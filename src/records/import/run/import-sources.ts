@@ -13,9 +13,9 @@ import { SourceError } from '../source/source-error.ts';
 import type { Spool } from '../source/spool.ts';
 import { importDocument } from './import-document.ts';
 import { importLines } from './import-lines.ts';
+import type { ImportRun } from './import-run.ts';
 import { faultText, isDatabaseGone, repeatOnConflict } from './import-transaction.ts';
 import type { LineNumbers } from './line-numbers.ts';
-import type { ImportRun } from './run-unit.ts';
 
 export interface ImportSource {
   /** How it is named in the report. */

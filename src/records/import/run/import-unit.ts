@@ -20,6 +20,7 @@ import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
+import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
 import { chunks } from './entry-chunks.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 
@@ -33,6 +34,10 @@ export interface UnitRequest {
   resourceOf: (parsed: unknown) => JsonObject;
   /** True while targets that are not there may come with what is imported later. */
   moreToCome: boolean;
+  /** The import, for what waits for a target. */
+  runId: string;
+  /** True when it is taken again: only what still waits as this import left it is written. */
+  again: boolean;
   /** URLs of modifier extensions and implicit rules that are understood. */
   understood: ReadonlySet<string>;
   /** Rejected resources after which it stops. */
@@ -95,7 +100,8 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
       const mapped = await mapChunk(client, request, resolver, chunk);
       mergeMapped(outcome, mapped);
       if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return outcome;
-      if (outcome.rejected.length === 0) await writeChunk(outcome, importer, { chunk, mapped, context });
+      if (outcome.rejected.length === 0)
+        await writeChunk(outcome, importer, { chunk, mapped, context, request });
     }
   }
   if (outcome.rejected.length > 0) return outcome;
@@ -122,17 +128,28 @@ function inWritingOrder(
   return entries.toSorted((a, b) => (a.target.id < b.target.id ? -1 : 1));
 }
 
+interface ChunkToWrite {
+  chunk: readonly UnitEntry[];
+  mapped: MapOutcome;
+  context: WriteContext;
+  request: UnitRequest;
+}
+
 async function writeChunk(
   outcome: UnitOutcome,
   importer: ResourceImporter,
-  { chunk, mapped, context }: { chunk: readonly UnitEntry[]; mapped: MapOutcome; context: WriteContext },
+  { chunk, mapped, context, request }: ChunkToWrite,
 ): Promise<void> {
-  const result = await importer.write(mapped.rows, context);
+  const { again, dryRun, runId } = request;
+  const rows =
+    again && !dryRun ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
+  const result = await importer.write(rows, context);
+  if (!dryRun) await noteWaits(context, importer, { result, incomplete: mapped.incomplete, runId });
   merge(outcome, importer, result);
   const older = new Set(result.older);
   outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
-  for (const code of unmappedCodes(importer.type, mapped.rows, result)) outcome.unmapped.push(code);
-  await noteReplaced(importer.type, mapped.rows.filter(isRecordRow), { result, context });
+  for (const code of unmappedCodes(importer.type, rows, result)) outcome.unmapped.push(code);
+  await noteReplaced(importer.type, rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
 }
@@ -229,4 +246,9 @@ function countThere(outcome: UnitOutcome, type: string): void {
 
 function addAll(set: Set<string>, items: Iterable<string>): void {
   for (const item of items) set.add(item);
+}
+
+/** Of a document that is the resource itself. */
+export function wholeDocument(parsed: unknown): JsonObject {
+  return parsed as JsonObject;
 }

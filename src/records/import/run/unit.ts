@@ -9,8 +9,9 @@ import type { Target } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { IdentifierKey, ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
-import { hasUuid, identifiersOf, recordId } from '../resolve/record-id.ts';
+import { hasUuid, identifierName, identifiersOf, recordId } from '../resolve/record-id.ts';
 import type { EntryRange } from '../source/read-entries.ts';
+import type { KnownTargets } from '../wait/waiting.store.ts';
 
 /** A resource that is to be taken. There may be very many: what can be read again is not held here. */
 export interface UnitEntry extends EntryRange {
@@ -25,6 +26,8 @@ export interface UnitEntry extends EntryRange {
   hasUuid: boolean;
   /** `request.ifNoneExist`, or the condition of a conditional PUT. */
   condition: { key: IdentifierKey; kind: 'create' | 'update' } | undefined;
+  /** What its Bundle had under references, where it came in another one and is taken once more. */
+  known?: KnownTargets;
   /** False when the record that it stands for is there already and is not to be changed. */
   writes: boolean;
 }
@@ -101,6 +104,24 @@ export class Unit {
     return several(this.#byId.get(id)).find(({ target }) => target.type === type);
   }
 
+  /** What names the records of this unit where others wait for them. */
+  *names(): Generator<string> {
+    for (const { id, target } of this.entries) {
+      yield id;
+      if (target.id !== id) yield target.id;
+    }
+    for (const [typeAndSystem, values] of this.#byIdentifier) {
+      const [type = '', ...system] = typeAndSystem.split(' ');
+      for (const value of values.keys()) yield identifierName(type, { system: system.join(' '), value });
+    }
+  }
+
+  /** Add an entry as it is. */
+  addEntry(entry: UnitEntry): void {
+    this.entries.push(entry);
+    append(this.#byId, entry.id, entry);
+  }
+
   /** Note an entry whose id in the organisation is `id`. Throws ResourceRejected when it cannot be taken. */
   add(range: EntryRange, seen: SeenEntry, importer: ResourceImporter, id: string): UnitEntry {
     const { resource, resourceType, fullUrl } = seen;
@@ -116,8 +137,7 @@ export class Unit {
       condition: conditionOf(seen),
       writes: true,
     };
-    this.entries.push(entry);
-    append(this.#byId, id, entry);
+    this.addEntry(entry);
     this.#heldBytes += ENTRY_BYTES;
     if (entry.condition !== undefined) this.#hold(entry.condition.key.system + entry.condition.key.value);
     if (fullUrl !== undefined && !entry.namedById) {

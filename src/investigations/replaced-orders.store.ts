@@ -1,0 +1,64 @@
+/**
+ * SQL of made-up orders that are gone, because what they stood for came under another order (docs/adr/0110). Their ids
+ * were given out, so each leads to the order that its part is under now.
+ * Contract: IN-38.
+ */
+import type { Queryable } from '../platform/db/database.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import type { PartTable } from './place-parts.store.ts';
+
+/** Remember the part that a made-up order stood for, by the id of the order. */
+export async function noteReplaced(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  table: PartTable,
+  partByOrder: ReadonlyMap<string, string>,
+): Promise<void> {
+  await db.query({
+    name: 'grouping-note-replaced',
+    text: `
+      insert into replaced_order (organisation_id, facility_id, id, part_table, part_id)
+      select $1, $2, id, $3, part_id
+      from unnest($4::uuid[], $5::uuid[]) as replaced (id, part_id)
+      order by id
+      on conflict do nothing`,
+    values: [organisationId, facilityId, table, [...partByOrder.keys()], [...partByOrder.values()]],
+  });
+}
+
+const TABLES: readonly PartTable[] = ['investigation_report', 'imaging_study', 'observation'];
+
+/** The order that a made-up one which is gone became; undefined when it is there, or never was. */
+export async function findReplacement(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  id: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'investigation-replacement',
+    text: `
+      select part.order_id as id
+      from (
+        ${TABLES.map(
+          (table) => `select part.order_id
+        from replaced_order r
+        join ${table} part
+          on part.organisation_id = $1
+          and part.facility_id = $2
+          and part.id = r.part_id
+        where r.organisation_id = $1
+          and r.facility_id = $2
+          and r.id = $3
+          and r.part_table = '${table}'`,
+        ).join('\n        union all\n        ')}
+      ) part
+      where not exists (
+        select
+        from investigation_order o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = $3)`,
+    values: [organisationId, facilityId, id],
+  });
+  return rows[0]?.id;
+}

@@ -1,0 +1,60 @@
+/** One import: what all of its units share, and whom it tells of what changed. */
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
+import type { ImportReport } from '../import-report.ts';
+import type { Reach } from '../map/resource-importer.ts';
+import type { SourceLimits } from '../source/limits.ts';
+import type { RunTransaction } from './import-transaction.ts';
+import type { UnitOutcome } from './import-unit.ts';
+
+export interface PatientChange {
+  patientId: string;
+  event: 'created' | 'updated';
+}
+
+/** Called inside the transaction that changed the patients. */
+export type OnPatientsChanged = (
+  client: Client,
+  scope: FacilityScope,
+  changed: readonly PatientChange[],
+) => Promise<void>;
+
+/** Awaited with the patients that a transaction is about, before it commits; rolls it back when it rejects. */
+export type OnPatients = (patientIds: ReadonlySet<string>) => Promise<void>;
+
+export interface ImportRun {
+  /** Names this import. */
+  runId: string;
+  scope: FacilityScope;
+  limits: SourceLimits;
+  transaction: RunTransaction;
+  /** True while targets that are not there may come with what is imported later. */
+  moreToCome: boolean;
+  /** True when units are taken again because they left targets out that may have come: they are counted already. */
+  again: boolean;
+  /** True when there is no other source. */
+  alone: boolean;
+  report: ImportReport;
+  onPatientsChanged: OnPatientsChanged | undefined;
+  reach: Reach;
+  /** URLs of modifier extensions and implicit rules that are understood. */
+  understood: ReadonlySet<string>;
+  /** True when nothing is kept, and nobody told. */
+  dryRun: boolean;
+  onPatients: OnPatients | undefined;
+  /** Counts local codes of what was committed. */
+  unmapped: UnmappedRecorder;
+}
+
+/** Tell of the patients that a transaction is about, before it commits. */
+export async function announce(run: ImportRun, client: Client, outcome: UnitOutcome): Promise<void> {
+  const created = [...outcome.patientsCreated];
+  const updated = [...outcome.patientsUpdated].filter((id) => !outcome.patientsCreated.has(id));
+  const changed: PatientChange[] = [
+    ...created.map((patientId) => ({ patientId, event: 'created' as const })),
+    ...updated.map((patientId) => ({ patientId, event: 'updated' as const })),
+  ];
+  if (changed.length > 0) await run.onPatientsChanged?.(client, run.scope, changed);
+  await run.onPatients?.(outcome.patientsTouched);
+}

@@ -1,0 +1,49 @@
+/** Notes which records miss an optional target, each time that they are written. Contract: IN-37. */
+import type { IncompleteRecord } from '../map/map-resources.ts';
+import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import { lockWaiting, writeWaits } from './waiting.store.ts';
+
+type Destination = Pick<WriteContext, 'client' | 'scope'>;
+
+/**
+ * Those of the rows that still wait as this import left them, which is about to take them once more. What another
+ * import has written or joined meanwhile is left as it is.
+ */
+export async function stillWaiting(
+  { client, scope }: Destination,
+  importer: ResourceImporter,
+  { rows, runId }: { rows: readonly MappedRecord[]; runId: string },
+): Promise<readonly MappedRecord[]> {
+  const [table] = importer.tables;
+  if (table === undefined || rows.length === 0) return rows;
+  const ids = rows.map(({ id }) => id);
+  const waiting = await lockWaiting(client, scope, { type: importer.type, table, ids });
+  const own = new Set(waiting.filter((record) => record.runId === runId).map(({ id }) => id));
+  return rows.filter(({ id }) => own.has(id));
+}
+
+/** Remember which of the written records miss a target, and which do not any more. */
+export async function noteWaits(
+  { client, scope }: Destination,
+  importer: ResourceImporter,
+  {
+    result,
+    incomplete: missing,
+    runId,
+  }: { result: WriteResult; incomplete: readonly IncompleteRecord[]; runId: string },
+): Promise<void> {
+  const changed = [...result.created, ...result.updated];
+  const stand = new Set([...changed, ...result.unchanged]);
+  const incomplete = missing.filter(({ entry }) => stand.has(entry.target.id));
+  for (const { entry } of incomplete) stand.delete(entry.target.id);
+  const waits = incomplete.map(({ entry, resource, targets, known }) => ({
+    id: entry.target.id,
+    sourceId: entry.id,
+    hasUuid: entry.hasUuid,
+    content: JSON.stringify(resource),
+    known,
+    targets,
+  }));
+  const ids = [...new Set([...changed, ...stand])];
+  await writeWaits(client, scope, { type: importer.type, runId, ids, waits });
+}
