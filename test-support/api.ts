@@ -95,6 +95,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const masterKey = createMasterKey(randomBytes(32));
   const source = {
     name: 'MASTER_KEY',
+    fixed: true,
     load: async () => masterKey,
     remedy: async () => 'Give that key.',
   };

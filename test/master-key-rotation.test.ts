@@ -214,20 +214,17 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await writeFile(path, old);
     await configure({ MASTER_KEY_FILE: path });
     const before = (await owner.query('select from data_key')).rowCount ?? 0;
-    for (let round = 0; round < 2; round += 1) {
-      const key = newKey();
-      const next = join(folder, 'next.key');
-      await writeFile(next, key);
-      await untilDone([...ROTATE, '--new-key-file', next]);
-      await rename(next, path);
-      await untilDone([...ROTATE, '--finish'], /No rotation of the master key has begun/);
-      await clinic.useEverything();
-    }
+    const next = join(folder, 'next.key');
+    await writeFile(next, newKey());
+    await untilDone([...ROTATE, '--new-key-file', next]);
+    await rename(next, path);
+    await untilDone([...ROTATE, '--finish'], /No rotation of the master key has begun/);
+    await clinic.useEverything();
     await verifyIsWhole(clinic);
     const { rows } = await owner.query(
       'select count(*)::integer as keys, count(distinct master_key_id)::integer as masters from data_key',
     );
-    assert.deepEqual(rows, [{ keys: before + 2, masters: 1 }]);
+    assert.deepEqual(rows, [{ keys: before + 1, masters: 1 }]);
   });
 
   /** Connections of rotations and services by which they read the data keys. */

@@ -19,16 +19,18 @@ export function masterKeySource(config: Config): MasterKeySource {
     otherKeyRemedy(name, config.database.kind === 'embedded' ? path : undefined, expectedIds);
   if (masterKey.kind === 'value') {
     const key = createMasterKey(masterKey.key);
-    return { name: 'MASTER_KEY', load: async () => key, remedy: remedy('MASTER_KEY') };
+    return { name: 'MASTER_KEY', fixed: true, load: async () => key, remedy: remedy('MASTER_KEY') };
   }
   if (masterKey.kind === 'file')
     return {
       name: 'MASTER_KEY_FILE',
+      fixed: false,
       load: async () => createMasterKey(await readKeyFile('MASTER_KEY_FILE', masterKey.path)),
       remedy: remedy('MASTER_KEY_FILE'),
     };
   return {
     name: path,
+    fixed: false,
     async load() {
       await makeFirstKey(config.dataDir, path);
       return createMasterKey(await readKeyFile(path, path));

@@ -17,7 +17,7 @@ const NOW = new Date('2026-03-01T12:00:00Z');
 
 function sourceOf(bytes: Buffer) {
   const key = createMasterKey(bytes);
-  return { name: 'MASTER_KEY', load: async () => key, remedy: async () => 'Give that key.' };
+  return { name: 'MASTER_KEY', fixed: true, load: async () => key, remedy: async () => 'Give that key.' };
 }
 
 describe('the first data key', () => {

@@ -9,16 +9,18 @@ import type { ServiceKeys } from './service-keys.ts';
 export const KEYS_CHANNEL = 'interchange_keys';
 
 const LIVE = 'interchange live';
+/** The key of such a process is another one only after a restart. */
+const FIXED = ', from MASTER_KEY';
 
 /** Reads the keys again on a connection and names it after the key. Rejects with WrongMasterKeyError. */
 export async function announceKey(
   db: Queryable,
-  keys: Pick<ServiceKeys, 'check' | 'masterKeyId'>,
+  keys: Pick<ServiceKeys, 'check' | 'masterKeyId' | 'fixed'>,
 ): Promise<void> {
   await keys.check(db);
   await db.query({
     text: `select set_config('application_name', $1, false)`,
-    values: [`${LIVE}, key ${keys.masterKeyId}`],
+    values: [`${LIVE}, key ${keys.masterKeyId}${keys.fixed ? FIXED : ''}`],
   });
 }
 
@@ -34,9 +36,14 @@ export async function holdersOfOtherKeys(db: Queryable, masterKeyId: string): Pr
       from pg_stat_activity
       where datname = current_database()
         and application_name like $1 || '%'
-        and application_name <> $1 || ', key ' || $2::text
+        and not starts_with(application_name, $1 || ', key ' || $2)
       order by place`,
     values: [LIVE, masterKeyId],
   });
   return rows.map(({ place }) => place);
+}
+
+/** Whether a process that `holdersOfOtherKeys` named may read another key without a restart. */
+export function mayTakeOver(holder: string): boolean {
+  return !holder.includes(FIXED);
 }

@@ -27,7 +27,7 @@ import {
   resealArchives,
 } from '../../privacy/access-log/access-log-keys.ts';
 import { listArchives } from '../../privacy/archive/archive.store.ts';
-import { askForRenewal, holdersOfOtherKeys } from './key-holders.ts';
+import { askForRenewal, holdersOfOtherKeys, mayTakeOver } from './key-holders.ts';
 import type { NewKey } from './new-key.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
 
@@ -83,7 +83,9 @@ export async function addMasterKey(
  * opened, seals everything anew. Throws CommandError while a process holds another master key.
  */
 export async function finishRotation(owner: Pool, source: MasterKeySource): Promise<Resealed[]> {
-  await waitForTakeOver(owner, (await source.load()).id);
+  const configured = await source.load();
+  requireNewer(await listDataKeys(owner), configured);
+  await waitForTakeOver(owner, configured);
   return transaction(owner, async (client) => {
     const { masterKey, dataKeys, rows } = await lockedKeys(client, source);
     requireNewer(rows, masterKey);
@@ -101,14 +103,12 @@ export async function finishRotation(owner: Pool, source: MasterKeySource): Prom
 
 /** Give a rotation up: the master key of `source`, which was to be replaced, is again the only one that opens the database. */
 export async function cancelRotation(owner: Pool, source: MasterKeySource): Promise<void> {
-  await waitForTakeOver(owner, (await source.load()).id);
+  const configured = await source.load();
+  requireOlder(await listDataKeys(owner), configured, source);
+  await waitForTakeOver(owner, configured);
   await transaction(owner, async (client) => {
     const { masterKey, rows } = await lockedKeys(client, source);
-    requireRotation(rows);
-    if (masterKeyIds(rows)[0] === masterKey.id)
-      throw new CommandError(
-        `${source.name} is the new master key ${masterKey.id}, but --cancel needs the old one. Nothing was changed. Set ${source.name} to the old key, then run --cancel again.`,
-      );
+    requireOlder(rows, masterKey, source);
     await refuseHolders(client, masterKey);
     await keepOnlyMasterKey(client, masterKey.id);
   });
@@ -167,11 +167,19 @@ function requireNewer(rows: readonly WrappedDataKey[], masterKey: MasterKey): vo
   );
 }
 
+function requireOlder(rows: readonly WrappedDataKey[], { id }: MasterKey, { name }: MasterKeySource): void {
+  requireRotation(rows);
+  if (masterKeyIds(rows)[0] !== id) return;
+  throw new CommandError(
+    `${name} is the new master key ${id}, but --cancel needs the old one. Nothing was changed. Set ${name} to the old key, then run --cancel again.`,
+  );
+}
+
 /** Processes that have their key from a file take the new one over when they are asked. */
-async function waitForTakeOver(owner: Pool, masterKeyId: string): Promise<void> {
+async function waitForTakeOver(owner: Pool, { id }: MasterKey): Promise<void> {
   await askForRenewal(owner);
   for (let waitedMs = 0; waitedMs < TAKE_OVER_MS; waitedMs += TAKE_OVER_STEP_MS) {
-    if ((await holdersOfOtherKeys(owner, masterKeyId)).length === 0) return;
+    if (!(await holdersOfOtherKeys(owner, id)).some(mayTakeOver)) return;
     await sleep(TAKE_OVER_STEP_MS);
   }
 }

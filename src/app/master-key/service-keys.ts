@@ -9,6 +9,7 @@ import { openOrMakeDataKeys } from './first-data-key.ts';
 export interface ServiceKeys extends KeyRing {
   /** Of the master key that is held. */
   readonly masterKeyId: string;
+  readonly fixed: MasterKeySource['fixed'];
   /** Reads the keys again. Rejects with WrongMasterKeyError when the database belongs to another key by now. */
   check(db: Queryable): Promise<void>;
   close(): Promise<void>;
@@ -22,6 +23,7 @@ export async function openServiceKeys(url: string, source: MasterKeySource): Pro
     const held = holdDataKeys(pool, source, await openOrMakeDataKeys(pool, source));
     return {
       ...createKeyRing(held),
+      fixed: source.fixed,
       get masterKeyId() {
         return held.masterKeyId;
       },

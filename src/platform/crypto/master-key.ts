@@ -11,6 +11,8 @@ export interface MasterKey {
 export interface MasterKeySource {
   /** As the operator knows it: the variable, or the path of the file. */
   name: string;
+  /** Whether every load gives the same key. */
+  fixed: boolean;
   load(): Promise<MasterKey>;
   /** What to do where the database expects other keys, as sentences. */
   remedy(expectedIds: readonly string[]): Promise<string>;
