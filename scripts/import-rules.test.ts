@@ -27,7 +27,9 @@ describe('import rules', () => {
     ['src/encounters/read-encounter.ts', 'src/encounters/vitals/read-vitals.ts'],
     ['src/encounters/encounter.fhir.ts', 'src/fhir/bundle.ts'],
     ['src/encounters/encounter.fhir.ts', 'src/terminology/lookup/code-systems.ts'],
-    ['src/fhir/media-type.ts', 'src/platform/http/errors.ts'],
+    ['src/encounters/read.route.ts', 'src/platform/http/errors.ts'],
+    ['src/patients/set-privacy.command.ts', 'src/platform/command/command.ts'],
+    ['src/app/http/health.ts', 'src/platform/http/errors.ts'],
     ['src/encounters/encounter.test.ts', 'test-support/database.ts'],
   ] as const)
     it(`allows ${from} to import ${to} [OPS-21]`, () => assert.deepEqual(imported(from, to), []));
@@ -51,6 +53,9 @@ describe('import rules', () => {
     ['src/encounters/encounter.store.ts', 'src/encounters/read.route.ts', /a store knows SQL/],
     ['src/encounters/encounter.fhir.ts', 'src/encounters/encounter.store.ts', /a mapper has no/],
     ['src/encounters/encounter.fhir.ts', 'src/platform/db/database.ts', /a mapper has no/],
+    ['src/fhir/media-type.ts', 'src/platform/http/errors.ts', /throws an error of/],
+    ['src/sign-in/accounts/create-account.ts', 'src/platform/command/command.ts', /throws an error of/],
+    ['src/encounters/encounter.store.ts', 'src/platform/http/errors.ts', /throws an error of/],
     ['src/app/routes.ts', 'test-support/database.ts', /not part of the service/],
     ['src/app/routes.ts', 'scripts/openapi.ts', /not part of the service/],
   ] as const)

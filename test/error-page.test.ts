@@ -95,7 +95,7 @@ function errorsOfPage(): string[] {
     });
 }
 
-test('every error of a catalogue is thrown, and no code stands in two', async () => {
+test('every error of a catalogue is thrown', async () => {
   const texts = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('.test.ts'));
   const thrown = new Set(
     texts.flatMap((path) => [...read(path).matchAll(/\w+Error\(\s*'(\w+)'/g)].map(([, code]) => code)),
@@ -105,7 +105,6 @@ test('every error of a catalogue is thrown, and no code stands in two', async ()
     codes.filter((code) => !thrown.has(code)),
     [],
   );
-  assert.equal(new Set(codes).size, codes.length);
 });
 
 /** Of use cases, by area. */

@@ -1,10 +1,10 @@
 /** Read one encounter: in scope, allowed by the patient's privacy setting, traced. Contract: ACC-3. */
 import type { Queryable } from '../platform/db/database.ts';
-import { notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
+import { notFound } from '../tenancy/errors.ts';
 import type { EncounterRecord } from './encounter.fhir.ts';
 import { createEncounterReader } from './encounter.store.ts';
 

@@ -195,5 +195,10 @@ test('an unknown patient and one of another facility are nothing; a patient with
     search({ ...key, scope: { ...scope, organisationId: randomUUID() }, patientId }),
     search({ ...key, scope, patientId }),
   ]);
-  assert.deepEqual(pages, [undefined, undefined, undefined, { refusedPurposes: [], encounters: [] }]);
+  assert.deepEqual(pages, [
+    undefined,
+    undefined,
+    undefined,
+    { refusedPurposes: [], replacedBy: null, encounters: [] },
+  ]);
 });

@@ -4,12 +4,12 @@
  */
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
-import { notFound } from '../platform/http/errors.ts';
 import { openPage } from '../platform/http/paging.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
+import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { EncounterRecord } from './encounter.fhir.ts';
 import { createEncounterSearcher, type EncounterPosition } from './search-encounters.store.ts';

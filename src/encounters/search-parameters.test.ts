@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answered } from '../../test-support/worded-errors.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { parseDateFilter, parseEncounterSearch } from './search-parameters.ts';
 
@@ -62,7 +63,7 @@ test('anything else is 400 [ENC-14]', () => {
   ];
   for (const text of faults)
     assert.throws(
-      () => parseDateFilter(text, 'UTC'),
+      () => answered(() => parseDateFilter(text, 'UTC')),
       (error) => error instanceof HttpError && error.statusCode === 400,
       JSON.stringify(text),
     );

@@ -8,7 +8,7 @@ import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { referencedId } from '../fhir/reference.ts';
-import { badRequest } from '../platform/http/errors.ts';
+import { encounterError } from './errors.ts';
 import type { DateFilter } from './search-encounters.store.ts';
 
 /** Of Encounter.status (R4, "EncounterStatus"). */
@@ -62,7 +62,7 @@ export const EncounterSearchQuery = Type.Object({
 
 /**
  * `subject` is another name of `patient`, and a status may be a token: `|finished` or `<system>|finished` (R4,
- * "Search", token). Throws 400 for another system.
+ * "Search", token). Throws for another system.
  */
 export function normaliseEncounterQuery(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { patient = query.subject, status } = query;
@@ -70,7 +70,7 @@ export function normaliseEncounterQuery(query: Readonly<Record<string, unknown>>
   if (typeof status !== 'string' || !status.includes('|')) return { ...query, ...named };
   const bar = status.indexOf('|');
   if (bar > 0 && status.slice(0, bar) !== STATUS_SYSTEM)
-    throw badRequest(`status has an unknown system. Use ${STATUS_SYSTEM} or no system.`, 'bad_status_system');
+    throw encounterError('bad_status_system', { system: STATUS_SYSTEM });
   return { ...query, ...named, status: status.slice(bar + 1) };
 }
 
@@ -89,7 +89,7 @@ export interface EncounterSearch {
   format: string | undefined;
 }
 
-/** Throws 400 for a date that is none, two patients and several ids. `timeZone` is the facility's. */
+/** Throws for a date that is none, two patients and several ids. `timeZone` is the facility's. */
 export function parseEncounterSearch(
   query: Static<typeof EncounterSearchQuery>,
   timeZone: string,
@@ -97,9 +97,8 @@ export function parseEncounterSearch(
   const dates = query.date ?? [];
   const patientId = referencedId('Patient', query.patient).toLowerCase();
   if (query.subject !== undefined && referencedId('Patient', query.subject).toLowerCase() !== patientId)
-    throw badRequest('patient and subject name different patients. Send one of them.', 'two_patients');
-  if (query._id?.includes(','))
-    throw badRequest('_id has more than one id. Send one request for each Encounter.', 'several_ids');
+    throw encounterError('two_patients');
+  if (query._id?.includes(',')) throw encounterError('several_ids');
   return {
     patientId,
     id: query._id?.toLowerCase(),
@@ -114,18 +113,13 @@ export function parseEncounterSearch(
 
 /**
  * One `date` value: `ge X` ends at or after X begins, `le X` starts before X ends, `eq X` and a bare X both.
- * Throws 400 for another prefix or something that is no date.
+ * Throws for another prefix or something that is no date.
  */
 export function parseDateFilter(text: string, timeZone: string): DateFilter {
   const [, prefix = '', value = ''] = /^([a-z]{2})?(.*)$/s.exec(text) ?? [];
-  if (!['', 'eq', 'ge', 'le'].includes(prefix))
-    throw badRequest('date has an unknown prefix. Use ge, le, eq or no prefix.', 'bad_date');
+  if (!['', 'eq', 'ge', 'le'].includes(prefix)) throw encounterError('bad_date', { part: 'prefix' });
   const date = parseDateTime(value);
-  if (date === undefined)
-    throw badRequest(
-      'date must be YYYY, YYYY-MM, YYYY-MM-DD or a date-time with a zone (a + in it sent as %2B), after the prefix ge, le, eq or none.',
-      'bad_date',
-    );
+  if (date === undefined) throw encounterError('bad_date', { part: 'date' });
   const { start, end } = date.span(timeZone);
   if (prefix === 'ge') return { endsFrom: start };
   return prefix === 'le' ? { startsBefore: end } : { endsFrom: start, startsBefore: end };

@@ -2,7 +2,7 @@
  * Content negotiation of a FHIR server that speaks JSON only (FHIR R4, "RESTful API", content types).
  * Contract: ENC-1, ENC-35.
  */
-import { HttpError } from '../platform/http/errors.ts';
+import { fhirError } from './errors.ts';
 
 /** What FHIR answers are sent as. */
 export const FHIR_JSON = 'application/fhir+json; charset=utf-8';
@@ -64,9 +64,5 @@ export function requireFhirJson(
 ): void {
   const { accept } = headers;
   if (!acceptsFhirJson(typeof accept === 'string' ? accept : undefined, format))
-    throw new HttpError(
-      406,
-      'not_acceptable',
-      'This call answers with application/fhir+json only. Send Accept: application/fhir+json, or _format=json.',
-    );
+    throw fhirError('not_acceptable');
 }

@@ -16,7 +16,7 @@ import type { ObservationRecord } from '../clinical/resources/observation.fhir.t
 import { observationResource } from '../clinical/resources/observation.fhir.ts';
 import { type OrderRecord, SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import { notFound } from '../platform/http/errors.ts';
+import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import type { Translations } from '../terminology/maps/apply-map.ts';

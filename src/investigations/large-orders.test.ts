@@ -8,6 +8,7 @@ import {
   type TestApi,
 } from '../../test-support/api.ts';
 import { importJson } from '../../test-support/import-files.ts';
+import { answered } from '../../test-support/worded-errors.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { createInvestigationLoader, createWholeInvestigationLoader } from './investigation.store.ts';
@@ -135,7 +136,10 @@ describe('an order that is too large for one answer', () => {
   test('for publishing nothing is left out: such an order is refused', async () => {
     const load = createWholeInvestigationLoader(api.database.pool);
     assert.equal((await load(key(1)))?.record?.reports.length, 1);
-    await assert.rejects(load(key(2)), (error) => error instanceof HttpError && error.statusCode === 422);
+    await assert.rejects(
+      answered(() => load(key(2))),
+      (error) => error instanceof HttpError && error.statusCode === 422,
+    );
   });
 
   test('documents beyond what PostgreSQL holds in one value harm no order that is asked for at the same time [FETCH-24]', async () => {
@@ -158,7 +162,10 @@ describe('an order that is too large for one answer', () => {
   test('what PostgreSQL cannot write in one value is too large, and said to be', async () => {
     const beyond = { query: () => Promise.reject(Object.assign(new Error('too large'), { code: '54000' })) };
     const load = createInvestigationLoader(beyond as unknown as Queryable);
-    await assert.rejects(load(key(1)), (error) => error instanceof HttpError && error.statusCode === 422);
+    await assert.rejects(
+      answered(() => load(key(1))),
+      (error) => error instanceof HttpError && error.statusCode === 422,
+    );
   });
 
   test('an order in the wrong facility stays unknown, whatever its size', async () => {

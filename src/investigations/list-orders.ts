@@ -10,12 +10,12 @@ import { parseDateTime } from '../fhir/date-time.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
-import { notFound } from '../platform/http/errors.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../platform/http/paging.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
+import { notFound } from '../tenancy/errors.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import { type ListedOrder, listOrderPage, type OrderPosition } from './list-orders.store.ts';
 

@@ -1,10 +1,10 @@
 /** Read one patient: registered at the facility, allowed by the privacy setting, traced. Contract: PAT-6. */
 import type { Queryable } from '../platform/db/database.ts';
-import { notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
+import { notFound } from '../tenancy/errors.ts';
 import { loadPatients } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';
 

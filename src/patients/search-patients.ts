@@ -3,11 +3,11 @@
 import { searchTerms } from '../clinical/resources/search-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
-import { badRequest } from '../platform/http/errors.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../platform/http/paging.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { accessEntry } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
+import { patientError } from './errors.ts';
 import type { PatientRecord } from './patient.ts';
 import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';
 
@@ -32,8 +32,7 @@ export async function searchPatients(
 ): Promise<Page<PatientRecord>> {
   const { scope, purposeOfUse } = context;
   const terms = searchTerms(search);
-  if (terms.nameStarts.length > MAX_WORDS)
-    throw badRequest(`search has more than ${MAX_WORDS} words. Send fewer.`, 'search_too_long');
+  if (terms.nameStarts.length > MAX_WORDS) throw patientError('search_too_long', { maxWords: MAX_WORDS });
   const binding = ['patient-search', scope.organisationId, scope.facilityId, terms.identifier, terms.phone];
   const page = openPage<PatientPosition>(cursors, request, binding);
   const found = await searchPatientPage(db, scope, {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
-import { HttpError } from '../platform/http/errors.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
 import { createAccessLogWriter } from '../privacy/access-log/access-log.writer.ts';
@@ -60,7 +60,7 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
 
 /** What a caller over HTTP is told of ids and headers is of no use here. */
 function unknownPatient(error: unknown): never {
-  if (error instanceof HttpError && error.statusCode === 404)
+  if (error instanceof DomainError && error.code === 'not_found')
     throw new CommandError('There is no such patient at this facility. Check --patient and --facility.');
   throw error;
 }

@@ -2,9 +2,9 @@
 
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
-import { notFound } from '../platform/http/errors.ts';
 import { isUuid } from '../platform/uuid.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
+import { notFound } from '../tenancy/errors.ts';
 import { replaceRefusedPurposes } from './privacy.store.ts';
 
 /** Who changes it, and where. */

@@ -2,15 +2,32 @@
  * An example of each error, by status and code, for the OpenAPI document. docs/errors.md says when each is answered.
  * A test holds that every code of that page has one, and that each message is one that the source can answer with.
  */
-import { type Wording, worded } from '../../platform/domain-error.ts';
+
+import { clinicalError } from '../../clinical/errors.ts';
+import { encounterError } from '../../encounters/errors.ts';
+import { fhirError } from '../../fhir/errors.ts';
+import { patientError } from '../../patients/errors.ts';
+import { worded } from '../../platform/domain-error.ts';
 import { privacyError } from '../../privacy/errors.ts';
+import { importError } from '../../records/errors.ts';
 import { signInError } from '../../sign-in/errors.ts';
 import { tenancyError } from '../../tenancy/errors.ts';
+import { terminologyError } from '../../terminology/errors.ts';
 
 type Examples = Readonly<Record<number, Readonly<Record<string, string>>>>;
 
 /** The errors of use cases have their examples in their own words. */
-const CATALOGUES = [tenancyError, privacyError, signInError].map(({ catalogue }) => catalogue);
+const CATALOGUES = [
+  tenancyError,
+  privacyError,
+  signInError,
+  terminologyError,
+  fhirError,
+  clinicalError,
+  patientError,
+  encounterError,
+  importError,
+];
 
 /** Errors that HTTP itself and its routes answer with. */
 const OWN: Examples = {
@@ -20,16 +37,11 @@ const OWN: Examples = {
     bad_connection_setting: 'The name must be one line of 1 to 200 characters.',
     bad_cursor:
       'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
-    bad_date: 'date has an unknown prefix. Use ge, le, eq or no prefix.',
     bad_encoding: 'The parameters are not percent-encoded UTF-8. Send % itself as %25.',
     bad_json: 'The body is not valid JSON.',
-    bad_map_entry:
-      'The entry is refused: target code is not a LOINC code: digits, a hyphen and a check digit, such as 718-7.',
-    bad_map_file: 'The file is not UTF-8. Save it as UTF-8; FHIR JSON is always UTF-8.',
     bad_reason: 'reason must be one line of text that is not empty.',
     bad_request: 'The query parameter page is unknown. Remove it, or send no Prefer: handling=strict.',
     bad_utf8: 'The body is not valid UTF-8.',
-    bad_status_system: 'status has an unknown system. Use http://hl7.org/fhir/encounter-status or no system.',
     body_given: 'This call takes no body. Leave it out, and name the target with ?target=.',
     empty_body: 'The body is empty. Send a JSON document.',
     header_repeated: 'The header Authorization was sent more than once. Send it once.',
@@ -38,9 +50,6 @@ const OWN: Examples = {
     no_such_target:
       'There is no target of that name. Correct the name, or leave target out to use the default target.',
     not_fhir: 'The body is not valid JSON.',
-    search_too_long: 'search has more than 8 words. Send fewer.',
-    several_ids: '_id has more than one id. Send one request for each Encounter.',
-    two_patients: 'patient and subject name different patients. Send one of them.',
     unusable_text: 'The request contains a NUL character or a broken Unicode character. Remove it.',
     validation: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
   },
@@ -49,15 +58,6 @@ const OWN: Examples = {
       'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
     session_ended: 'The session has ended. Sign in again.',
     token_missing: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
-  },
-  403: {},
-  406: {
-    not_acceptable:
-      'This call answers with application/fhir+json only. Send Accept: application/fhir+json, or _format=json.',
-  },
-  408: {
-    upload_stalled:
-      'The import was stopped: no data arrived for 60 seconds. Nothing was kept. Send it again.',
   },
   409: {
     assigned_id_conflict:
@@ -77,8 +77,6 @@ const OWN: Examples = {
     media_type: 'This call does not accept that content type. Send application/json.',
   },
   422: {
-    record_too_large:
-      'The laboratory order is larger than 24 MiB, which is too much for one answer. Get its results from the source system.',
     unmapped_codes:
       'These local codes have no standard code: http://hospital.example/lab|GLU. Nothing was sent. Map the codes in the terminology maps, or ask the operator to allow local codes at the target.',
   },
@@ -119,23 +117,15 @@ const OWN: Examples = {
 export const ERROR_EXAMPLES: Examples = allExamples();
 
 function allExamples(): Examples {
-  const all = Object.entries(OWN).flatMap(([status, messages]) =>
-    Object.entries(messages).map(([code, message]) => ({ status: Number(status), code, message })),
-  );
-  for (const catalogue of CATALOGUES)
-    for (const [code, wording] of Object.entries(catalogue)) all.push(...exampleOf(code, wording));
-  const byStatus = Map.groupBy(
-    all.sort((a, b) => (a.code < b.code ? -1 : 1)),
-    ({ status }) => status,
-  );
+  const all = new Map<string, Map<string, string>>();
+  for (const [status, messages] of Object.entries(OWN)) all.set(status, new Map(Object.entries(messages)));
+  for (const { catalogue } of CATALOGUES)
+    for (const [code, { status, text, example }] of Object.entries(catalogue)) {
+      if (status === undefined) continue;
+      const messages = all.getOrInsert(String(status), new Map());
+      if (!messages.has(code)) messages.set(code, worded(text, example ?? {}));
+    }
   return Object.fromEntries(
-    Array.from(byStatus, ([status, examples]) => [
-      status,
-      Object.fromEntries(examples.map(({ code, message }) => [code, message])),
-    ]),
+    Array.from(all, ([status, messages]) => [status, Object.fromEntries([...messages].sort())]),
   );
-}
-
-function exampleOf(code: string, { status, text, example }: Wording) {
-  return status === undefined ? [] : [{ status, code, message: worded(text, example ?? {}) }];
 }

@@ -9,11 +9,11 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Coding } from '../../fhir/coded.ts';
-import { notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { LOINC } from '../../terminology/lookup/code-systems.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';

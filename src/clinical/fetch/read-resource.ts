@@ -5,10 +5,10 @@
  */
 import { parseFhirJson } from '../../fhir/json.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { holdsGrant } from '../../tenancy/callers/check-access.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';

@@ -7,9 +7,9 @@
  * Contract: FETCH-23, FETCH-24.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import { HttpError } from '../../platform/http/errors.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
+import { clinicalError } from '../errors.ts';
 import type { Loaded, RecordKey } from './loaded.ts';
 
 /** Bytes of one record as SQL writes it. */
@@ -83,7 +83,10 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
         load === undefined ? TOO_LARGE : (await load(organisationId, [key], limits.aloneBytes))[0];
       if (found !== TOO_LARGE) return found;
     }
-    throw tooLarge(source.title(key), limits.aloneBytes);
+    throw clinicalError('record_too_large', {
+      record: source.title(key),
+      maxMiB: Math.floor(limits.aloneBytes / 1024 ** 2),
+    });
   }
 
   const shared = createOrganisationBatcher<Key, Found<RecordType>>({
@@ -100,15 +103,6 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
     const found = await shared(key);
     return found === TOO_LARGE ? alone(key) : found;
   };
-}
-
-function tooLarge(title: string, bytes: number): HttpError {
-  const size = `${Math.floor(bytes / 1024 ** 2)} MiB`;
-  return new HttpError(
-    422,
-    'record_too_large',
-    `${title} is larger than ${size}, which is too much for one answer. Get its results from the source system.`,
-  );
 }
 
 /** One statement: records of one organisation, none larger than `maxBytes`. */

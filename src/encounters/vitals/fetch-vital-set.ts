@@ -10,8 +10,8 @@ import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetc
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { observationResource } from '../../clinical/resources/observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { notFound } from '../../platform/http/errors.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';

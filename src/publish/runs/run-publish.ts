@@ -1,5 +1,6 @@
 /** One publish from its entry in the history to its end (docs/publish.md). Contract: PUB-7, PUB-28. */
 import { randomUUID } from 'node:crypto';
+import { DomainError } from '../../platform/domain-error.ts';
 import { HttpError } from '../../platform/http/errors.ts';
 import { errorFields } from '../../platform/log/log.ts';
 import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
@@ -97,7 +98,8 @@ export async function runPublish(
     lease.noteGivenBack();
     return { published, ...saysNotSent(all, current.referenced) };
   } catch (error) {
-    const failure = error instanceof HttpError ? error.message : 'The service failed.';
+    const isTold = error instanceof HttpError || error instanceof DomainError;
+    const failure = isTold ? error.message : 'The service failed.';
     const { unrecorded, ...reached } = progress;
     await end({ outcome: 'failed', failure, ...reached }, unrecorded).catch((lost: unknown) =>
       noteUnrecorded(deps, prepared, lost),

@@ -11,6 +11,7 @@ import { type Answer, startTestApi, type TestAccount, type TestApi } from '../..
 import { patient } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
+import { answered } from '../../../test-support/worded-errors.ts';
 import { isSlowBody } from '../../platform/http/slow-bodies.ts';
 import { type Pace, paced } from './source/paced-body.ts';
 
@@ -137,10 +138,13 @@ describe('the pace of a body', () => {
 
   test('a trickle without end is ended, though something always arrives [IN-28]', async () => {
     const pace = { idleMs: 60_000, windowMs: 100, minWindowBytes: 1_000 };
-    await assert.rejects(all(pacedBy(trickle(5), pace)), {
-      statusCode: 408,
-      message: /^The import was stopped: fewer than 1000 bytes arrived in/,
-    });
+    await assert.rejects(
+      answered(() => all(pacedBy(trickle(5), pace))),
+      {
+        statusCode: 408,
+        message: /^The import was stopped: fewer than 1000 bytes arrived in/,
+      },
+    );
   });
 
   test('what is enough in each window, and what ends before it, is read to its end', async () => {

@@ -1,6 +1,7 @@
 /** Puts and deletes single entries of a terminology map. */
 import { type Pool, transaction } from '../../platform/db/database.ts';
-import { badRequest, notFound } from '../../platform/http/errors.ts';
+import { notFound } from '../../tenancy/errors.ts';
+import { terminologyError } from '../errors.ts';
 import { findEntry, type StoredEntry } from './list-maps.store.ts';
 import { deleteEntry, type MapChange, type MapKey, type MapScope, upsertEntries } from './map.store.ts';
 import { checkEntry, type GivenEntry } from './map-entry.ts';
@@ -15,7 +16,7 @@ export async function putMapEntry(
   return transaction(db, async (client) => {
     await openMap(client, scope, change);
     const checked = checkEntry(given);
-    if ('fault' in checked) throw badRequest(`The entry is refused: ${checked.fault}.`, 'bad_map_entry');
+    if ('fault' in checked) throw terminologyError('bad_map_entry', checked);
     const { created } = await upsertEntries(client, scope, { entries: [checked.entry], change });
     const entry = await findEntry(client, scope, checked.entry);
     if (entry === undefined) throw new Error('the entry just written is not there');

@@ -1,8 +1,8 @@
 /** What every change of a terminology map begins with. Contract: TERM-7. */
 import type { Client } from '../../platform/db/database.ts';
-import { forbidden } from '../../platform/http/errors.ts';
 import { mayActForOrganisation } from '../../tenancy/roles/organisation-rights.store.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
+import { terminologyError } from '../errors.ts';
 import { lockMaps, type MapChange, type MapScope } from './map.store.ts';
 
 const PERMISSION: Permission = 'terminology.maps.organisation';
@@ -15,8 +15,5 @@ export async function openMap(client: Client, scope: MapScope, { accountId }: Ma
   await lockMaps(client, scope);
   if (scope.facilityId !== null || accountId === null) return;
   if (await mayActForOrganisation(client, scope, { accountId, permission: PERMISSION })) return;
-  throw forbidden(
-    `This account may not change the map of the organisation, which applies at every facility: it may not use every facility and lacks the permission ${PERMISSION}. To change the map of one facility, send facilityId in the entry, or level=facility in the query.`,
-    'permission_missing',
-  );
+  throw terminologyError('permission_missing', { permission: PERMISSION });
 }

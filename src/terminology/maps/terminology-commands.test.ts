@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Command } from 'commander';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { asCommand } from '../../../test-support/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -73,7 +74,8 @@ async function run(
   };
   const all = ['--organisation', options.organisation ?? organisation, ...argv];
   const quiet = { writeErr: () => undefined, writeOut: () => undefined };
-  await make(environment).exitOverride().configureOutput(quiet).parseAsync(all, { from: 'user' });
+  const command = make(environment).exitOverride().configureOutput(quiet);
+  await asCommand(command.parseAsync(all, { from: 'user' }));
   assert.ok(printed !== undefined);
   return { document: JSON.parse(JSON.stringify(printed.document)), text: printed.text, failed };
 }

@@ -1,7 +1,8 @@
 /** Terminology maps as FHIR ConceptMap (R4, "ConceptMap"). Contract: TERM-10. */
 
+import { badFile } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
-import { type IgnoredElements, type ImportRow, MapFileError } from './import-row.ts';
+import type { IgnoredElements, ImportRow } from './import-row.ts';
 
 type Json = Record<string, unknown>;
 
@@ -13,11 +14,11 @@ export interface ConceptMapReadOptions {
   ignored: IgnoredElements;
 }
 
-/** The entries of a parsed ConceptMap. Throws {@link MapFileError} when it is none. */
+/** The entries of a parsed ConceptMap. Throws when it is none. */
 export function* readConceptMapRows(resource: unknown, options: ConceptMapReadOptions): Generator<ImportRow> {
   const map = objectOf(resource, 'The file');
   if (map.resourceType !== 'ConceptMap')
-    throw new MapFileError(
+    throw badFile(
       `The file is JSON, but not a FHIR ConceptMap: its resourceType is ${printable(map.resourceType)}. Send a ConceptMap, or CSV.`,
     );
   for (const [position, group] of listOf(map.group, 'ConceptMap.group').entries())
@@ -128,13 +129,13 @@ function without(object: Record<string, string | null>): Json {
 
 function objectOf(value: unknown, path: string): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
-  throw new MapFileError(`${path} is not a JSON object.`);
+  throw badFile(`${path} is not a JSON object.`);
 }
 
 function listOf(value: unknown, path: string): unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
-  throw new MapFileError(`${path} is not a list.`);
+  throw badFile(`${path} is not a list.`);
 }
 
 function textOf(value: unknown): string | undefined {

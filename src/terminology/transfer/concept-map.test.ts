@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MapEntry } from '../maps/map-entry.ts';
 import { conceptMapText, type MapGroup, readConceptMapRows } from './concept-map.fhir.ts';
-import { MapFileError } from './import-row.ts';
 
 const LOINC = 'http://loinc.org';
 const rowsOf = (resource: unknown, ignored = new Map<string, number>()) => [
@@ -96,7 +95,7 @@ describe('reading a ConceptMap', () => {
 
   test('what is no ConceptMap is refused', () => {
     for (const resource of [null, [], 'text', 1, {}, { resourceType: 'Bundle' }, { resourceType: '<b>' }])
-      assert.throws(() => rowsOf(resource), MapFileError);
+      assert.throws(() => rowsOf(resource), { code: 'bad_map_file' });
     for (const group of [
       {},
       'x',
@@ -105,7 +104,11 @@ describe('reading a ConceptMap', () => {
       [{ element: ['x'] }],
       [{ element: [{ target: 'x' }] }],
     ])
-      assert.throws(() => rowsOf({ resourceType: 'ConceptMap', group }), MapFileError, JSON.stringify(group));
+      assert.throws(
+        () => rowsOf({ resourceType: 'ConceptMap', group }),
+        { code: 'bad_map_file' },
+        JSON.stringify(group),
+      );
   });
 });
 

@@ -1,7 +1,8 @@
 /** The header of a terminology map as CSV: which column of a file holds what. */
 
+import { badFile, terminologyError } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
-import { type IgnoredElements, MapFileError } from './import-row.ts';
+import type { IgnoredElements } from './import-row.ts';
 
 /** The columns of the header, in the order of export; the last two may be left out. */
 export const FIELDS = {
@@ -30,13 +31,16 @@ export interface CsvReadOptions {
   ignored?: IgnoredElements;
 }
 
-/** `local_code=itemid,target_code=loinc` as the columns that it names; a text that says what is wrong with it. */
-export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> | string {
+/** `local_code=itemid,target_code=loinc` as the columns that it names. */
+export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> {
   const columns = new Map<CsvColumn, string>();
   for (const part of text.split(',')) {
     const [, column = '', name = ''] = /^\s*(\w+)\s*=\s*(.*\S)\s*$/.exec(part) ?? [];
     if (!isColumn(column))
-      return `each part must be <column>=<column of the file>, such as ${CSV_COLUMNS[1]}=itemid, separated by commas; the columns are ${CSV_COLUMNS.join(', ')}`;
+      throw terminologyError('bad_request', {
+        field: 'columns',
+        fault: `each part must be <column>=<column of the file>, such as ${CSV_COLUMNS[1]}=itemid, separated by commas; the columns are ${CSV_COLUMNS.join(', ')}`,
+      });
     columns.set(column, name);
   }
   return columns;
@@ -55,7 +59,7 @@ export interface Header {
   unread: string[];
 }
 
-/** Throws {@link MapFileError} where a column is missing. */
+/** Throws where a column is missing. */
 export function readHeader(names: string[], options: CsvReadOptions): Header {
   refuseOtherSeparators(names);
   const positions: Header['positions'] = [];
@@ -67,8 +71,8 @@ export function readHeader(names: string[], options: CsvReadOptions): Header {
     const position = positionOf(names, wanted ?? column);
     if (position !== undefined) positions.push([field, position]);
     else if (wanted !== undefined)
-      throw new MapFileError(`The file has no column ${wanted}. It has: ${listed(names)}.`);
-    else if (isNeeded(column)) throw new MapFileError(missingColumn(column, names));
+      throw badFile(`The file has no column ${wanted}. It has: ${listed(names)}.`);
+    else if (isNeeded(column)) throw badFile(missingColumn(column, names));
   }
   return { positions, width: names.length, constants, unread: unreadColumns(names, positions) };
 }
@@ -121,5 +125,5 @@ function refuseOtherSeparators(names: string[]): void {
     ['\t', 'tabs'],
   ] as const)
     if (only.includes(separator))
-      throw new MapFileError(`The file is separated by ${name}. Save it as CSV separated by commas.`);
+      throw badFile(`The file is separated by ${name}. Save it as CSV separated by commas.`);
 }

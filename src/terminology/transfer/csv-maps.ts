@@ -1,14 +1,16 @@
 /** Terminology maps as CSV (RFC 4180), read and written as streams. Contract: TERM-10, TERM-11. */
 import { type PipelineSource, pipeline, type Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import type { DomainError } from '../../platform/domain-error.ts';
+import { badFile } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
 import { CSV_COLUMNS, type CsvReadOptions, FIELDS, type Header, readHeader } from './csv-header.ts';
-import { type ImportRow, MapFileError } from './import-row.ts';
+import type { ImportRow } from './import-row.ts';
 
 const PLAIN_COLUMNS = CSV_COLUMNS.slice(0, 6);
 const MAX_RECORD_CHARACTERS = 65_536;
 
-/** The rows of a CSV file in UTF-8, one at a time. Throws {@link MapFileError}. */
+/** The rows of a CSV file in UTF-8, one at a time. Throws when it is none. */
 export async function* readCsvRows(source: Readable, options: CsvReadOptions): AsyncGenerator<ImportRow> {
   const parser = parse({
     bom: true,
@@ -37,7 +39,7 @@ export async function* readCsvRows(source: Readable, options: CsvReadOptions): A
   } catch (error) {
     throw error instanceof CsvError ? syntaxFault(error) : error;
   }
-  if (header === undefined) throw new MapFileError('The file is empty.');
+  if (header === undefined) throw badFile('The file is empty.');
 }
 
 /** The text of a CSV file. The columns beyond the six of the header are written only with `withRelation`. */
@@ -71,22 +73,20 @@ async function* decodeUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<st
     yield decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new MapFileError('The file is not UTF-8. Save it as "CSV UTF-8".', { cause: error });
+    throw badFile('The file is not UTF-8. Save it as "CSV UTF-8".', { cause: error });
   }
 }
 
-function syntaxFault(error: CsvError): MapFileError {
+function syntaxFault(error: CsvError): DomainError {
   const { lines } = error as { lines?: number };
   const where = lines === undefined ? '' : ` near line ${lines}`;
   const long =
     error.code === 'CSV_MAX_RECORD_SIZE'
       ? `: a record has more than ${MAX_RECORD_CHARACTERS} characters`
       : '';
-  return new MapFileError(
+  return badFile(
     `The file is not CSV${where}${long}. Look for a quotation mark that is not closed or not doubled.`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 

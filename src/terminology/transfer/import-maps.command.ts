@@ -1,11 +1,10 @@
 /** `interchange terminology import`. Contract: TERM-10, CMD-11. */
 import { open } from 'node:fs/promises';
 import { Command } from 'commander';
-import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { type MapOptions, requireMap } from '../maps/map-command.ts';
 import { CSV_COLUMNS, parseColumns } from './csv-header.ts';
 import { importMaps, type MapImportReport, placeText } from './import-maps.ts';
-import { MapFileError } from './import-row.ts';
 import { detectFormat, readMapFile } from './read-map-file.ts';
 
 interface Options extends MapOptions {
@@ -48,17 +47,14 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options) => {
       const columns = options.columns === undefined ? new Map() : parseColumns(options.columns);
-      if (typeof columns === 'string') throw new UsageError(`--columns is not valid: ${columns}.`);
       const ignored = new Map<string, number>();
-      const report = await environment
-        .withSession(async ({ db }) => {
-          const scope = await requireMap(db, options);
-          const { format, source } = await detectFormat(await openMapFile(environment, file));
-          const { localSystem, targetSystem, dryRun = false } = options;
-          const rows = readMapFile(source, format, { columns, localSystem, targetSystem, ignored });
-          return importMaps(db, scope, { rows, change: { now: environment.now(), accountId: null }, dryRun });
-        })
-        .catch(refuseFile);
+      const report = await environment.withSession(async ({ db }) => {
+        const scope = await requireMap(db, options);
+        const { format, source } = await detectFormat(await openMapFile(environment, file));
+        const { localSystem, targetSystem, dryRun = false } = options;
+        const rows = readMapFile(source, format, { columns, localSystem, targetSystem, ignored });
+        return importMaps(db, scope, { rows, change: { now: environment.now(), accountId: null }, dryRun });
+      });
       const document = { ...report, ignored: Object.fromEntries(ignored) };
       environment.print(document, reportText(report, ignored, options.dryRun === true));
       if (report.read > 0 && report.rejectedCount === report.read) environment.fail();
@@ -81,11 +77,6 @@ function unreadable(file: string, code: string | undefined): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no file ${file}. Check the path.`;
   if (code === 'EACCES' || code === 'EPERM') return `This user may not read the file ${file}.`;
   return `The file ${file} cannot be read (${code ?? 'unknown error'}).`;
-}
-
-function refuseFile(error: unknown): never {
-  if (error instanceof MapFileError) throw new CommandError(error.message, { cause: error });
-  throw error;
 }
 
 function reportText(report: MapImportReport, ignored: ReadonlyMap<string, number>, dryRun: boolean): string {

@@ -3,13 +3,11 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { mediaTypeOf, requireContentType } from '../../platform/http/content-type.ts';
-import { badRequest } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
-import { MapFileError } from './import-row.ts';
 import { readMapFile } from './read-map-file.ts';
 
 const MAX_FILE_BYTES = 8 * 1_048_576;
@@ -100,7 +98,6 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
         requireContentType(context.headers, MEDIA_TYPES);
         const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
         const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
-        if (typeof columns === 'string') throw badRequest(`The parameter columns is not valid: ${columns}.`);
         const { localSystem, targetSystem, level, dryRun = false } = query;
         const ignored = new Map<string, number>();
         const rows = readMapFile(Readable.from([body]), format, {
@@ -110,16 +107,9 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
           ignored,
         });
         const change = { now: context.now, accountId: context.caller.accountId };
-        const report = await importMaps(deps.db, mapScope(context, level), { rows, change, dryRun }).catch(
-          refuseFile,
-        );
+        const report = await importMaps(deps.db, mapScope(context, level), { rows, change, dryRun });
         return { body: { ...report, ignored: Object.fromEntries(ignored) } };
       },
     },
   );
-}
-
-function refuseFile(error: unknown): never {
-  if (error instanceof MapFileError) throw badRequest(error.message, 'bad_map_file');
-  throw error;
 }

@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { badFile } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
 import { checkEntry, type MapEntry } from '../maps/map-entry.ts';
 import { openMap } from '../maps/open-map.ts';
-import { type ImportRow, MapFileError, type Place } from './import-row.ts';
+import type { ImportRow, Place } from './import-row.ts';
 
 const ROWS_IN_STATEMENT = 1_000;
 /** The places of all keys are remembered while a file is read, at about 150 bytes each. */
@@ -36,7 +37,7 @@ export interface MapImportRequest {
 
 /**
  * One transaction: a file that turns out to be unreadable leaves nothing behind, and importing the same file
- * again changes nothing. Of several rows with one key the first is kept. Throws {@link MapFileError}, and 403 when
+ * again changes nothing. Of several rows with one key the first is kept. Throws for a file that is none, and when
  * the map is not for this account to change.
  */
 export async function importMaps(
@@ -79,7 +80,7 @@ async function takeRows(
   for await (const row of request.rows) {
     report.read += 1;
     if (report.read > MAX_ROWS)
-      throw new MapFileError(`The file has more than ${MAX_ROWS} entries. Split it and import the parts.`);
+      throw badFile(`The file has more than ${MAX_ROWS} entries. Split it and import the parts.`);
     const checked = accept(row);
     if ('fault' in checked) reject(report, row, checked.fault);
     else batch.push(checked.entry);

@@ -9,8 +9,3 @@ export type ImportRow = Place & { given: GivenEntry; fault?: string };
 
 /** Elements or columns of a file that have no place in a map, with how often each was met. */
 export type IgnoredElements = Map<string, number>;
-
-/** The file as a whole cannot be read. The message says why and what to do; nothing of it was imported. */
-export class MapFileError extends Error {
-  override name = 'MapFileError';
-}

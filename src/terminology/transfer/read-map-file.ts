@@ -1,9 +1,10 @@
 /** Reads a map file of either format into rows. */
 import { Readable } from 'node:stream';
+import { badFile } from '../errors.ts';
 import { readConceptMapRows } from './concept-map.fhir.ts';
 import type { CsvReadOptions } from './csv-header.ts';
 import { readCsvRows } from './csv-maps.ts';
-import { type IgnoredElements, type ImportRow, MapFileError } from './import-row.ts';
+import type { IgnoredElements, ImportRow } from './import-row.ts';
 
 export type MapFileFormat = 'csv' | 'conceptmap';
 
@@ -14,7 +15,7 @@ export interface MapFileOptions extends CsvReadOptions {
   ignored: IgnoredElements;
 }
 
-/** The rows of a file. Throws {@link MapFileError}, while they are read, when it is none. */
+/** The rows of a file. Throws, while they are read, when it is none. */
 export async function* readMapFile(
   source: Readable,
   format: MapFileFormat,
@@ -44,7 +45,7 @@ async function readWhole(source: Readable): Promise<string> {
   for await (const chunk of source as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_CONCEPT_MAP_BYTES)
-      throw new MapFileError('The ConceptMap is larger than 32 MiB. Split it by group, or import it as CSV.');
+      throw badFile('The ConceptMap is larger than 32 MiB. Split it by group, or import it as CSV.');
     chunks.push(chunk);
   }
   return decodeUtf8(Buffer.concat(chunks));
@@ -54,7 +55,7 @@ function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new MapFileError('The file is not UTF-8. Save it as UTF-8; FHIR JSON is always UTF-8.', {
+    throw badFile('The file is not UTF-8. Save it as UTF-8; FHIR JSON is always UTF-8.', {
       cause: error,
     });
   }
@@ -64,6 +65,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new MapFileError('The file begins like JSON, but is not valid JSON. Correct it.', { cause: error });
+    throw badFile('The file begins like JSON, but is not valid JSON. Correct it.', { cause: error });
   }
 }

@@ -3,7 +3,7 @@
  * Contract: IN-28, IN-29.
  */
 import type { Readable } from 'node:stream';
-import { HttpError } from '../../../platform/http/errors.ts';
+import { importError } from '../../errors.ts';
 
 export interface Pace {
   /** Nothing at all may arrive for so long. */
@@ -33,7 +33,7 @@ export async function* paced(
       waitedMs += nowMs() - since;
       windowBytes += next.value.length;
       if (waitedMs >= pace.windowMs) {
-        if (windowBytes < pace.minWindowBytes) throw tooSlow(pace, waitedMs);
+        if (windowBytes < pace.minWindowBytes) throw stalled(waitedMs, pace.minWindowBytes);
         [waitedMs, windowBytes] = [0, 0];
       }
       yield next.value;
@@ -46,7 +46,7 @@ export async function* paced(
 
 async function withinIdle<T>(read: Promise<T>, idleMs: number): Promise<T> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(idle(idleMs)), idleMs);
+  const timer = setTimeout(() => reject(stalled(idleMs)), idleMs);
   try {
     return await Promise.race([read, stopped]);
   } finally {
@@ -54,17 +54,8 @@ async function withinIdle<T>(read: Promise<T>, idleMs: number): Promise<T> {
   }
 }
 
-const idle = (idleMs: number) => givenUp(`no data arrived for ${secondsText(idleMs)}`);
-
-const tooSlow = ({ minWindowBytes }: Pace, waitedMs: number) =>
-  givenUp(`fewer than ${minWindowBytes} bytes arrived in ${secondsText(waitedMs)}`);
-
-function givenUp(reason: string): HttpError {
-  const message = `The import was stopped: ${reason}. Nothing was kept. Send it again.`;
-  return new HttpError(408, 'upload_stalled', message, { headers: { connection: 'close' } });
-}
-
-function secondsText(ms: number): string {
-  const seconds = Math.max(1, Math.round(ms / 1_000));
-  return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
-}
+const stalled = (ms: number, minBytes?: number) =>
+  importError('upload_stalled', {
+    seconds: Math.max(1, Math.round(ms / 1_000)),
+    ...(minBytes === undefined ? {} : { minBytes }),
+  });

@@ -1,0 +1,18 @@
+/** What an import refuses, and how it is worded. */
+import { domainErrors } from '../platform/domain-error.ts';
+
+export const importError = domainErrors({
+  upload_stalled: {
+    status: 408,
+    headers: { connection: 'close' },
+    text: ({ seconds, minBytes }: { seconds: number; minBytes?: number }) => {
+      const time = `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+      const reason =
+        minBytes === undefined
+          ? `no data arrived for ${time}`
+          : `fewer than ${minBytes} bytes arrived in ${time}`;
+      return `The import was stopped: ${reason}. Nothing was kept. Send it again.`;
+    },
+    example: { seconds: 60 },
+  },
+});
