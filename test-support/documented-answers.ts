@@ -1,7 +1,7 @@
 /** Checks real answers against what the served OpenAPI document says of their operation. */
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Json } from './api.ts';
+import type { Answer, Json, TestApi } from './api.ts';
 import type { RegisteredRoute } from './route-requests.ts';
 
 export interface GivenAnswer {
@@ -76,6 +76,29 @@ export function createAnswerCheck(document: Json): AnswerCheck {
     const faults = validate(`${at}/content/${escaped(mediaType)}/schema`, JSON.parse(body));
     assert.equal(faults, '', `${where}: ${body.slice(0, 300)}`);
   };
+}
+
+/** The same for answers of `api.call`: of a call by its method and its address below {base_url}. Gives the answer back. */
+export async function documentedCalls(
+  api: TestApi,
+): Promise<(method: string, address: string, answer: Answer) => Answer> {
+  const check = createAnswerCheck((await api.call('/docs/json')).json);
+  return (method, address, answer) => {
+    const path = BASE + address.split('?', 1)[0];
+    const entry = api.api.routes.find((route) => route.method === method && isAt(route.path, path));
+    assert.ok(entry, `${method} ${path}: no such route`);
+    const { status, headers, text: body } = answer;
+    check(entry, { status, headers: Object.fromEntries(headers), body });
+    return answer;
+  };
+}
+
+function isAt(route: string, path: string): boolean {
+  const parts = route.split('/');
+  const given = path.split('/');
+  return (
+    parts.length === given.length && parts.every((part, at) => part.startsWith(':') || part === given[at])
+  );
 }
 
 /** A key as a part of a JSON pointer in a URI. */

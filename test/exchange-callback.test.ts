@@ -6,11 +6,13 @@ import { after, beforeEach, describe, it } from 'node:test';
 import { updateConnection } from '../src/exchange/connections/connection.store.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
 import { rotateSecret } from '../src/exchange/connections/rotate-secret.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
+import { type Answer, startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
+import { documentedCalls } from '../test-support/documented-answers.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 
 const api = await startTestApi();
 after(() => api.close());
+const documented = await documentedCalls(api);
 
 let tenant: Tenant;
 let account: TestAccount;
@@ -43,17 +45,19 @@ async function deliver(ids: string[]): Promise<string> {
 const sign = (body: string | Uint8Array, secret = connection.callbackSecret) =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-function callback(
+/** Every answer must be one that the OpenAPI document describes. */
+async function callback(
   body: unknown,
   {
     headers = {},
     id = connection.id,
     signature,
   }: { headers?: Record<string, string>; id?: string; signature?: string | null } = {},
-) {
+): Promise<Answer> {
   const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const signed = signature === undefined ? sign(bytes) : signature;
-  return api.call(`/exchange/connections/${id}/callback`, {
+  const path = `/exchange/connections/${id}/callback`;
+  const answer = await api.call(path, {
     method: 'POST',
     body: bytes,
     headers: {
@@ -62,6 +66,7 @@ function callback(
       ...headers,
     },
   });
+  return documented('POST', path, answer);
 }
 
 const accepted = (assignedId = 'HIE-1', more: object = {}) => ({

@@ -11,10 +11,12 @@ import { decide } from '../src/exchange/review/review.store.ts';
 import { createRetentionSweep, type Removed, runRetention } from '../src/tenancy/organisations/retention.ts';
 import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
 import { runCommand } from '../test-support/command.ts';
+import { documentedCalls } from '../test-support/documented-answers.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 
 const api = await startTestApi();
 after(() => api.close());
+const documented = await documentedCalls(api);
 
 let tenant: Tenant;
 let account: TestAccount;
@@ -37,7 +39,8 @@ const pool = () => api.database.pool;
 const key = () => ({ organisationId: tenant.organisationId, connectionId: connection.id });
 const rules = (env: Record<string, string> = {}) => retentionRules(loadConfig({ ...api.env, ...env }));
 const run = (env?: Record<string, string>) => runRetention(pool(), rules(env), { dryRun: false });
-const get = (path: string) => api.call(path, { token: account.token });
+/** Every answer must be one that the OpenAPI document describes. */
+const get = async (path: string) => documented('GET', path, await api.call(path, { token: account.token }));
 
 /** Queue a patient and let its deliveries that are due end so; the patient's id. */
 async function settled(

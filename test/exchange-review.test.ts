@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
+import { documentedCalls } from '../test-support/documented-answers.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 
 const api = await startTestApi();
 after(() => api.close());
+const documented = await documentedCalls(api);
 
 let tenant: Tenant;
 let account: TestAccount;
@@ -15,9 +17,11 @@ beforeEach(async () => {
   account = await api.createAccount(tenant);
 });
 const pool = () => api.database.pool;
-const get = (path: string, token = account.token) => api.call(path, { token });
-const post = (path: string, body?: unknown, token = account.token) =>
-  api.call(path, { token, method: 'POST', body });
+/** Every answer must be one that the OpenAPI document describes. */
+const get = async (path: string, token = account.token) =>
+  documented('GET', path, await api.call(path, { token }));
+const post = async (path: string, body?: unknown, token = account.token) =>
+  documented('POST', path, await api.call(path, { token, method: 'POST', body }));
 const address = 'https://hie.example.org/patients';
 
 describe('/exchange/connections', () => {

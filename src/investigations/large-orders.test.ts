@@ -7,6 +7,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../test-support/api.ts';
+import { documentedCalls } from '../../test-support/documented-answers.ts';
 import { importJson } from '../../test-support/import-files.ts';
 import { answered } from '../../test-support/worded-errors.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -69,8 +70,10 @@ describe('an order that is too large for one answer', () => {
   let api: TestApi;
   let tenant: Tenant;
   let account: TestAccount;
+  let documented: Awaited<ReturnType<typeof documentedCalls>>;
   before(async () => {
     api = await startTestApi();
+    documented = await documentedCalls(api);
     tenant = await api.createTenant();
     account = await api.createAccount(tenant);
     const resources: Json[] = [
@@ -93,8 +96,11 @@ describe('an order that is too large for one answer', () => {
   });
   after(() => api.close());
 
-  const get = (number: number) =>
-    api.call(`/investigations/lab/orders/${orderId(number)}/clinical/fhir`, { token: account.token });
+  /** Every answer must be one that the OpenAPI document describes. */
+  const get = async (number: number) => {
+    const path = `/investigations/lab/orders/${orderId(number)}/clinical/fhir`;
+    return documented('GET', path, await api.call(path, { token: account.token }));
+  };
   const key = (number: number) => ({
     scope: { timeZone: 'UTC', ...tenant },
     id: orderId(number),

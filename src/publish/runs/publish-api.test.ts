@@ -9,6 +9,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/api.ts';
+import { documentedCalls } from '../../../test-support/documented-answers.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { importClinical, importJson } from '../../../test-support/import-files.ts';
 import { CLINICAL_MARKS, createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
@@ -31,8 +32,10 @@ describe('publishing over HTTP', () => {
   let account: TestAccount;
   let clinic: PublishClinic;
   let path: string;
+  let documented: Awaited<ReturnType<typeof documentedCalls>>;
   before(async () => {
     api = await startTestApi();
+    documented = await documentedCalls(api);
     server = await startFhirServer('--no-integrity');
   });
   after(async () => {
@@ -62,9 +65,17 @@ describe('publishing over HTTP', () => {
         makeDefault: false,
       },
     );
-  const post = (query = '', caller = account, headers: Record<string, string> = {}): Promise<Answer> =>
-    api.call(path + query, { method: 'POST', token: caller.token, headers });
-  const get = (query = ''): Promise<Answer> => api.call(path + query, { token: account.token });
+  /** Every answer must be one that the OpenAPI document describes. */
+  const post = async (
+    query = '',
+    caller = account,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const answer = await api.call(path + query, { method: 'POST', token: caller.token, headers });
+    return documented('POST', path, answer);
+  };
+  const get = async (query = ''): Promise<Answer> =>
+    documented('GET', path, await api.call(path + query, { token: account.token }));
 
   function isError({ status, json, text }: Answer, wanted: number, message?: RegExp): void {
     assert.equal(status, wanted, text);

@@ -8,6 +8,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { documentedCalls } from '../../../test-support/documented-answers.ts';
 import { patient } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
@@ -46,7 +47,8 @@ function open(path = '/imports/fhir', method = 'POST'): { call: ClientRequest; a
     const chunks: Buffer[] = [];
     for await (const chunk of response as IncomingMessage) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
-    return { status: response?.statusCode ?? 0, headers: new Headers(), text, json: JSON.parse(text) };
+    const headers = new Headers(response?.headers as Record<string, string>);
+    return { status: response?.statusCode ?? 0, headers, text, json: JSON.parse(text) };
   });
   answer.catch(() => undefined);
   return { call, answer };
@@ -103,7 +105,8 @@ describe('a slow upload', () => {
     const someone = patient();
     const upload = open();
     upload.call.write(`${JSON.stringify(someone)}\n{`);
-    const { status, json } = await upload.answer;
+    const documented = await documentedCalls(t);
+    const { status, json } = documented('POST', '/imports/fhir', await upload.answer);
     assert.equal(status, 408);
     assert.deepEqual(json, {
       statusCode: 408,
