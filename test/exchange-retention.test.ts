@@ -144,6 +144,16 @@ describe('deliveries that were done long ago', () => {
     assert.equal((await get(`/exchange/deliveries/${delivery?.id}`)).status, 404);
   });
 
+  it('take what people decided about them along [EXC-51]', async () => {
+    const patientId = await settled(HELD, 'refused');
+    const decision = { action: 'skip', reason: 'not wanted', accountId: null } as const;
+    await decide(pool(), tenant, { filter: { patientId }, decision });
+    assert.equal(await countOf('exchange_review'), 1);
+    await age(801);
+    assert.deepEqual(await run(), { 'payloads of deliveries': 1, deliveries: 1 });
+    assert.equal(await countOf('exchange_review'), 0);
+  });
+
   it('stay for ever where the days are 0', async () => {
     await settled(DONE);
     await age(3_000);

@@ -99,7 +99,20 @@ describe('the OpenAPI document', () => {
       const ofFacility = 'x-facility-id x-org-id'.split(' ').every((name) => headers.includes(name));
       assert.equal(ofFacility, operation.description?.includes('Permission:') ?? false, where);
       assert.equal(headers.includes('if-none-match'), '304' in operation.responses, where);
+      const hasQuery = parameters.some((one) => one.in === 'query');
+      assert.equal(headers.includes('prefer'), hasQuery, where);
     }
+  });
+
+  it('gives every id in a body the format uuid', () => {
+    const names =
+      /^(localId|orderId|vitalSetId|(patient|encounter|facility|organisation|connection|delivery|map|user|account)Id|(updated|changed)By)$/;
+    const ids = everyProperty({ ...document, components: { ...document.components, examples: {} } }).filter(
+      ({ name, schema }) => names.test(name) && [schema.type].flat().includes('string'),
+    );
+    const bare = ids.filter(({ schema }) => schema.format !== 'uuid').map(({ where }) => where);
+    assert.deepEqual(bare, []);
+    assert.ok(ids.length > 30, `${ids.length} ids`);
   });
 
   it('has an example of each body that is sent', () => {
@@ -184,6 +197,17 @@ describe('the OpenAPI document', () => {
         content,
       })),
     );
+  }
+
+  /** Members of every schema inside a value, however deep. */
+  function everyProperty(value: Json, where = ''): { name: string; schema: Json; where: string }[] {
+    if (value === null || typeof value !== 'object') return [];
+    const own = Object.entries((value.properties ?? {}) as Record<string, Json>);
+    const inside = Object.entries(value as Record<string, Json>);
+    return [
+      ...own.map(([name, schema]) => ({ name, schema, where: `${where}/${name}` })),
+      ...inside.flatMap(([key, inner]) => everyProperty(inner, `${where}/${key}`)),
+    ];
   }
 
   function examplesOf({ example, examples = {} }: Json): Json[] {

@@ -87,6 +87,10 @@ test('once a service ran, commands know its address, wherever they run', async (
   await serveOnce({ PUBLIC_BASE_URL: 'https://records.example.org/clinic/api/v1' });
   const { callbackUrl } = JSON.parse((await run([...connect('third'), '--json'])).stdout);
   assert.match(callbackUrl, /^https:\/\/records\.example\.org\/clinic\/api\/v1\/exchange\/connections\//);
+
+  const other = { PUBLIC_BASE_URL: 'https://other.example.org/api/v1' };
+  const { stdout: asked } = await run([...connect('fourth'), '--json'], other);
+  assert.equal(originOf(JSON.parse(asked).callbackUrl), 'https://other.example.org', 'its own wins');
 });
 
 test('a service starts also while the database takes no writes, and says that it is not ready', async () => {

@@ -53,6 +53,17 @@ test('docs/environment.md has every variable that is read, and no other [OPS-12]
   assert.deepEqual([...new Set(readInCode)].sort(), documented.toSorted());
 });
 
+test('docs/environment.md says the default of each variable [OPS-12]', async () => {
+  const page = await readFile(new URL('../../../docs/environment.md', import.meta.url), 'utf8');
+  const rows = page.matchAll(/^\| `([A-Z_]+)` \| ([^|]*) \|/gm);
+  const defaults = [...rows].flatMap(([, name = '', text = '']) => {
+    const [, value] = /^`?([^`\s]+)`?$/.exec(text) ?? [];
+    return value === undefined || value === 'none' ? [] : [[name, value]];
+  });
+  assert.ok(defaults.length > 30, 'the page is read');
+  assert.deepEqual(loadConfig(Object.fromEntries(defaults)), loadConfig({}));
+});
+
 test('empty and blank variables are not set', () => {
   assert.deepEqual(loadConfig({ DATABASE_URL: ' ', PORT: '', MASTER_KEY: ' ' }), loadConfig({}));
 });
