@@ -1,13 +1,15 @@
 /**
  * Values and reference ranges of observations (https://hl7.org/fhir/R4/observation.html). Pure.
- * Contract: TERM-21.
+ * Contract: IN-47, IN-48, TERM-21.
  */
 import type { CodeableConcept, Period } from '../../fhir/coded.ts';
+import { Decimal } from '../../fhir/json.ts';
 import type { Numeric, Quantity, Range, Ratio, SampledData } from '../../fhir/measured.ts';
 import { codeableConcept, optional, period } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { known, range, ratio, quantity as readQuantity, sampledData } from '../../fhir/reading/measured.ts';
 import { normaliseUnit } from '../../terminology/units/ucum.ts';
+import { unitsDisagree } from '../../terminology/units/vital-units.ts';
 import { columns, exactJson, numbers } from '../content/document.ts';
 import type { Element, Member, Values } from '../description/element.ts';
 
@@ -87,8 +89,11 @@ export function value(): Element<ObservedValue> {
           return output.value(`${name}Integer`, record.valueNumber);
         case 'boolean':
           return output.value(`${name}Boolean`, record.valueText === 'true');
-        case 'string':
+        case 'string': {
+          const compared = comparedQuantity(record.valueText ?? '');
+          if (compared !== undefined) return output.json(`${name}Quantity`, compared);
           return output.value(`${name}String`, record.valueText);
+        }
         case 'time':
           return output.value(`${name}Time`, record.valueText);
         case 'dateTime':
@@ -111,6 +116,7 @@ export function bound<const Name extends 'low' | 'high'>(prefix: Name): Element<
     fields: ({ alias }) => [...numbers(alias, [`${prefix}_number`]), ...columns(alias, parts)],
     read(reader, name) {
       const given = optional(reader.child(name), readQuantity);
+      requireOneUnit(reader, name, given);
       const [unit = '', system = '', code = ''] = parts;
       return {
         values: {
@@ -180,6 +186,7 @@ function valueParts(reader: ElementReader, name: string, type: string): Record<s
 function quantityColumns(reader: ElementReader, name: string): Values {
   const given = known(reader, name, readQuantity);
   if (given.value === undefined) reader.fail(`${name}.value`, 'is missing');
+  requireOneUnit(reader, name, given);
   return {
     value_number: given.value,
     value_comparator: given.comparator,
@@ -189,10 +196,31 @@ function quantityColumns(reader: ElementReader, name: string): Values {
   };
 }
 
+/** A number under two units is a wrong number under one of them. */
+function requireOneUnit(reader: ElementReader, name: string, given: Quantity | undefined): void {
+  if (given !== undefined && unitsDisagree(given))
+    reader.fail(`${name}.unit`, 'names another unit than the code beside it. Send the unit that was meant');
+}
+
 function time(reader: ElementReader, name: string): string | undefined {
   const text = reader.string(name);
   if (text !== undefined && !TIME.test(text)) reader.fail(name, 'is not a FHIR time');
   return text;
+}
+
+/** Nothing but a comparator and a decimal, of as many characters as a number may have digits. */
+const COMPARED = /^(<=|<|>=|>)\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
+const COMPARED_MAX = 300;
+
+/**
+ * What a string such as `<0.01` means: a quantity, with its digits. Its unit is not known, and none is invented. A string
+ * that says anything else stays what it is.
+ */
+function comparedQuantity(text: string): Quantity | undefined {
+  const [, comparator, digits] = (text.length <= COMPARED_MAX && COMPARED.exec(text.trim())) || [];
+  return comparator === undefined || digits === undefined
+    ? undefined
+    : { value: new Decimal(digits), comparator };
 }
 
 /** The quantity in the columns of a value. `<5` is a comparator, never a string. */

@@ -5,8 +5,18 @@ declare module '@lhncbc/ucum-lhc' {
     /** The code as it should be written, where it is valid. */
     ucumCode?: string | null;
   }
+  interface Conversion {
+    status: 'succeeded' | 'failed' | 'error';
+    /** Where it succeeded. */
+    toVal: number | null;
+  }
   const ucum: {
-    UcumLhcUtils: { getInstance(): { validateUnitString(unit: string): Validation } };
+    UcumLhcUtils: {
+      getInstance(): {
+        validateUnitString(unit: string): Validation;
+        convertUnitTo(from: string, value: number, to: string): Conversion;
+      };
+    };
   };
   export default ucum;
 }

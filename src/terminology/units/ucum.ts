@@ -43,6 +43,25 @@ export function normaliseUnit(source: Unit): Unit {
   return { unit: unit ?? code };
 }
 
+/** The same for pairs of a text and a code. */
+const knownPairs = new LRUCache<string, boolean>({ max: REMEMBERED_TEXTS });
+
+/**
+ * True where the unit text is a code of UCUM that measures the same as the code beside it in another size: `g/L` and
+ * `g/dL`. Texts of other kinds are the language of a laboratory, and say nothing against the code.
+ */
+export function differsInSize({ unit, system, code }: Unit): boolean {
+  if (unit === undefined || code === undefined || unit === code || (system ?? UCUM) !== UCUM) return false;
+  if (!isPlain(unit) || !isUcum(unit) || !isUcum(code)) return false;
+  const pair = `${unit} ${code}`;
+  const remembered = knownPairs.get(pair);
+  if (remembered !== undefined) return remembered;
+  const { status, toVal } = checker.convertUnitTo(unit, 1, code);
+  const differs = status === 'succeeded' && toVal !== null && Math.abs(toVal - 1) > 1e-6;
+  knownPairs.set(pair, differs);
+  return differs;
+}
+
 /** Keeps from the library what it would print on the console about: its parser throws on these. */
 function hasShapeOfCode(text: string): boolean {
   if (text.length === 0 || text.length > MAX_LENGTH || !/^[!-~]+$/.test(text)) return false;

@@ -1,10 +1,11 @@
 /**
  * The units of vital signs: those that the R4 vital-signs profiles allow, how other units are converted to
  * them, and what sources write for them (R4, "Vital Signs"; UCUM).
- * Contract: TERM-19, TERM-20, TERM-22.
+ * Contract: IN-48, TERM-19, TERM-20, TERM-22.
  */
 import { UCUM } from '../lookup/code-systems.ts';
 import { type Conversion, convertDecimal, isConvertible } from './convert-decimal.ts';
+import { differsInSize, type Unit } from './ucum.ts';
 
 /** One unit that a vital sign may come in. */
 interface KnownUnit {
@@ -50,6 +51,22 @@ export interface UnitFault {
 export function allowedVitalUnits(loincCode: string): readonly string[] | undefined {
   const kind = kindOf(loincCode);
   return kind === undefined ? undefined : allowedOf(kind);
+}
+
+/**
+ * True where the unit text and the code name different units of one kind, so that nobody can tell what the number means:
+ * `Cel` beside `[degF]`, `°C` beside `[degF]`, `g/L` beside `g/dL`.
+ */
+export function unitsDisagree(source: Unit): boolean {
+  const { unit, system, code } = source;
+  if (unit === undefined || code === undefined || (system ?? UCUM) !== UCUM) return false;
+  const differs = [...KINDS.values()].some((kind) => {
+    const coded = kind.codes.get(code);
+    const said = knownUnit(kind, unit);
+    if (coded === undefined || said === undefined) return false;
+    return coded.ucum !== said.ucum || coded.convert !== said.convert;
+  });
+  return differs || differsInSize(source);
 }
 
 /**

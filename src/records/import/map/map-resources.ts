@@ -10,6 +10,7 @@ import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-re
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { findContained } from '../resolve/contained.ts';
 import {
   type ReadReference,
   readReference,
@@ -102,7 +103,7 @@ export async function mapResources(db: Queryable, request: MapRequest): Promise<
 function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcome: MapOutcome): boolean {
   const { entry, resource } = item;
   const reader = ElementReader.of(resource, request.scope.timeZone);
-  const context = new EntryMapContext(entry, request);
+  const context = new EntryMapContext(item, request);
   try {
     requireUnderstood(resource, reader.path, request.understood);
     const row = entry.importer.map(reader, context);
@@ -130,6 +131,7 @@ class EntryMapContext implements MapContext {
   readonly id: string;
   readonly hasOwnId: boolean;
   readonly #entry: UnitEntry;
+  readonly #resource: JsonObject;
   readonly #unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
   pending = false;
@@ -143,11 +145,12 @@ class EntryMapContext implements MapContext {
   readonly #resolver: ReferenceResolver;
   readonly #moreToCome: boolean;
 
-  constructor(entry: UnitEntry, request: MapRequest) {
+  constructor({ entry, resource }: MapRequest['entries'][number], request: MapRequest) {
     this.scope = request.scope;
     this.id = entry.target.id;
     this.hasOwnId = entry.target.id === facilityRecordId(request.scope.facilityId, entry.id);
     this.#entry = entry;
+    this.#resource = resource;
     this.known = { ...entry.known };
     this.#unit = request.unit;
     this.#resolver = request.resolver;
@@ -179,7 +182,7 @@ class EntryMapContext implements MapContext {
   }
 
   #optional(reader: ElementReader, types: readonly string[]): ReferenceValue {
-    const reference = this.#read(reader);
+    const reference = this.#withContained(this.#read(reader));
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { target: undefined, display: undefined };
     if (typeof answer === 'object') return { target: answer, display: reference.display };
@@ -190,7 +193,18 @@ class EntryMapContext implements MapContext {
       this.missing.push(...targetNames(reference, types));
     }
     if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
-    return { target: undefined, display: reference.display ?? writtenReference(reference) };
+    const display = reference.display ?? writtenReference(reference);
+    // Nothing of what was given is left.
+    if (display === undefined) this.notKept(reader.path);
+    return { target: undefined, display };
+  }
+
+  /** A reference to a contained resource says what that resource says of itself. */
+  #withContained(reference: ReadReference): ReadReference {
+    if (reference.parsed?.kind !== 'contained' || reference.text === undefined) return reference;
+    const { type, key, display } = findContained(this.#resource, reference.text) ?? {};
+    const said = { text: undefined, parsed: undefined, type, key, identified: true, value: undefined };
+    return { ...said, display: reference.display ?? display };
   }
 
   /** An identifier beside a reference is not looked for, and has no place. */

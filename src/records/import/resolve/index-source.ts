@@ -6,7 +6,7 @@
 
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { IMPORTERS } from '../map/importers.ts';
-import { requireUnderstood } from '../map/understood.ts';
+import { reportedPath, requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
 import { type SourceLimits, sizeText } from '../source/limits.ts';
@@ -19,6 +19,7 @@ import {
   readLines,
   tooLarge,
 } from '../source/read-entries.ts';
+import { repeatedKey } from '../source/repeated-key.ts';
 import { SourceError } from '../source/source-error.ts';
 import type { Spool } from '../source/spool.ts';
 import { jsonText, recordIdOf } from './record-id.ts';
@@ -105,7 +106,9 @@ export async function indexLines(
     if (only !== undefined && !only.has(place.number)) return undefined;
     try {
       if (bytes === undefined) throw new ResourceRejected(`The line ${tooLarge(limits)}`);
-      const { resourceType, resource } = seenResource(parseJson(decodeUtf8(bytes)));
+      const text = decodeUtf8(bytes);
+      const { resourceType, resource } = seenResource(parseJson(text));
+      requireUniqueKeys(text, resourceType);
       const importer = IMPORTERS.get(resourceType);
       if (resourceType === 'Bundle') found.bundles.push(place);
       else if (importer === undefined) count(found.notTaken, resourceType);
@@ -164,9 +167,11 @@ async function indexEntry(
 ): Promise<void> {
   let resourceType: string | undefined;
   try {
-    const parsed = parseJson(decodeUtf8(bytes));
+    const text = decodeUtf8(bytes);
+    const parsed = parseJson(text);
     const seen = seenEntry(parsed);
     resourceType = seen.resourceType;
+    requireUniqueKeys(text, resourceType);
     const importer = IMPORTERS.get(resourceType);
     if (importer === undefined) {
       unit.addOther(seen);
@@ -202,12 +207,26 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Throws ResourceRejected when an object in the JSON text of a resource or of its entry has a key twice. */
+function requireUniqueKeys(text: string, resourceType: string): void {
+  const key = repeatedKey(text);
+  if (key === undefined) return;
+  const path = key.replace(/^resource\./, '');
+  throw new ResourceRejected(`${reportedPath(`${resourceType}.${path}`)} ${TWICE}`);
+}
+
+const TWICE = 'is there twice in one JSON object, so that one of them would be lost. Send it once';
+
 /** A whole source; what it is instead of JSON is said. */
 function parseDocument(text: string): unknown {
   const beginning = text.trimStart().charAt(0);
   if (beginning === '') throw new SourceError('is empty');
   if (beginning === '<') throw new SourceError('is XML or HTML. Send FHIR as JSON');
-  return parseJson(text);
+  const parsed = parseJson(text);
+  const path = repeatedKey(text);
+  if (path !== undefined)
+    throw new SourceError(`has ${reportedPath(path)} twice in one JSON object. Send it once`);
+  return parsed;
 }
 
 function asResource(value: unknown): JsonObject {

@@ -1,0 +1,121 @@
+/** Numbers whose meaning is not plain: a comparator in a string, and two units for one number. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { clinicalFaults } from '../../../test-support/clinical-conformance.ts';
+import { importJson } from '../../../test-support/import-files.ts';
+import { parseFhirJson } from '../../fhir/json.ts';
+
+let api: TestApi;
+let tenant: Tenant;
+let account: TestAccount;
+before(async () => {
+  api = await startTestApi();
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant);
+});
+after(() => api.close());
+
+const PATIENT = '7e000000-0000-4000-8000-000000000001';
+const RESULT = '7e000000-0000-4000-8000-000000000002';
+const UCUM = 'http://unitsofmeasure.org';
+const category = [
+  {
+    coding: [
+      {
+        system: 'http://terminology.hl7.org/CodeSystem/observation-category',
+        code: 'laboratory',
+        display: 'Laboratory',
+      },
+    ],
+  },
+];
+const result = (value: object) => ({
+  resourceType: 'Observation',
+  id: RESULT,
+  identifier: [{ system: 'https://lab.example/result', value: '1' }],
+  status: 'final',
+  category,
+  code: {
+    coding: [
+      {
+        system: 'http://loinc.org',
+        code: '10839-9',
+        display: 'Troponin I.cardiac [Mass/volume] in Serum or Plasma',
+      },
+    ],
+  },
+  subject: { reference: `Patient/${PATIENT}` },
+  effectiveDateTime: '2024-03-05T07:50:00Z',
+  ...value,
+});
+/** What comes back, digits as they are sent. `text` is the JSON of the value. */
+async function fetched(text: string) {
+  const json = JSON.stringify(result({ value: 0 })).replace('"value":0', text);
+  const document = await importJson(
+    api.database.pool,
+    tenant,
+    JSON.stringify({ resourceType: 'Patient', id: PATIENT }),
+    json,
+  );
+  if (document.rejectedCount > 0) return document.rejected.map(({ reason }) => reason);
+  const answer = await api.call(`/fhir/Observation/${RESULT}`, { token: account.token });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(clinicalFaults(answer.text), []);
+  const { basedOn: _order, ...resource } = parseFhirJson(answer.text) as Record<string, unknown>;
+  return resource;
+}
+const expected = (text: string) =>
+  parseFhirJson(JSON.stringify(result({ value: 0 })).replace('"value":0', text));
+
+test('a string of a comparator and a decimal is a quantity with these digits, and no unit [IN-47]', async () => {
+  for (const [given, sent] of [
+    ['"valueString":"<0.01"', '"valueQuantity":{"value":0.01,"comparator":"<"}'],
+    ['"valueString":">= 5.00"', '"valueQuantity":{"value":5.00,"comparator":">="}'],
+    ['"valueString":" >100 "', '"valueQuantity":{"value":100,"comparator":">"}'],
+    ['"valueString":"<=-1.50"', '"valueQuantity":{"value":-1.50,"comparator":"<="}'],
+    ...['<0.01 mg/L', '< 1:80', '5', '<', '<.5', '<05', '=5', '<1e3', '<5-10', `<${'1'.repeat(400)}`].map(
+      (text) => [`"valueString":"${text}"`, `"valueString":"${text}"`] as const,
+    ),
+  ] as const)
+    assert.deepEqual(await fetched(given), expected(sent), given);
+});
+
+test('a number under two units is refused [IN-48]', async () => {
+  const reason = (path: string) => [
+    `Observation.${path}.unit names another unit than the code beside it. Send the unit that was meant`,
+  ];
+  const quantity = (unit: string, code: string, value = '37.0') =>
+    `{"value":${value},"unit":"${unit}","system":"${UCUM}","code":"${code}"}`;
+  for (const [unit, code] of [
+    ['Cel', '[degF]'],
+    ['°F', 'Cel'],
+    ['degrees C', '[degF]'],
+    ['kg', '[lb_av]'],
+    ['cm', '[in_i]'],
+    ['m', 'cm'],
+    ['g/L', 'g/dL'],
+    ['%', '1'],
+  ] as const)
+    assert.deepEqual(await fetched(`"valueQuantity":${quantity(unit, code)}`), reason('valueQuantity'), unit);
+  const range = `"valueString":"low","referenceRange":[{"low":${quantity('g/L', 'g/dL')}}]`;
+  assert.deepEqual(await fetched(range), reason('referenceRange.low'));
+  const part = `"component":[{"code":{"text":"t"},"valueQuantity":${quantity('Cel', '[degF]')}}]`;
+  assert.deepEqual(await fetched(part), reason('component.valueQuantity'));
+});
+
+test('another spelling of the unit, and what only a laboratory calls so, are taken as they are [IN-48]', async () => {
+  for (const [unit, code] of [
+    ['°C', 'Cel'],
+    ['thousand', '10*3/uL'],
+    ['K/uL', '10*3/uL'],
+    ['10*9/L', '10*3/uL'],
+    ['IU/L', '[IU]/L'],
+    ['U/L', '[IU]/L'],
+    ['mL/min', 'mL/min/{1.73_m2}'],
+    ['mmHg', 'mm[Hg]'],
+  ] as const) {
+    const text = `"valueQuantity":{"value":7.0,"unit":"${unit}","system":"${UCUM}","code":"${code}"}`;
+    assert.deepEqual(await fetched(text), expected(text), unit);
+  }
+});
