@@ -2,6 +2,7 @@
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
+import { byKey, sameKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { RANDOM_VERSION } from '../platform/db/random-version.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -62,14 +63,11 @@ export async function setDisciplines(
   orders: ReadonlyMap<string, Discipline>,
 ): Promise<void> {
   await db.query({
-    name: 'grouping-disciplines',
     text: `
       update investigation_order o
       set discipline = incoming.discipline
-      from unnest($3::uuid[], $4::text[]) as incoming (id, discipline)
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = incoming.id`,
+      from ${byKey('unnest($3::uuid[], $4::text[]) as incoming (id, discipline)')} incoming
+      where ${sameKey('o', 'incoming')}`,
     values: [scope.organisationId, scope.facilityId, [...orders.keys()], [...orders.values()]],
   });
 }
@@ -84,14 +82,11 @@ export async function moveParts(
   moves: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   await db.query({
-    name: `grouping-move-${table}`,
     text: `
       update ${table} part
       set order_id = incoming.order_id
-      from unnest($3::uuid[], $4::uuid[]) as incoming (id, order_id)
-      where part.organisation_id = $1
-        and part.facility_id = $2
-        and part.id = incoming.id`,
+      from ${byKey('unnest($3::uuid[], $4::uuid[]) as incoming (id, order_id)')} incoming
+      where ${sameKey('part', 'incoming')}`,
     values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
   });
 }
@@ -107,12 +102,11 @@ export async function touchOrders(
 ): Promise<void> {
   for (let start = 0; start < ids.length; start += ORDERS_AT_ONCE) {
     const values = [scope.organisationId, scope.facilityId, ids.slice(start, start + ORDERS_AT_ONCE)];
-    await db.query({ name: 'grouping-remove-empty', text: REMOVE_EMPTY, values });
-    await db.query({ name: 'grouping-touch', text: TOUCH, values });
+    await db.query({ text: REMOVE_EMPTY, values });
+    await db.query({ text: TOUCH, values });
   }
 }
 
-/** A plan for some hundreds looks each up by its key. */
 const ORDERS_AT_ONCE = 500;
 const PARTS: readonly PartTable[] = ['investigation_report', 'imaging_study', 'observation'];
 const TIME_OF: Readonly<Record<PartTable, string>> = {
@@ -120,29 +114,35 @@ const TIME_OF: Readonly<Record<PartTable, string>> = {
   imaging_study: 'part.started_at',
   observation: 'coalesce(part.effective_at, part.issued_at)',
 };
-const partOf = `part.organisation_id = $1
+const partOf = (orderId: string) => `part.organisation_id = $1
                 and part.facility_id = $2
-                and part.order_id = o.id`;
+                and part.order_id = ${orderId}`;
 
-/** What holds for the parts of an order is a look-up for each: a join, planned without statistics, is their square. */
+/** Each order is looked up by its key, and then its parts: on the table itself, they are counted of all orders. */
 const REMOVE_EMPTY = `
   delete from investigation_order o
-  using unnest($3::uuid[]) as asked (id)
-  where o.organisation_id = $1
-    and o.facility_id = $2
-    and o.id = asked.id
-    and o.made_up
+  using ${byKey(`unnest($3::uuid[]) as asked (id)
+    cross join lateral (
+      select o.made_up
+      from investigation_order o
+      where o.organisation_id = $1
+        and o.facility_id = $2
+        and o.id = asked.id
+      offset 0
+    ) o
+    where o.made_up
     and ${PARTS.map(
       (table) => `(
       select count(*)
       from (
         select 1
         from ${table} part
-        where ${partOf}
+        where ${partOf('asked.id')}
         limit 1
       ) found
     ) = 0`,
-    ).join('\n    and ')}`;
+    ).join('\n    and ')}`)} empty
+  where ${sameKey('o', 'empty')}`;
 
 const TOUCH = `
   update investigation_order o
@@ -152,12 +152,10 @@ const TOUCH = `
       when o.authored_at is null and o.occurrence_start is null then coalesce((
         select min(part.at)
         from (
-          ${PARTS.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf}`).join('\n          union all ')}
+          ${PARTS.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf('o.id')}`).join('\n          union all ')}
         ) part
       ), '-infinity')
       else o.sort_at
     end
-  from unnest($3::uuid[]) as asked (id)
-  where o.organisation_id = $1
-    and o.facility_id = $2
-    and o.id = asked.id`;
+  from ${byKey('unnest($3::uuid[]) as asked (id)')} asked
+  where ${sameKey('o', 'asked')}`;

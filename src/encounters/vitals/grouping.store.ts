@@ -1,4 +1,6 @@
 /** SQL that gathers vital signs into vital sets (docs/fhir-mapping.md, "Grouping"). */
+
+import { byKey, sameKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { RANDOM_VERSION } from '../../platform/db/random-version.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -87,14 +89,11 @@ export async function moveVitalSigns(
   moves: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   await db.query({
-    name: 'grouping-move-vital-signs',
     text: `
       update observation b
       set vital_set_id = incoming.vital_set_id
-      from unnest($3::uuid[], $4::uuid[]) as incoming (id, vital_set_id)
-      where b.organisation_id = $1
-        and b.facility_id = $2
-        and b.id = incoming.id`,
+      from ${byKey('unnest($3::uuid[], $4::uuid[]) as incoming (id, vital_set_id)')} incoming
+      where ${sameKey('b', 'incoming')}`,
     values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
   });
 }
@@ -107,34 +106,30 @@ export async function touchVitalSets(
 ): Promise<void> {
   const values = [scope.organisationId, scope.facilityId, ids];
   await db.query({
-    name: 'grouping-remove-empty-sets',
     text: `
       delete from vital_set v
-      where v.organisation_id = $1
-        and v.facility_id = $2
-        and v.id = any($3::uuid[])
-        and (
+      using ${byKey(`unnest($3::uuid[]) as asked (id)
+        where (
           select count(*)
           from (
             select 1
             from observation b
             where b.organisation_id = $1
               and b.facility_id = $2
-              and b.vital_set_id = v.id
+              and b.vital_set_id = asked.id
             limit 1
           ) sign
-        ) = 0`,
+        ) = 0`)} empty
+      where ${sameKey('v', 'empty')}`,
     values,
   });
   await db.query({
-    name: 'grouping-touch-sets',
     text: `
-      update vital_set
+      update vital_set v
       set version = version + 1,
         updated_at = now()
-      where organisation_id = $1
-        and facility_id = $2
-        and id = any($3::uuid[])`,
+      from ${byKey('unnest($3::uuid[]) as asked (id)')} asked
+      where ${sameKey('v', 'asked')}`,
     values,
   });
 }

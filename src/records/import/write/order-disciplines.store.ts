@@ -56,11 +56,17 @@ export async function orderEvidence(
             limit 1
           )
         ) as "ofParts"
-      from investigation_order o
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = any($3::uuid[])
-        and not o.made_up`,
+      from unnest($3::uuid[]) as asked (id)
+      -- By its whole key: see src/investigations/grouping.store.ts.
+      cross join lateral (
+        select *
+        from investigation_order o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = asked.id
+        offset 0
+      ) o
+      where not o.made_up`,
     values: [scope.organisationId, scope.facilityId, orderIds],
   });
   return rows;

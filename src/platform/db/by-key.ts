@@ -1,0 +1,24 @@
+/**
+ * SQL of changes to many rows of a facility, each by its whole key.
+ *
+ * The planner takes an organisation and a facility that it knows nothing of for one row: in tables without statistics,
+ * and for a tenant that came after them. A table that names both as parameters is then read from its first row of that
+ * tenant to its last, for each statement. Here they come with the ids, so that only the primary key answers.
+ * Send such a statement without a name: it is planned for the size that the table has at that moment.
+ */
+
+/** Rows with the key of the facility `$1`, `$2`, and the columns of `source`, which has an `id`. */
+export function byKey(source: string): string {
+  return `(
+    select $1::uuid as organisation_id, $2::uuid as facility_id, *
+    from ${source}
+    offset 0
+  )`;
+}
+
+/** Whether the row `table` has the key of the row `keys`, which {@link byKey} made. */
+export function sameKey(table: string, keys: string): string {
+  return `${table}.organisation_id = ${keys}.organisation_id
+    and ${table}.facility_id = ${keys}.facility_id
+    and ${table}.id = ${keys}.id`;
+}

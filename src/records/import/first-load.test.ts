@@ -1,0 +1,149 @@
+/**
+ * What a first load costs where the planner knows nothing of the tables yet: the blocks that a record needs must not
+ * grow with the number of records.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { createImportTest, lines } from '../../../test-support/records/import.ts';
+import { waitForDisconnect } from '../../../test-support/wait-until.ts';
+
+const PATIENTS = 50;
+/** Results of a small Bundle. */
+const SIZE = 100;
+
+const patients = Array.from({ length: PATIENTS }, (_, index) => ({
+  resourceType: 'Patient',
+  id: `p${index}`,
+}));
+const coding = (system: string, code: string) => [
+  { coding: [{ system: `http://terminology.hl7.org/CodeSystem/${system}`, code }] },
+];
+const part = (resourceType: string, index: number, more: object) => ({
+  resourceType,
+  id: `${resourceType}-${index}`,
+  identifier: [{ system: 'https://clinic.example/numbers', value: `${resourceType} ${index}` }],
+  status: 'final',
+  code: { coding: [{ system: 'http://loinc.org', code: '2951-2' }] },
+  subject: { reference: `Patient/p${index % PATIENTS}` },
+  ...more,
+});
+const time = (index: number) => new Date(Date.UTC(2024, 0, 1, 0, index)).toISOString();
+const result = (index: number, more: object = {}) =>
+  part('Observation', index, {
+    category: coding('observation-category', 'laboratory'),
+    effectiveDateTime: time(index),
+    valueQuantity: { value: index, unit: 'mmol/L' },
+    ...more,
+  });
+const refer = (type: string, index: number) => ({ reference: `${type}/${type}-${index}` });
+
+/** The records of `count` results. */
+type Records = (count: number) => object[];
+const each =
+  (of: (index: number) => object[]): Records =>
+  (count) =>
+    Array.from({ length: count }, (_, index) => of(index)).flat();
+
+const alone = each((index) => [result(index)]);
+const reported = each((index) => [
+  result(index),
+  part('DiagnosticReport', index, {
+    category: coding('v2-0074', 'LAB'),
+    issued: time(index),
+    result: [refer('Observation', index)],
+  }),
+]);
+const ordered = each((index) => [
+  part('ServiceRequest', index, { status: 'active', intent: 'order' }),
+  result(index, { basedOn: [refer('ServiceRequest', index)] }),
+]);
+const signs = each((index) => [
+  part('Observation', index, {
+    code: { coding: [{ system: 'http://loinc.org', code: '85354-9' }] },
+    effectiveDateTime: time(index),
+    component: [
+      {
+        code: { coding: [{ system: 'http://loinc.org', code: '8480-6' }] },
+        valueQuantity: { value: 120, unit: 'mmHg' },
+      },
+    ],
+  }),
+]);
+
+const bundle = (resources: readonly object[]) => ({
+  resourceType: 'Bundle',
+  type: 'collection',
+  entry: resources.map((resource) => ({ resource })),
+});
+type Documents = readonly (object | string)[];
+const inOneBundle = (resources: readonly object[]): Documents => [bundle([...patients, ...resources])];
+const inBundles = (resources: readonly object[]): Documents => [
+  bundle(patients),
+  ...Array.from({ length: Math.ceil(resources.length / SIZE) }, (_, index) =>
+    bundle(resources.slice(index * SIZE, (index + 1) * SIZE)),
+  ),
+];
+const asLines = (resources: readonly object[]): Documents => [lines([...patients, ...resources])];
+
+const NEVER_ANALYZED = `
+  do $$
+  declare one regclass;
+  begin
+    for one in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+      execute format('alter table %s set (autovacuum_enabled = false)', one);
+    end loop;
+  end $$`;
+
+/** Blocks of tables and indexes that were read to import the documents one after the other, for each result. */
+async function blocksRead(imports: readonly Documents[], count: number): Promise<number> {
+  const t = await createImportTest();
+  const owner = new pg.Client({ connectionString: t.database.url, application_name: 'owner' });
+  await owner.connect();
+  try {
+    await owner.query(NEVER_ANALYZED);
+    const before = await blocks(owner);
+    for (const documents of imports) assert.deepEqual((await t.run(documents)).rejected, []);
+    await t.database.pool.end();
+    await waitForDisconnect(owner, 'test');
+    const { rows } = await owner.query('select from pg_stats where schemaname = $1', ['public']);
+    assert.equal(rows.length, 0, 'the tables have statistics');
+    return ((await blocks(owner)) - before) / count;
+  } finally {
+    await owner.end();
+    await t.database.drop();
+  }
+}
+
+async function blocks(owner: pg.Client): Promise<number> {
+  const { rows } = await owner.query<{ blocks: number }>(
+    `select sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read + idx_blks_hit, 0))::float as blocks
+      from pg_statio_user_tables`,
+  );
+  return rows[0]?.blocks ?? Number.NaN;
+}
+
+/** An index grows a level now and then: a quarter more blocks for a look-up. */
+async function requireLinear(few: number, many: number, importsOf: (count: number) => readonly Documents[]) {
+  const each = await blocksRead(importsOf(few), few);
+  const eachOfMany = await blocksRead(importsOf(many), many);
+  const text = `${each.toFixed(1)} blocks for each of ${few}, ${eachOfMany.toFixed(1)} for each of ${many}`;
+  assert.ok(eachOfMany < each * 1.4, text);
+}
+
+test('20,000 results of reports in one Bundle cost as much each as 5,000', () =>
+  requireLinear(5_000, 20_000, (count) => [inOneBundle(reported(count))]));
+
+for (const [name, records, documentsOf] of [
+  ['results without orders, as lines', alone, asLines],
+  ['results of reports, in small Bundles', reported, inBundles],
+  ['results of orders, in small Bundles', ordered, inBundles],
+  ['vital signs, in small Bundles', signs, inBundles],
+] as const)
+  test(`5,000 cost as much each as 1,000: ${name}`, () =>
+    requireLinear(1_000, 5_000, (count) => [documentsOf(records(count))]));
+
+test('5,000 results that come again with a change cost as much each as 1,000', () => {
+  const again = (count: number) => reported(count).map((record) => ({ ...record, status: 'amended' }));
+  return requireLinear(1_000, 5_000, (count) => [inBundles(reported(count)), inBundles(again(count))]);
+});
