@@ -4,7 +4,7 @@ import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, writeFile }
 import { join } from 'node:path';
 import { readOrMakePassword } from './data-folder.ts';
 import { EmbeddedPostgresError, type PostgresBinaries } from './postgres-binaries.ts';
-import { type Owner, ownerOf, type PostgresUser } from './postgres-user.ts';
+import { type FolderOwner, ownerOf, type PostgresUser } from './postgres-user.ts';
 
 export const DATABASE_OWNER = 'interchange';
 const UNFINISHED = 'postgresql.new-';
@@ -87,7 +87,7 @@ async function checkVersion(place: ClusterPlace, version: string): Promise<void>
 }
 
 /** Change the owner of everything below `path`, the folder itself last: it tells whether the work was finished. */
-async function giveTo(path: string, owner: Owner | undefined): Promise<void> {
+async function giveTo(path: string, owner: FolderOwner | undefined): Promise<void> {
   const present = await ownerOf(path);
   if (owner === undefined || present === undefined || present.uid === owner.uid) return;
   if (process.getuid?.() !== 0)

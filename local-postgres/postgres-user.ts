@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 
-export interface Owner {
+export interface FolderOwner {
   uid: number;
   gid: number;
 }
@@ -21,7 +21,7 @@ export interface Finished {
 
 export interface PostgresUser {
   /** Whom the data files must belong to; nothing where the platform has no such owner. */
-  owner: Owner | undefined;
+  owner: FolderOwner | undefined;
   run(program: string, args: readonly string[]): Promise<Finished>;
 }
 
@@ -51,7 +51,7 @@ function ordinaryUser(uid: number | undefined): PostgresUser {
   return { owner, run: (program, args) => run(program, args) };
 }
 
-function otherUser(owner: Owner): PostgresUser {
+function otherUser(owner: FolderOwner): PostgresUser {
   return { owner, run: (program, args) => run(program, args, owner) };
 }
 
@@ -63,27 +63,27 @@ function namespaceUser(): PostgresUser {
 }
 
 /** Who owns the data already comes first, so that a root's command changes nothing for that user. */
-async function unprivilegedOwners(dataDir: string, clusterDir: string): Promise<Owner[]> {
+async function unprivilegedOwners(dataDir: string, clusterDir: string): Promise<FolderOwner[]> {
   const found = [
     await ownerOf(clusterDir),
     await ownerOf(dataDir),
     await idOf('postgres'),
     await idOf('nobody'),
   ];
-  const owners = new Map<number, Owner>();
+  const owners = new Map<number, FolderOwner>();
   for (const owner of found)
     if (owner !== undefined && owner.uid !== 0 && !owners.has(owner.uid)) owners.set(owner.uid, owner);
   return [...owners.values()];
 }
 
-export async function ownerOf(path: string): Promise<Owner | undefined> {
+export async function ownerOf(path: string): Promise<FolderOwner | undefined> {
   return stat(path).then(
     ({ uid, gid }) => ({ uid, gid }),
     () => undefined,
   );
 }
 
-async function idOf(name: string): Promise<Owner | undefined> {
+async function idOf(name: string): Promise<FolderOwner | undefined> {
   const [uid, gid] = [await run('id', ['-u', name]), await run('id', ['-g', name])];
   if (uid.code !== 0 || gid.code !== 0) return undefined;
   return { uid: Number(uid.output), gid: Number(gid.output) };
@@ -109,7 +109,7 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };
 }
 
-function run(program: string, args: readonly string[], owner?: Owner): Promise<Finished> {
+function run(program: string, args: readonly string[], owner?: FolderOwner): Promise<Finished> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       ...owner,

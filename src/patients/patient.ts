@@ -32,6 +32,12 @@ export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentif
   lastUpdated: string;
 }
 
+/** What a transaction did to a patient, for those who are told of it. */
+export interface PatientChange {
+  patientId: string;
+  event: 'created' | 'updated';
+}
+
 /** A date of death without the boolean says it too. */
 export function isDeceased({ deceasedBoolean, deceasedDateTime }: PatientRecord): boolean {
   return deceasedDateTime !== null || deceasedBoolean === true;

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import {
   answerWith,
   bodyOf,
-  operationOutcome,
+  outcomeOf,
   parseResource,
   perform,
   readPath,
@@ -143,7 +143,7 @@ async function commit(
       if (fault.kind === 'status-after') work();
       const { status = 500, diagnostics = 'Scripted fault', expression, headers = {} } = fault;
       response.writeHead(status, { 'content-type': 'application/fhir+json', ...headers });
-      return void response.end(JSON.stringify(operationOutcome('processing', diagnostics, expression)));
+      return void response.end(JSON.stringify(outcomeOf('processing', diagnostics, expression)));
     }
   }
 }

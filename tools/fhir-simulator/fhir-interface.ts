@@ -61,10 +61,10 @@ export function answerWith(response: ServerResponse, outcome: Outcome | Resource
 export function bodyOf(outcome: Outcome | Resource): Resource {
   if (!isOutcome(outcome)) return outcome;
   const { code, text } = outcome.problem ?? { code: 'exception', text: 'Failed' };
-  return outcome.resource ?? operationOutcome(code, text);
+  return outcome.resource ?? outcomeOf(code, text);
 }
 
-export function operationOutcome(code: string, diagnostics: string, expression?: string[]): Resource {
+export function outcomeOf(code: string, diagnostics: string, expression?: string[]): Resource {
   return { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code, diagnostics, expression }] };
 }
 

@@ -3,11 +3,11 @@
  * the items in FHIR's shape.
  */
 import {
-  list,
+  nonEmpty,
   address as readAddress,
   contactPoint as readContactPoint,
   humanName as readHumanName,
-  identifier as readIdentifier,
+  readIdentifier,
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import type { ChildTable, Column, Element, Values } from './element.ts';
@@ -121,7 +121,7 @@ export function dataTypeList<const Name extends string, Value extends object>(
       return [{ name: member, sql }];
     },
     read(reader, elementName) {
-      const items = list(reader.children(elementName).map(read)) ?? [];
+      const items = nonEmpty(reader.children(elementName).map(read)) ?? [];
       return {
         values: {},
         children: { [name]: items.map((item, position) => rowOf(item, position, columns)) },

@@ -1,12 +1,6 @@
 /** Kinds of elements that are kept in one column: primitives, and data types that are kept in FHIR's shape. */
 import { type CodeableConcept, type Coding, type Identifier, ownIdentifier } from '../../fhir/coded.ts';
-import {
-  codeableConcept,
-  coding,
-  list,
-  optional,
-  identifier as readIdentifier,
-} from '../../fhir/reading/datatypes.ts';
+import { codeableConcept, coding, nonEmpty, optional, readIdentifier } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { exactJson } from '../content/document.ts';
 import { type Element, type EmitContext, type Member, type Single, single } from './element.ts';
@@ -79,7 +73,7 @@ export function jsonList<const Column extends string, Value extends object>(
 ): Element<Member<Column, Value[]>> {
   return single<Column, Value[]>(column, {
     type: 'jsonb',
-    read: (reader, name) => list(reader.children(name).map(read)),
+    read: (reader, name) => nonEmpty(reader.children(name).map(read)),
     write: asItIs,
   });
 }
@@ -132,7 +126,7 @@ export function mappedConcept<const Column extends string>(column: Column) {
 export function mappedConcepts<const Column extends string>(column: Column) {
   return single<Column, CodeableConcept[]>(column, {
     type: 'jsonb',
-    read: (reader, name) => list(reader.children(name).map(codeableConcept)),
+    read: (reader, name) => nonEmpty(reader.children(name).map(codeableConcept)),
     write: (output, name, value, context) => output.json(name, translateAll(context, value)),
   });
 }

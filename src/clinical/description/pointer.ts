@@ -1,5 +1,5 @@
 /** References and notes: in columns, a pointer at a record that is here, or only what the record was called. */
-import { compact, list } from '../../fhir/reading/datatypes.ts';
+import { compact, nonEmpty } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { memberName } from '../content/document.ts';
 import { type Element, type Member, single } from './element.ts';
@@ -111,7 +111,7 @@ export function subject(): Element<{ patientId: string }> {
 export function notes<const Column extends string>(column: Column) {
   return single<Column, Annotation[]>(column, {
     type: 'jsonb',
-    read: (reader, name, context) => list(reader.children(name).map((note) => annotation(note, context))),
+    read: (reader, name, context) => nonEmpty(reader.children(name).map((note) => annotation(note, context))),
     write: (output, name, value) =>
       output.json(
         name,
@@ -134,7 +134,7 @@ export function pointer(value: ReferenceValue | undefined): RecordPointer | unde
 }
 
 export function pointersAt(values: readonly ReferenceValue[]): RecordPointer[] | undefined {
-  return list(values.map(pointer));
+  return nonEmpty(values.map(pointer));
 }
 
 /** `Patient/<id>` and the like; a record that is not here keeps its name only (R4, "References"). */

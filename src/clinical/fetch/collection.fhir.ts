@@ -54,7 +54,7 @@ export function orderSummary(written: WrittenResource): string {
 export function observationSummary(written: WrittenResource, timeZone: string): string {
   return summaryJson(written, {
     ...summaryCode(written.resource.code as CodeableConcept | undefined),
-    ...occurrence(written.resource, timeZone),
+    ...occurrenceTimes(written.resource, timeZone),
   });
 }
 
@@ -82,7 +82,7 @@ export function summaryCode(concept: CodeableConcept | undefined): {
  * timestamp, of a day its midnight in `timeZone`. A month or a year has none: its first instant may be of another
  * month in UTC. `occurredOn` is the date as it was written, where it has no time of day.
  */
-export function occurrence(
+export function occurrenceTimes(
   resource: FhirResource,
   timeZone: string,
 ): { occurredAt: string | undefined; occurredOn: string | undefined } {

@@ -3,7 +3,7 @@
  * Contract: HTTP-30, FETCH-7.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
-import { codeableConcept, compact, list as listOf, optional } from '../../fhir/reading/datatypes.ts';
+import { codeableConcept, compact, nonEmpty, optional } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
 import { type Element, grouped, required, single } from '../description/element.ts';
@@ -101,7 +101,7 @@ function performers(): Element<{ performer?: SeriesPerformer[] }> {
   return single<'performer', SeriesPerformer[]>('performer', {
     type: 'jsonb',
     read: (reader, name, context) =>
-      listOf(reader.children(name).map((performer) => readPerformer(performer, context))),
+      nonEmpty(reader.children(name).map((performer) => readPerformer(performer, context))),
     write: (output, name, value) =>
       output.list(name, value, (one, performer) => {
         one.json('function', performer.function);

@@ -8,7 +8,7 @@ import {
   codeableConcept,
   compact,
   GENDERS,
-  list,
+  nonEmpty,
   optional,
   period,
   address as readAddress,
@@ -138,9 +138,9 @@ function contacts(): Element<{ contacts?: PatientContact[] }> {
 
 function contact(reader: ElementReader): PatientContact | undefined {
   return compact<PatientContact>({
-    relationship: list(reader.children('relationship').map(codeableConcept)),
+    relationship: nonEmpty(reader.children('relationship').map(codeableConcept)),
     name: optional(reader.child('name'), readHumanName),
-    telecom: list(reader.children('telecom').map(readContactPoint)),
+    telecom: nonEmpty(reader.children('telecom').map(readContactPoint)),
     address: optional(reader.child('address'), readAddress),
     gender: reader.code('gender', GENDERS),
     period: optional(reader.child('period'), period),

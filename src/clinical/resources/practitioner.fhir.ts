@@ -8,10 +8,10 @@ import {
   contactPoint,
   GENDERS,
   humanName,
-  identifier,
-  list,
+  nonEmpty,
   optional,
   period,
+  readIdentifier,
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { describeResource } from '../description/describe.ts';
@@ -53,7 +53,7 @@ interface Qualification {
 
 function qualification(reader: ElementReader): Qualification | undefined {
   return compact<Qualification>({
-    identifier: list(reader.children('identifier').map(identifier)),
+    identifier: nonEmpty(reader.children('identifier').map(readIdentifier)),
     code: optional(reader.child('code'), codeableConcept),
     period: optional(reader.child('period'), period),
   });

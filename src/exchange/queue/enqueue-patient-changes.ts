@@ -4,6 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import { loadPatients } from '../../patients/patient.store.ts';
+import type { PatientChange } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { restoreAssignedSearchKeys } from '../callbacks/assigned-identifier.store.ts';
@@ -17,11 +18,6 @@ import {
   type QueuedDelivery,
   registrations,
 } from './outbox.store.ts';
-
-export interface PatientChange {
-  patientId: string;
-  event: 'created' | 'updated';
-}
 
 /**
  * Queue one delivery per changed patient and matching connection. A connection matches when it is enabled and covers

@@ -34,12 +34,12 @@ export function coding(reader: ElementReader): Coding | undefined {
 
 export function codeableConcept(reader: ElementReader): CodeableConcept | undefined {
   return compact<CodeableConcept>({
-    coding: list(reader.children('coding').map(coding)),
+    coding: nonEmpty(reader.children('coding').map(coding)),
     text: reader.string('text', DISPLAY_MAX),
   });
 }
 
-export function identifier(reader: ElementReader): Identifier | undefined {
+export function readIdentifier(reader: ElementReader): Identifier | undefined {
   return compact<Identifier>({
     use: reader.code('use', IDENTIFIER_USES),
     type: optional(reader.child('type'), codeableConcept),
@@ -126,7 +126,7 @@ export function optional<T>(
 }
 
 /** The items that hold something; undefined for none: FHIR has no empty lists. */
-export function list<T>(items: readonly (T | undefined)[]): T[] | undefined {
+export function nonEmpty<T>(items: readonly (T | undefined)[]): T[] | undefined {
   const kept = items.filter((item) => item !== undefined);
   return kept.length === 0 ? undefined : kept;
 }

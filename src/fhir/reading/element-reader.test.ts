@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFhirJson } from '../json.ts';
-import { address, codeableConcept, contactPoint, identifier, period } from './datatypes.ts';
+import { address, codeableConcept, contactPoint, period, readIdentifier } from './datatypes.ts';
 import { ElementReader } from './element-reader.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
@@ -116,7 +116,7 @@ test('data types keep what is known, in one order, and nothing empty', () => {
   );
   assert.equal(codeableConcept(of({ extension: [{}] })), undefined);
   assert.deepEqual(
-    identifier(of({ value: 'v', system: 's', use: 'old', period: { start: '2020' }, assigner: {} })),
+    readIdentifier(of({ value: 'v', system: 's', use: 'old', period: { start: '2020' }, assigner: {} })),
     {
       use: 'old',
       system: 's',

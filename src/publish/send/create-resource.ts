@@ -9,7 +9,7 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
 import type { FhirAnswer } from './fhir-client.ts';
-import { type Found, foundIds, storedAs } from './read-answer.ts';
+import { type FoundResource, foundIds, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
@@ -100,7 +100,7 @@ function foundOf(
   { organisationId }: PublishWriteContext,
   { resourceType: type, id }: FhirResource,
   answer: Extract<FhirAnswer, { kind: 'answered' }>,
-): Found[] | undefined {
+): FoundResource[] | undefined {
   const { system = '', value = '' } = ownIdentifier(organisationId, id);
   return foundIds(answer, { type, system, value });
 }

@@ -18,7 +18,7 @@ type Json = Record<string, unknown>;
 type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
 
 /** A resource that was asked for. */
-export interface Found extends StoredAs {
+export interface FoundResource extends StoredAs {
   /** `meta.lastUpdated`; empty where there is none. */
   lastUpdated: string;
   identifiers: Json[];
@@ -61,7 +61,7 @@ function agrees(body: string | undefined, { id, versionId }: { id: string; versi
 export function foundIds(
   answer: Answered,
   { type, system, value }: { type: string; system: string; value: string },
-): Found[] | undefined {
+): FoundResource[] | undefined {
   const bundle = answer.body === undefined ? undefined : parseObject(answer.body);
   if (bundle?.resourceType !== 'Bundle' || bundle.type !== 'searchset') return undefined;
   const entries = Array.isArray(bundle.entry) ? (bundle.entry as { resource?: Json }[]) : [];
@@ -72,14 +72,14 @@ export function foundIds(
 }
 
 /** The resource that a read of `Type/id` answered; undefined when the answer is none, or another. */
-export function foundAt(answer: Answered, type: string, id: string): Found | undefined {
+export function foundAt(answer: Answered, type: string, id: string): FoundResource | undefined {
   const body = answer.body === undefined ? undefined : parseObject(answer.body);
   const found = foundResource(body, type);
   if (found?.id !== id) return undefined;
   return { ...found, versionId: found.versionId ?? inEtag(answer.etag) };
 }
 
-function foundResource(resource: Json | undefined, type: string): Found | undefined {
+function foundResource(resource: Json | undefined, type: string): FoundResource | undefined {
   if (resource?.resourceType !== type || !isFhirId(resource.id)) return undefined;
   const { versionId, lastUpdated } = (resource.meta ?? {}) as { versionId?: unknown; lastUpdated?: unknown };
   return {

@@ -9,7 +9,7 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
 import type { FhirAnswer } from './fhir-client.ts';
-import { type Found, foundAt, type StoredAs, storedAs } from './read-answer.ts';
+import { type FoundResource, foundAt, type StoredAs, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
@@ -97,7 +97,11 @@ async function look(
 }
 
 /** By our identifier, or by our own id, which nobody else gives. */
-function isOurs({ organisationId }: PublishWriteContext, { id }: FhirResource, found: Found): boolean {
+function isOurs(
+  { organisationId }: PublishWriteContext,
+  { id }: FhirResource,
+  found: FoundResource,
+): boolean {
   if (found.id === id) return true;
   const own = ownIdentifier(organisationId, id);
   return found.identifiers.some(({ system, value }) => system === own.system && value === own.value);

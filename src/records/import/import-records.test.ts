@@ -13,9 +13,9 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import type { PatientChange } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
 import { facilityRecordId, recordId } from './resolve/record-id.ts';
-import type { PatientChange } from './run/import-run.ts';
 import { dataFault } from './run/import-transaction.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 

@@ -5,7 +5,7 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import { IMPORTERS } from './map/importers.ts';
-import type { Reach } from './map/resource-importer.ts';
+import type { ImportReach } from './map/resource-importer.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
@@ -30,7 +30,7 @@ export interface ImportRequest {
   /** Called when a source is done with, with its size. */
   onProgress?: (sizeBytes: number) => void;
   /** Default `organisation`: patients of other facilities are found by identifier and id, and registered here too. */
-  reach?: Reach;
+  reach?: ImportReach;
   /** For the access log. Not called in a dry run. */
   onPatients?: OnPatients;
   /** What fails unexpectedly is among the rejected, and the other sources go on. Otherwise it is thrown. */

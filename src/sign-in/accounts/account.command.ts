@@ -11,7 +11,12 @@ import { USER_TYPES, type UserType } from './account.store.ts';
 import { type CreatedAccount, createAccount } from './create-account.ts';
 import type { PasswordSource } from './initial-password.ts';
 import { type ListedAccount, listAccounts } from './manage-accounts.store.ts';
-import { disableAccount, enableAccount, type ResetPasswordDeps, resetPassword } from './manage-accounts.ts';
+import {
+  disableAccount,
+  enableAccount,
+  type ResetPasswordDependencies,
+  resetPassword,
+} from './manage-accounts.ts';
 
 interface PasswordFlags {
   passwordStdin?: boolean;
@@ -49,7 +54,7 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
       const password = await passwordSource(options, environment.stdin);
       const created = await environment.withSession(async (session) =>
         createAccount(
-          manageAccountDeps(session),
+          manageAccountDependencies(session),
           {
             organisationId: options.organisation,
             facilityIds: options.facility,
@@ -101,7 +106,7 @@ export function resetPasswordCommand(environment: CommandEnvironment): Command {
       const mustChangePassword = options.mustChangePassword === true;
       const reset = { email: options.email, password, mustChangePassword };
       const account = await environment.withSession(async (session) =>
-        resetPassword(manageAccountDeps(session), reset, await readDatabaseTime(session.db)),
+        resetPassword(manageAccountDependencies(session), reset, await readDatabaseTime(session.db)),
       );
       environment.print(account, accountText(account));
     });
@@ -167,7 +172,7 @@ async function passwordSource(
     : { kind: 'generated' };
 }
 
-function manageAccountDeps({ db, publicBaseUrl, keys }: CommandSession): ResetPasswordDeps {
+function manageAccountDependencies({ db, publicBaseUrl, keys }: CommandSession): ResetPasswordDependencies {
   return { db, publicBaseUrl, keys, passwords: createPasswords(DEFAULT_SIGN_IN_SETTINGS) };
 }
 

@@ -29,7 +29,7 @@ export interface CreatedAccount {
   setupLink?: string;
 }
 
-export interface ManageAccountDeps {
+export interface ManageAccountDependencies {
   db: Pool;
   passwords: Passwords;
   publicBaseUrl: string;
@@ -37,7 +37,7 @@ export interface ManageAccountDeps {
 
 /** Throws for malformed input, unknown ids and roles, and an address that is taken. */
 export async function createAccount(
-  { db, passwords, publicBaseUrl }: ManageAccountDeps,
+  { db, passwords, publicBaseUrl }: ManageAccountDependencies,
   input: AccountInput,
   now: Date,
 ): Promise<CreatedAccount> {

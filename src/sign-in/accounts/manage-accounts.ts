@@ -10,7 +10,7 @@ import { deleteUnusedSetupLinks } from '../credentials/setup-link.store.ts';
 import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { type DirectoryEntry, findByEmail, lockCredentials, storePassword } from './account.store.ts';
-import type { CreatedAccount, ManageAccountDeps } from './create-account.ts';
+import type { CreatedAccount, ManageAccountDependencies } from './create-account.ts';
 import { normaliseEmail } from './email.ts';
 import { choosePassword, type PasswordSource, revealOnce } from './initial-password.ts';
 import { setDisabled } from './manage-accounts.store.ts';
@@ -42,7 +42,7 @@ export async function enableAccount(db: Pool, email: string): Promise<AccountSta
   return { userId: account.userId, email: account.email, disabled: false };
 }
 
-export interface ResetPasswordDeps extends ManageAccountDeps {
+export interface ResetPasswordDependencies extends ManageAccountDependencies {
   keys: Pick<KeyRing, 'derive'>;
 }
 
@@ -55,7 +55,7 @@ export interface PasswordReset {
 
 /** A new password: sessions, setup links and locks of before are gone. */
 export async function resetPassword(
-  { db, passwords, publicBaseUrl, keys }: ResetPasswordDeps,
+  { db, passwords, publicBaseUrl, keys }: ResetPasswordDependencies,
   reset: PasswordReset,
   now: Date,
 ): Promise<CreatedAccount> {
@@ -86,7 +86,7 @@ export async function resetPassword(
 
 /** Lifts every lock of the account; with a network, that one has a counter of its own from now on. */
 export async function unlockAccount(
-  { db, keys }: Pick<ResetPasswordDeps, 'db' | 'keys'>,
+  { db, keys }: Pick<ResetPasswordDependencies, 'db' | 'keys'>,
   { email, network }: { email: string; network: string | undefined },
   now: Date,
 ): Promise<DirectoryEntry> {

@@ -5,14 +5,14 @@ import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { LoginBody } from '../sessions/login.route.ts';
 import { signInFailures } from '../sign-in-responses.ts';
 import { changePassword } from './change-password.ts';
-import type { ProofDeps } from './prove-identity.ts';
+import type { ProofDependencies } from './prove-identity.ts';
 
 const ChangePasswordBody = Type.Object({
   ...LoginBody.properties,
   newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
 });
 
-export function changePasswordRoute(deps: ProofDeps): Route<Access> {
+export function changePasswordRoute(deps: ProofDependencies): Route<Access> {
   return openRoute({
     docs: {
       operationId: 'changePassword',

@@ -10,7 +10,7 @@ import { assertGoodPassword } from './password-rules.ts';
 import {
   type CallContext,
   type IdentityProof,
-  type ProofDeps,
+  type ProofDependencies,
   withProvenIdentity,
 } from './prove-identity.ts';
 import { deleteUnusedSetupLinks } from './setup-link.store.ts';
@@ -21,7 +21,7 @@ export interface PasswordChange extends IdentityProof {
 
 /** 403, 429 and 503 as at login; behind the right password, 400 for a new one against the rules. */
 export async function changePassword(
-  deps: ProofDeps,
+  deps: ProofDependencies,
   change: PasswordChange,
   context: CallContext,
 ): Promise<void> {

@@ -41,7 +41,7 @@ export interface ProvenAccount extends AccountCredentials {
   passwordHash: string;
 }
 
-export interface ProofDeps {
+export interface ProofDependencies {
   db: Pool;
   passwords: Passwords;
   lockout: Lockout;
@@ -61,7 +61,7 @@ export interface ProvenWork<Prepared, Result> {
  * while it is locked, 503 when too many passwords are being checked.
  */
 export async function withProvenIdentity<Prepared, Result>(
-  deps: ProofDeps,
+  deps: ProofDependencies,
   proof: IdentityProof,
   context: CallContext,
   work: ProvenWork<Prepared, Result>,
@@ -75,7 +75,7 @@ export async function withProvenIdentity<Prepared, Result>(
 }
 
 async function prove<Prepared, Result>(
-  deps: ProofDeps,
+  deps: ProofDependencies,
   proof: IdentityProof,
   context: CallContext,
   work: ProvenWork<Prepared, Result>,
@@ -122,7 +122,7 @@ function usableAccount(account: AccountOfIdentity | undefined, userType: string)
 
 /** Undefined when the account was disabled or given another password since it was read. */
 async function enter<Prepared, Result>(
-  deps: ProofDeps,
+  deps: ProofDependencies,
   account: ProvenAccount,
   attempt: SignInAttempt,
   { prepare, commit }: ProvenWork<Prepared, Result>,

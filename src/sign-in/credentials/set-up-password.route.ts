@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { signInFailures } from '../sign-in-responses.ts';
-import { type SetUpPasswordDeps, setUpPassword } from './set-up-password.ts';
+import { type SetUpPasswordDependencies, setUpPassword } from './set-up-password.ts';
 
 const SetUpPasswordBody = Type.Object({
   token: Type.String({
@@ -14,7 +14,7 @@ const SetUpPasswordBody = Type.Object({
   newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
 });
 
-export function setUpPasswordRoute(deps: SetUpPasswordDeps): Route<Access> {
+export function setUpPasswordRoute(deps: SetUpPasswordDependencies): Route<Access> {
   return openRoute({
     docs: {
       operationId: 'setUpPassword',

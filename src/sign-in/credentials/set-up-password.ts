@@ -16,7 +16,7 @@ import type { CallContext } from './prove-identity.ts';
 import { readSetupLink, useSetupLink } from './setup-link.store.ts';
 import { parseSetupToken } from './setup-link.ts';
 
-export interface SetUpPasswordDeps {
+export interface SetUpPasswordDependencies {
   db: Pool;
   passwords: Passwords;
   lockout: Pick<Lockout, 'vouch'>;
@@ -25,7 +25,7 @@ export interface SetUpPasswordDeps {
 
 /** 403 for a link that is unknown, used, too old, or of a disabled account; 400 for a password against the rules. */
 export async function setUpPassword(
-  { db, passwords, lockout, audit }: SetUpPasswordDeps,
+  { db, passwords, lockout, audit }: SetUpPasswordDependencies,
   { token, newCredential }: { token: string; newCredential: string },
   { databaseTime, correlationId, remoteAddress }: CallContext,
 ): Promise<void> {

@@ -25,7 +25,7 @@ export const KEYS_MAX_AGE_SECONDS = 30;
 /** A new key signs this long after it is made: longer than any process goes without reading the keys. */
 export const ACTIVATION_SECONDS = 2 * KEYS_MAX_AGE_SECONDS;
 
-interface Deps {
+interface Dependencies {
   db: Pool;
   keys: KeyRing;
 }
@@ -35,7 +35,7 @@ interface Deps {
  * expire. With `revokeOthers` it signs at once and tokens of the old ones are refused within 30 seconds.
  */
 export async function rotateSigningKey(
-  { db, keys }: Deps,
+  { db, keys }: Dependencies,
   databaseTime: DatabaseTime,
   { revokeOthers = false } = {},
 ): Promise<{ kid: string; signsFrom: Date }> {
@@ -52,7 +52,10 @@ export async function rotateSigningKey(
 }
 
 /** Make the first key, once, however many processes start together. */
-export async function makeFirstSigningKey({ db, keys }: Deps, databaseTime: DatabaseTime): Promise<void> {
+export async function makeFirstSigningKey(
+  { db, keys }: Dependencies,
+  databaseTime: DatabaseTime,
+): Promise<void> {
   await transaction(db, async (client) => {
     const now = await lockSigningKeys(client, databaseTime);
     if ((await readSigningKeys(client)).length > 0) return;

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { noTokens, signInFailures } from '../sign-in-responses.ts';
-import { type LoginDeps, login } from './login.ts';
+import { type LoginDependencies, login } from './login.ts';
 import { LoginResponse } from './login-reply.ts';
 
 export const LoginBody = Type.Object({
@@ -20,7 +20,7 @@ export const LoginBody = Type.Object({
   }),
 });
 
-export function loginRoute(deps: LoginDeps): Route<Access> {
+export function loginRoute(deps: LoginDependencies): Route<Access> {
   return openRoute({
     docs: {
       operationId: 'login',

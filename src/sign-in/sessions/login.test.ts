@@ -14,7 +14,7 @@ import { findByUserId, readCredentials } from '../accounts/account.store.ts';
 import { disableAccount, enableAccount } from '../accounts/manage-accounts.ts';
 import { createPasswords } from '../credentials/password.ts';
 import { secondsAfter } from '../settings.ts';
-import { type LoginDeps, login } from './login.ts';
+import { type LoginDependencies, login } from './login.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const CONTEXT = { databaseTime: NOW, correlationId: 'corr-1', remoteAddress: '192.0.2.10' };
@@ -28,7 +28,7 @@ after(() => fixture.close());
 const signIn = (
   identity: string,
   changed: { credential?: string; userType?: string } = {},
-  deps?: LoginDeps,
+  deps?: LoginDependencies,
 ) => login(deps ?? fixture.signIn, { identity, credential: PASSWORD, userType: 'EHR', ...changed }, CONTEXT);
 
 test('every reason to refuse is one and the same 403 [SIGN-IN-10]', async () => {

@@ -6,7 +6,7 @@ import { networkOf } from '../credentials/network.ts';
 import {
   type CallContext,
   type IdentityProof,
-  type ProofDeps,
+  type ProofDependencies,
   type ProvenAccount,
   withProvenIdentity,
 } from '../credentials/prove-identity.ts';
@@ -18,7 +18,7 @@ import { insertRefreshToken } from './refresh-token.store.ts';
 import { newRefreshToken } from './refresh-token.ts';
 import { insertSession } from './session.store.ts';
 
-export interface LoginDeps extends ProofDeps {
+export interface LoginDependencies extends ProofDependencies {
   signingKeys: SigningKeys;
   clock: Pick<ClockWatch, 'isOff'>;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'sessionSeconds'>;
@@ -26,7 +26,7 @@ export interface LoginDeps extends ProofDeps {
 
 /** A new session. 403, 429 and 503 as {@link withProvenIdentity} says; 503 while the clock of this node is off. */
 export async function login(
-  deps: LoginDeps,
+  deps: LoginDependencies,
   proof: IdentityProof,
   context: CallContext,
 ): Promise<LoginReply> {
@@ -69,7 +69,7 @@ export async function login(
 
 /** Hash anew where the cost has grown. A login does not fail over it: the next one tries again. */
 async function renewHash(
-  { db, passwords }: LoginDeps,
+  { db, passwords }: LoginDependencies,
   account: ProvenAccount,
   password: string,
   network: string,

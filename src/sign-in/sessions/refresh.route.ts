@@ -4,11 +4,11 @@ import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { badBody, tokenRefused } from '../sign-in-responses.ts';
 import { LoginResponse } from './login-reply.ts';
-import { type RefreshDeps, refresh } from './refresh.ts';
+import { type RefreshDependencies, refresh } from './refresh.ts';
 
 const RefreshBody = Type.Object({ refreshToken: Type.String({ minLength: 1, maxLength: 1_024 }) });
 
-export function refreshRoute(deps: RefreshDeps): Route<Access> {
+export function refreshRoute(deps: RefreshDependencies): Route<Access> {
   return openRoute({
     docs: {
       operationId: 'refresh',

@@ -30,7 +30,7 @@ import {
 } from './refresh-token.ts';
 import { revokeSession } from './session.store.ts';
 
-export interface RefreshDeps {
+export interface RefreshDependencies {
   db: Pool;
   signingKeys: Pick<SigningKeys, 'prepare'>;
   clock: Pick<ClockWatch, 'isOff'>;
@@ -39,7 +39,9 @@ export interface RefreshDeps {
 }
 
 /** With the keys that were read before the transaction. */
-type ExchangeDeps = Omit<RefreshDeps, 'signingKeys'> & { signingKeys: Pick<SigningKeys, 'signer'> };
+type ExchangeDependencies = Omit<RefreshDependencies, 'signingKeys'> & {
+  signingKeys: Pick<SigningKeys, 'signer'>;
+};
 
 type Outcome =
   | { kind: 'pair'; pair: TokenPair; stored: StoredRefreshToken }
@@ -51,7 +53,7 @@ type Outcome =
  * for any other token; a used one that comes later ends its session. 503 while the clock of this node is off.
  */
 export async function refresh(
-  deps: RefreshDeps,
+  deps: RefreshDependencies,
   refreshToken: string,
   { databaseTime, correlationId }: { databaseTime: DatabaseTime; correlationId: string },
 ): Promise<LoginReply> {
@@ -73,7 +75,7 @@ export async function refresh(
 }
 
 async function exchange(
-  deps: ExchangeDeps,
+  deps: ExchangeDependencies,
   client: Client,
   token: RefreshToken,
   databaseTime: DatabaseTime,
@@ -103,7 +105,7 @@ function isLive({ session, account, now }: StoredRefreshToken): boolean {
  * pair that is gone inside the window was erased when that clock was wrong: that is no theft, so the session stays.
  */
 async function repeat(
-  deps: ExchangeDeps,
+  deps: ExchangeDependencies,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken & { exchangedAt: Date },
@@ -119,7 +121,7 @@ async function repeat(
 }
 
 async function issuePair(
-  { signingKeys, settings }: ExchangeDeps,
+  { signingKeys, settings }: ExchangeDependencies,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken,

@@ -10,7 +10,7 @@ const REMEMBERED_TEXTS = 5_000;
 const MAX_LENGTH = 100;
 
 /** The unit of a quantity, as a source gave it or as it is kept. */
-export interface Unit {
+export interface QuantityUnit {
   unit?: string | undefined;
   system?: string | undefined;
   code?: string | undefined;
@@ -34,7 +34,7 @@ export function isUcum(code: string): boolean {
  * The unit of a quantity with its UCUM code where the source's code or its unit text is one; a code of another
  * system stays; anything else keeps its text only.
  */
-export function normaliseUnit(source: Unit): Unit {
+export function normaliseUnit(source: QuantityUnit): QuantityUnit {
   const { unit, system, code } = source;
   if (system !== undefined && system !== UCUM) return source;
   if (code !== undefined && isUcum(code) && (system === UCUM || isPlain(code)))
@@ -50,7 +50,7 @@ const knownPairs = new LRUCache<string, boolean>({ max: REMEMBERED_TEXTS });
  * True where the unit text is a code of UCUM that measures the same as the code beside it in another size: `g/L` and
  * `g/dL`. Texts of other kinds are the language of a laboratory, and say nothing against the code.
  */
-export function differsInSize({ unit, system, code }: Unit): boolean {
+export function differsInSize({ unit, system, code }: QuantityUnit): boolean {
   if (unit === undefined || code === undefined || unit === code || (system ?? UCUM) !== UCUM) return false;
   if (!isPlain(unit) || !isUcum(unit) || !isUcum(code)) return false;
   const pair = `${unit} ${code}`;

@@ -5,7 +5,7 @@
  */
 import { UCUM } from '../lookup/code-systems.ts';
 import { type Conversion, convertDecimal, isConvertible } from './convert-decimal.ts';
-import { differsInSize, type Unit } from './ucum.ts';
+import { differsInSize, type QuantityUnit } from './ucum.ts';
 
 /** One unit that a vital sign may come in. */
 interface KnownUnit {
@@ -57,7 +57,7 @@ export function allowedVitalUnits(loincCode: string): readonly string[] | undefi
  * True where the unit text and the code name different units of one kind, so that nobody can tell what the number means:
  * `Cel` beside `[degF]`, `°C` beside `[degF]`, `g/L` beside `g/dL`.
  */
-export function unitsDisagree(source: Unit): boolean {
+export function unitsDisagree(source: QuantityUnit): boolean {
   const { unit, system, code } = source;
   if (unit === undefined || code === undefined || (system ?? UCUM) !== UCUM) return false;
   const differs = [...KINDS.values()].some((kind) => {

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { listUnmapped, type UnmappedCode, type UnmappedPosition } from './unmapped.store.ts';
+import { type ListedCode, listUnmapped, type UnmappedPosition } from './unmapped.store.ts';
 
 export interface ListUnmappedDependencies {
   db: Queryable;
@@ -21,13 +21,13 @@ export async function listUnmappedCodes(
   { db, cursors }: ListUnmappedDependencies,
   scope: OrganisationScope,
   { facilityId, place, ...request }: ListUnmappedRequest,
-): Promise<Page<UnmappedCode>> {
+): Promise<Page<ListedCode>> {
   const binding = ['terminology-unmapped', scope.organisationId, facilityId, place];
   const page = openPage<UnmappedPosition>(cursors, request, binding);
   const codes = await listUnmapped(db, scope, { facilityId, place, ...page.slice });
   return page.close(codes, (code) => [code.count, code.facilityId, code.localSystem, code.localCode]);
 }
 
-export function unmappedItem({ firstMetAt, lastMetAt, ...code }: UnmappedCode) {
+export function unmappedItem({ firstMetAt, lastMetAt, ...code }: ListedCode) {
   return { ...code, firstMetAt: firstMetAt.toISOString(), lastMetAt: lastMetAt.toISOString() };
 }

@@ -15,7 +15,7 @@ export interface MetCode {
   count: number;
 }
 
-export interface UnmappedCode {
+export interface ListedCode {
   facilityId: string;
   localSystem: string;
   localCode: string;
@@ -73,7 +73,7 @@ export async function listUnmapped(
   db: Queryable,
   scope: OrganisationScope,
   page: Slice<UnmappedPosition> & { facilityId: string | null; place?: string | undefined },
-): Promise<UnmappedCode[]> {
+): Promise<ListedCode[]> {
   const { rows } = await db.query<UnmappedRow>({
     name: 'terminology-unmapped',
     text: `

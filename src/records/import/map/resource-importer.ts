@@ -32,7 +32,7 @@ export interface MapContext extends ReadContext {
 }
 
 /** Whose records an import may find and change: those of its facility, or of the whole organisation. */
-export type Reach = 'facility' | 'organisation';
+export type ImportReach = 'facility' | 'organisation';
 
 /** Clinical records that a Bundle, or a run of single resources, created or changed; by id. */
 export interface TouchedRecords {
@@ -49,7 +49,7 @@ export interface WriteContext {
   readonly client: Client;
   readonly scope: FacilityScope;
   /** Of records that the facilities of an organisation share. */
-  readonly reach: Reach;
+  readonly reach: ImportReach;
   /** True when nothing is kept: rows go to other tables (`dry-run-tables.store.ts`), and nothing is locked. */
   readonly dryRun: boolean;
   /** What was written so far and is to be grouped; empty once it is. */
@@ -96,7 +96,7 @@ export interface RecordLookup {
     db: Queryable,
     scope: FacilityScope,
     keys: readonly IdentifierKey[],
-    reach: Reach,
+    reach: ImportReach,
   ): Promise<IdentifierMatch[]>;
 }
 

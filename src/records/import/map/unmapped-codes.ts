@@ -8,22 +8,22 @@ import { unmappedCodings } from '../../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { MappedRecord, WriteResult } from './resource-importer.ts';
 
-export interface UnmappedCode {
+export interface PlacedCoding {
   place: UnmappedPlace;
   coding: Coding;
 }
 
 /** Those of the records that were created or changed: importing the same again counts nothing. */
-export function unmappedCodes(
+export function unmappedCodesOf(
   type: string,
   rows: readonly MappedRecord[],
   result: WriteResult,
-): UnmappedCode[] {
+): PlacedCoding[] {
   const written = new Set([...result.created, ...result.updated]);
   return rows.flatMap((row) => (written.has(row.id) && isRecordRow(row) ? codesOf(type, row) : []));
 }
 
-function codesOf(type: string, { values, children }: RecordRow): UnmappedCode[] {
+function codesOf(type: string, { values, children }: RecordRow): PlacedCoding[] {
   const place = placeOf(type, values);
   if (place === undefined) return [];
   const parts = [values, ...(children.observation_component ?? [])];

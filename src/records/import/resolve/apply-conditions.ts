@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { IdentifierKey, Reach } from '../map/resource-importer.ts';
+import type { IdentifierKey, ImportReach } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
 
 export interface ConditionsRequest {
   scope: FacilityScope;
-  reach: Reach;
+  reach: ImportReach;
   dryRun: boolean;
   unit: Unit;
 }

@@ -22,7 +22,7 @@ import {
 import { repeatedKey } from '../source/repeated-key.ts';
 import { SourceError } from '../source/source-error.ts';
 import type { Spool } from '../source/spool.ts';
-import { jsonText, recordIdOf } from './record-id.ts';
+import { checkedJson, recordIdOf } from './record-id.ts';
 
 /** Bundles that hold records to take (R4, Bundle.type). */
 const BUNDLE_TYPES = ['transaction', 'batch', 'collection', 'searchset'];
@@ -192,7 +192,7 @@ async function isRepeated(unit: Unit, seen: SeenEntry, id: string, spool: Spool)
   const before = unit.sameRecord(seen.resourceType, id);
   if (before === undefined) return false;
   const earlier = seenEntry(parseJson(decodeUtf8(await spool.read(before.start, before.end))));
-  if (jsonText(earlier.resource) === jsonText(seen.resource)) return true;
+  if (checkedJson(earlier.resource) === checkedJson(seen.resource)) return true;
   throw new ResourceRejected(
     `The entry has the same type and id as entry ${before.number}, but other content`,
   );

@@ -5,7 +5,7 @@
  */
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { Reach, ResourceImporter } from '../map/resource-importer.ts';
+import type { ImportReach, ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import { facilityRecordId } from './record-id.ts';
@@ -31,7 +31,7 @@ function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
 /** Give every entry the id that it is stored under. */
 export async function placeIds(
   db: Queryable,
-  { unit, scope, reach }: { unit: Unit; scope: FacilityScope; reach: Reach },
+  { unit, scope, reach }: { unit: Unit; scope: FacilityScope; reach: ImportReach },
 ): Promise<void> {
   const open = unit.entries.filter((entry) => !keepsId(entry.importer, entry));
   for (const [importer, entries] of Map.groupBy(open, (entry) => entry.importer))
@@ -42,7 +42,7 @@ interface Placing {
   importer: ResourceImporter;
   chunk: readonly UnitEntry[];
   scope: FacilityScope;
-  reach: Reach;
+  reach: ImportReach;
 }
 
 async function placeChunk(db: Queryable, { importer, chunk, scope, reach }: Placing): Promise<void> {

@@ -1,5 +1,5 @@
 /** A FHIR Reference element as it was written, what it may name, and what to say when it leads nowhere. */
-import { identifier } from '../../../fhir/reading/datatypes.ts';
+import { readIdentifier } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { IdentifierKey } from '../map/resource-importer.ts';
 import { parseReference } from './parse-reference.ts';
@@ -22,7 +22,7 @@ export function readReference(reader: ElementReader): ReadReference {
   const text = reader.string('reference');
   const type = reader.uri('type');
   const logical = reader.child('identifier');
-  const { system, value } = (logical === undefined ? undefined : identifier(logical)) ?? {};
+  const { system, value } = (logical === undefined ? undefined : readIdentifier(logical)) ?? {};
   const key = system === undefined || value === undefined ? undefined : { system, value };
   return {
     text,

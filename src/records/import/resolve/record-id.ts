@@ -36,12 +36,12 @@ export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: 
   if (named !== undefined) return recordId(resourceType, named);
   const [first] = identifiersOf(resource);
   if (first !== undefined) return identifierName(resourceType, first);
-  const digest = createHash('sha256').update(jsonText(resource)).digest('hex');
+  const digest = createHash('sha256').update(checkedJson(resource)).digest('hex');
   return nameUuid(`${resourceType}#${digest}`);
 }
 
 /** Throws ResourceRejected when it is nested deeper than can be written. */
-export function jsonText(value: unknown): string {
+export function checkedJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {

@@ -1,17 +1,13 @@
 /** One import: what all of its units share, and whom it tells of what changed. */
+import type { PatientChange } from '../../../patients/patient.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { ImportReport } from '../import-report.ts';
-import type { Reach } from '../map/resource-importer.ts';
+import type { ImportReach } from '../map/resource-importer.ts';
 import type { SourceLimits } from '../source/limits.ts';
 import type { RunTransaction } from './import-transaction.ts';
 import type { UnitOutcome } from './import-unit.ts';
-
-export interface PatientChange {
-  patientId: string;
-  event: 'created' | 'updated';
-}
 
 /** Called inside the transaction that changed the patients. */
 export type OnPatientsChanged = (
@@ -37,7 +33,7 @@ export interface ImportRun {
   alone: boolean;
   report: ImportReport;
   onPatientsChanged: OnPatientsChanged | undefined;
-  reach: Reach;
+  reach: ImportReach;
   /** URLs of modifier extensions and implicit rules that are understood. */
   understood: ReadonlySet<string>;
   /** True when nothing is kept, and nobody told. */

@@ -12,8 +12,8 @@ import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import { type MapOutcome, mapResources } from '../map/map-resources.ts';
-import type { Reach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
-import { isRecordRow, type UnmappedCode, unmappedCodes } from '../map/unmapped-codes.ts';
+import type { ImportReach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
@@ -26,7 +26,7 @@ import { count, type Unit, type UnitEntry } from './unit.ts';
 
 export interface UnitRequest {
   scope: FacilityScope;
-  reach: Reach;
+  reach: ImportReach;
   dryRun: boolean;
   unit: Unit;
   spool: Spool;
@@ -64,7 +64,7 @@ export interface UnitOutcome {
   patientsUpdated: Set<string>;
   patientsTouched: Set<string>;
   /** Local codes without a standard one, of what was created or changed. */
-  unmapped: UnmappedCode[];
+  unmapped: PlacedCoding[];
 }
 
 /**
@@ -148,7 +148,7 @@ async function writeChunk(
   merge(outcome, importer, result);
   const older = new Set(result.older);
   outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
-  for (const code of unmappedCodes(importer.type, rows, result)) outcome.unmapped.push(code);
+  for (const code of unmappedCodesOf(importer.type, rows, result)) outcome.unmapped.push(code);
   await noteReplaced(importer.type, rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
