@@ -13,6 +13,7 @@ import {
   vitalSetSource,
 } from '../../../test-support/publish-records.ts';
 import type { Resource } from '../../../tools/fhir-simulator/fhir-store.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';
 
 const NAME = 'Aurelia Quillfeather';
@@ -215,5 +216,25 @@ describe('patients that a record names beside its own', () => {
     assert.deepEqual('faults' in plan && plan.faults, []);
     assert.deepEqual(ofOther(), [entry('refused', 'lab-order.publish-dry-run')]);
     assert.equal((await server.state()).seen.length, 0);
+  });
+
+  test('a dry run of one who may read patients and encounters shows those of the order alone [PUB-48]', async () => {
+    await addTarget('send');
+    const context = contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: randomUUID() });
+    const caller = {
+      ...context.caller,
+      permissions: new Set(['patients.patients.get', 'encounters.access']),
+      facilities: new Map([[clinic.scope.facilityId, { modules: new Set(['patients', 'encounters']) }]]),
+    } as unknown as FacilityContext['caller'];
+    const request = { id: clinic.orderId, target: undefined };
+    const plan = await node.publisher.plan(labOrderSource(database.pool), request, { ...context, caller });
+    const ids = plan.requests.map(({ localId }) => localId);
+    for (const id of [other.patientId, other.encounterId]) assert.ok(ids.includes(id), 'would be sent');
+    const shown = plan.requests.filter(({ resource }) => resource !== undefined);
+    assert.deepEqual(
+      shown.map(({ localId }) => localId).sort(),
+      [clinic.patientId, clinic.encounterId].sort(),
+    );
+    assert.ok(!JSON.stringify(plan).includes(NAME));
   });
 });
