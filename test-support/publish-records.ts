@@ -22,6 +22,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 import { startFhirServer, type TestFhirServer } from './fhir-server/start.ts';
 import { importJson } from './import-files.ts';
 import { bundle, encounter, organization, patient, practitioner, type Resource } from './records/clinic.ts';
+import { answered } from './worded-errors.ts';
 
 /** A database and a FHIR server for the tests of a file. They end with the file; each test finds the server empty. */
 export async function startPublishing(
@@ -266,7 +267,8 @@ export function createTestPublisher(
     async publish(clinic, { target, purposeOfUse = 'OPS', correlationId = randomUUID() } = {}) {
       const context = contextOf(clinic.scope, { purposeOfUse, correlationId });
       const source = labOrderSource(db);
-      return (await publisher.publish(source, { id: clinic.orderId, target }, context)).published;
+      const answer = answered(() => publisher.publish(source, { id: clinic.orderId, target }, context));
+      return (await answer).published;
     },
   };
 }

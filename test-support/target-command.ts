@@ -1,8 +1,9 @@
 /** `interchange target …` in this process: what it prints, and how it would exit. */
 import { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
-import { type CommandEnvironment, UsageError } from '../src/platform/command/command.ts';
+import { type CommandEnvironment, commandErrorOf, UsageError } from '../src/platform/command/command.ts';
 import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
+import { DomainError } from '../src/platform/domain-error.ts';
 import {
   createTargetCommand,
   disableTargetCommand,
@@ -63,7 +64,8 @@ export async function runTargetCommand(
       rest.filter((argument) => argument !== '--json'),
       { from: 'user' },
     );
-  } catch (error) {
+  } catch (failure) {
+    const error = failure instanceof DomainError ? commandErrorOf(failure) : failure;
     ran.code = error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
     ran.stderr += (error as Error).message;
   }

@@ -9,6 +9,7 @@ import { fhirError } from '../../fhir/errors.ts';
 import { patientError } from '../../patients/errors.ts';
 import { worded } from '../../platform/domain-error.ts';
 import { privacyError } from '../../privacy/errors.ts';
+import { publishError } from '../../publish/errors.ts';
 import { importError } from '../../records/errors.ts';
 import { signInError } from '../../sign-in/errors.ts';
 import { tenancyError } from '../../tenancy/errors.ts';
@@ -18,6 +19,7 @@ type Examples = Readonly<Record<number, Readonly<Record<string, string>>>>;
 
 /** The errors of use cases have their examples in their own words. */
 const CATALOGUES = [
+  publishError,
   tenancyError,
   privacyError,
   signInError,
@@ -47,8 +49,6 @@ const OWN: Examples = {
     header_repeated: 'The header Authorization was sent more than once. Send it once.',
     host_missing: 'The header Host is missing. Send it.',
     json_too_deep: 'The JSON is nested deeper than 64 levels. Send a flatter document.',
-    no_such_target:
-      'There is no target of that name. Correct the name, or leave target out to use the default target.',
     not_fhir: 'The body is not valid JSON.',
     unusable_text: 'The request contains a NUL character or a broken Unicode character. Remove it.',
     validation: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
@@ -65,7 +65,6 @@ const OWN: Examples = {
     no_waiting_secret: 'There is no new outbound secret to activate. Rotate the secret first.',
     not_held:
       'At least one of the named deliveries is not held, or does not match the other filters. Nothing was changed. Only held deliveries can be replayed or skipped; list them with status=held.',
-    patient_changed: 'The record now belongs to another patient. Publish again.',
   },
   410: {
     payload_removed:
@@ -76,40 +75,18 @@ const OWN: Examples = {
     content_encoding: 'This call does not accept a compressed body. Send it without a content encoding.',
     media_type: 'This call does not accept that content type. Send application/json.',
   },
-  422: {
-    unmapped_codes:
-      'These local codes have no standard code: http://hospital.example/lab|GLU. Nothing was sent. Map the codes in the terminology maps, or ask the operator to allow local codes at the target.',
-  },
+  422: {},
   429: {},
   500: {
     internal:
       'The service failed. Send the request again once. If it fails again, give the operator the correlation id 6f1c2c2e-6d7e-4b1c-9d53-0a4f6f0c1b7d.',
   },
-  502: {
-    circuit_open:
-      'The target national has not answered several times in a row. Nothing was sent. Publish again in 12 seconds.',
-    target_refused:
-      'Publishing to national stopped at Observation 8d3f2f06-9a51-4c52-8a07-6b1f0f4a2c11: PUT answered 422 (error invalid). 1 of 3 resources are stored there. Publish again to continue.',
-    target_unavailable:
-      'Publishing to national stopped at Observation 8d3f2f06-9a51-4c52-8a07-6b1f0f4a2c11: PUT was not answered (ETIMEDOUT). 1 of 3 resources are stored there. Publish again to continue.',
-  },
+  502: {},
   503: {
     database: 'The service cannot reach its database. Try again shortly.',
     database_refuses:
       'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',
     database_slow: 'The database took too long to answer. Try again shortly.',
-    no_target:
-      'There is no default target. Name a target with ?target=, or ask the operator to add one (interchange target create) or to make one the default (interchange target update --default).',
-    publish_busy:
-      'Another publish of this record or this patient is running. Publish again when it has ended.',
-    publish_overtaken: 'Another publish took over while this one waited. Publish again.',
-    target_address:
-      'The address of the target is not allowed. Ask the operator to change it: interchange target update --base.',
-    target_disabled: 'The target national is disabled. Ask the operator to enable it.',
-    target_secret:
-      'The secret of the target cannot be opened with the master key. Ask the operator to set it again: interchange target rotate-secret.',
-    too_many_waiting:
-      '20 publishes of this account are waiting already, which is the limit. Nothing was sent. Wait for their answers, then publish again.',
     unavailable: 'Another import is running for this organisation. Try again when it has ended.',
   },
 };

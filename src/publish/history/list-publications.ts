@@ -2,12 +2,12 @@
 
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { notFound } from '../../platform/http/errors.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import { currentId, type PublishSource } from '../plan/prepare-publish.ts';
 import { type ListedRun, listRuns, type RunPosition } from '../runs/run.store.ts';
 

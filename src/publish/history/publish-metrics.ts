@@ -1,7 +1,6 @@
 /** What Prometheus sees of publishing, by server. May be made again for one registry. Contract: PUB-57. */
 import { Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import { DomainError } from '../../platform/domain-error.ts';
-import { HttpError } from '../../platform/http/errors.ts';
 import type { FhirAnswer } from '../send/fhir-client.ts';
 import type { FhirServer } from '../servers/fhir-server.ts';
 
@@ -80,8 +79,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 function publishOutcome(failure: unknown): string {
   if (failure === undefined) return 'done';
-  const isTold = failure instanceof HttpError || failure instanceof DomainError;
-  return (isTold ? OUTCOMES[failure.code] : undefined) ?? 'failed';
+  return (failure instanceof DomainError ? OUTCOMES[failure.code] : undefined) ?? 'failed';
 }
 
 function seconds(registry: Registry, name: string, help: string): Histogram<ServerLabel | 'outcome'> {

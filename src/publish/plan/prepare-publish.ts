@@ -7,15 +7,17 @@ import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { badRequest, conflict, type HttpError, notFound, unavailable } from '../../platform/http/errors.ts';
+import type { DomainError } from '../../platform/domain-error.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry, authoriseAccess } from '../../privacy/authorise-access.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
+import { publishError } from '../errors.ts';
 import type { Subject, SubjectKind } from '../runs/run.store.ts';
 import { findFhirServer } from '../servers/fhir-server.store.ts';
 import type { LiveFhirServer, LiveFhirServers } from '../servers/live-fhir-servers.ts';
@@ -137,8 +139,7 @@ export async function prepareAgain(
   const record = await act.source.load(scope, id);
   if (!allowsPurpose(record.refusedPurposes, purposeOfUse) || record.patientId !== prepared.patientId)
     await authorise(deps, act, { id, record });
-  if (record.patientId !== prepared.patientId)
-    throw conflict('The record now belongs to another patient. Publish again.', 'patient_changed');
+  if (record.patientId !== prepared.patientId) throw publishError('patient_changed');
   return { ...prepared, ...record };
 }
 
@@ -191,21 +192,7 @@ function countUnmapped(
   }
 }
 
-function noFhirServer(asked: string | undefined, found: string | undefined): HttpError {
-  if (found !== undefined)
-    return unavailable(
-      `The target ${found} is disabled. Ask the operator to enable it.`,
-      60,
-      'target_disabled',
-    );
-  if (asked !== undefined)
-    return badRequest(
-      'There is no target of that name. Correct the name, or leave target out to use the default target.',
-      'no_such_target',
-    );
-  return unavailable(
-    'There is no default target. Name a target with ?target=, or ask the operator to add one (interchange target create) or to make one the default (interchange target update --default).',
-    60,
-    'no_target',
-  );
+function noFhirServer(asked: string | undefined, found: string | undefined): DomainError {
+  if (found !== undefined) return publishError('target_disabled', { target: found });
+  return publishError(asked === undefined ? 'no_target' : 'no_such_target');
 }

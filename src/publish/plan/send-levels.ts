@@ -36,7 +36,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     ...options,
     queue,
     retryBudget: createRetryBudget(settings.retry, settings.clock),
-    requireGoing() {
+    requireMaySend() {
       if (sent.failure !== undefined) throw new Stopped();
       lease.requireHeld();
     },

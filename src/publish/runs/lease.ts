@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { type HttpError, unavailable } from '../../platform/http/errors.ts';
+import { publishError } from '../errors.ts';
 import { splitKey } from '../plan/content.fhir.ts';
 import type { Clock } from '../send/retry.ts';
 import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease, type WantedLease } from './lease.store.ts';
@@ -114,12 +114,7 @@ function keepLease(
         state.givenBack = true;
       },
       requireHeld() {
-        if (performance.now() + timeoutMs > state.heldUntilMs)
-          throw unavailable(
-            'Another publish took over while this one waited. Publish again.',
-            5,
-            'publish_overtaken',
-          );
+        if (performance.now() + timeoutMs > state.heldUntilMs) throw publishError('publish_overtaken');
       },
     },
     async end() {
@@ -156,7 +151,7 @@ async function untilTaken<Taken, T>(
       const askedMs = performance.now();
       const taken = isTurn && (await take(wanted));
       if (taken !== undefined && taken !== false) return { taken, askedMs, waited };
-      if (clock.nowMs() >= endMs) throw busy(wanted.key);
+      if (clock.nowMs() >= endMs) throw publishError('publish_busy', { records: whose(wanted.key) });
       if (accountId !== undefined) stopCounting ??= waiting.count(accountId);
       if (isTurn) {
         polls += 1;
@@ -168,14 +163,6 @@ async function untilTaken<Taken, T>(
   } finally {
     stopCounting?.();
   }
-}
-
-function busy(key: LeaseKey): HttpError {
-  return unavailable(
-    `Another publish of ${whose(key)} is running. Publish again when it has ended.`,
-    10,
-    'publish_busy',
-  );
 }
 
 function whose({ record, subject }: LeaseKey): string {

@@ -11,6 +11,7 @@ import {
 } from '../../../test-support/publish-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { watchPool } from '../../../test-support/watched-pool.ts';
+import { answered } from '../../../test-support/worded-errors.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
 
@@ -120,7 +121,9 @@ describe('publishes that wait', () => {
       const context = contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: randomUUID() });
       const caller = { ...context.caller, accountId } as FacilityContext['caller'];
       const source = labOrderSource(database.pool);
-      return node.publisher.publish(source, { id: clinic.orderId, target }, { ...context, caller });
+      return answered(() =>
+        node.publisher.publish(source, { id: clinic.orderId, target }, { ...context, caller }),
+      );
     };
     const [busy, quiet] = [randomUUID(), randomUUID()];
     const waiting = [publish(busy), publish(busy)];

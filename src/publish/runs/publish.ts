@@ -7,10 +7,10 @@
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import { HttpError } from '../../platform/http/errors.ts';
 import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
 import { accessEntry } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { publishError } from '../errors.ts';
 import { createPublishMetrics } from '../history/publish-metrics.ts';
 import type { SaysNotSent } from '../plan/not-sent.ts';
 import { type PublishPlan, planPublish } from '../plan/plan-publish.ts';
@@ -94,7 +94,11 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     const { server, patientId, subject, context } = prepared;
     requireMapped(prepared);
     const waitMs = server.breaker.waitMs();
-    if (waitMs > 0) throw breakerOpen(server.name, waitMs);
+    if (waitMs > 0)
+      throw publishError('circuit_open', {
+        target: server.name,
+        retryAfterSeconds: Math.ceil(waitMs / 1_000),
+      });
     const { timeoutMs } = server;
     const options = { db: deps.db, clock, settings: settings.lease, timeoutMs, waiting };
     const { organisationId } = context.scope;
@@ -151,27 +155,9 @@ function shownEntry(
   return accessEntry(context, { patientId, action, resourceType, resourceId: id }, 'allowed');
 }
 
-const MAX_LISTED = 50;
-
 /** 422 for local codes without a standard one, unless the server takes them. */
 function requireMapped({ unmapped, server }: Prepared): void {
   if (unmapped.length === 0 || server.allowLocalCodes) return;
   const codes = [...new Set(unmapped.map(({ system, code }) => `${system ?? ''}|${code}`))];
-  const listed = codes.slice(0, MAX_LISTED).join(', ');
-  const more = codes.length > MAX_LISTED ? ` and ${codes.length - MAX_LISTED} more` : '';
-  throw new HttpError(
-    422,
-    'unmapped_codes',
-    `These local codes have no standard code: ${listed}${more}. Nothing was sent. Map the codes in the terminology maps, or ask the operator to allow local codes at the target.`,
-  );
-}
-
-function breakerOpen(server: string, waitMs: number): HttpError {
-  const seconds = Math.ceil(waitMs / 1_000);
-  return new HttpError(
-    502,
-    'circuit_open',
-    `The target ${server} has not answered several times in a row. Nothing was sent. Publish again in ${seconds} seconds.`,
-    { headers: { 'retry-after': String(seconds) } },
-  );
+  throw publishError('unmapped_codes', { codes });
 }

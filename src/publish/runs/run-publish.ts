@@ -1,8 +1,8 @@
 /** One publish from its entry in the history to its end (docs/publish.md). Contract: PUB-7, PUB-28. */
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../platform/domain-error.ts';
-import { HttpError } from '../../platform/http/errors.ts';
 import { errorFields } from '../../platform/log/log.ts';
+import { publishError } from '../errors.ts';
 import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
 import { type SaysNotSent, saysNotSent } from '../plan/not-sent.ts';
 import type { Prepared, PublisherDependencies, ReadyToSend } from '../plan/prepare-publish.ts';
@@ -98,8 +98,7 @@ export async function runPublish(
     lease.noteGivenBack();
     return { published, ...saysNotSent(all, current.referenced) };
   } catch (error) {
-    const isTold = error instanceof HttpError || error instanceof DomainError;
-    const failure = isTold ? error.message : 'The service failed.';
+    const failure = error instanceof DomainError ? error.message : 'The service failed.';
     const { unrecorded, ...reached } = progress;
     await end({ outcome: 'failed', failure, ...reached }, unrecorded).catch((lost: unknown) =>
       noteUnrecorded(deps, prepared, lost),
@@ -151,7 +150,7 @@ function noteFailure(
   { sent, all }: { sent: Sent; all: number },
 ): unknown {
   const { failure } = sent;
-  const answer = answerOf(sent, { server: server.name, all });
+  const answer = answerOf(sent, { target: server.name, all });
   if (failure instanceof WriteFailure) server.breaker.note(!countsAgainst(failure, sent));
   const fields = {
     event: 'publish.failed',
@@ -160,10 +159,10 @@ function noteFailure(
     facilityId: context.scope.facilityId,
     targetId: server.id,
     count: sent.done.size,
-    code: answer instanceof HttpError ? answer.code : undefined,
+    code: answer instanceof DomainError ? answer.code : undefined,
     status: failure instanceof WriteFailure ? failure.status : undefined,
   };
-  if (answer instanceof HttpError) log.warn(fields, 'publish stopped');
+  if (answer instanceof DomainError) log.warn(fields, 'publish stopped');
   else log.error({ ...fields, ...errorFields(failure) }, 'publish stopped');
   return answer;
 }
@@ -191,13 +190,12 @@ function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
 }
 
 /** What the caller is told: 502 for what the server did; failures of ours stay what they are. */
-function answerOf({ failure, done }: Sent, { server, all }: { server: string; all: number }): unknown {
+function answerOf({ failure, done }: Sent, { target, all }: { target: string; all: number }): unknown {
   if (!(failure instanceof WriteFailure)) return failure;
   const { type, id } = splitKey(failure.key);
-  return new HttpError(
-    502,
+  return publishError(
     failure.unavailable ? 'target_unavailable' : 'target_refused',
-    `Publishing to ${server} stopped at ${type} ${id}: ${failure.message}. ${done.size} of ${all} resources are stored there. Publish again to continue.`,
+    { target, record: `${type} ${id}`, reason: failure.message, stored: done.size, all },
     { cause: failure },
   );
 }

@@ -2,7 +2,7 @@
  * Who waits for a lease in this process: in turns, so that one of them asks the database and not all.
  * Contract: PUB-37, PUB-38.
  */
-import { unavailable } from '../../platform/http/errors.ts';
+import { publishError } from '../errors.ts';
 
 /** A place among those who want one lease. Whoever has the turn asks for the lease, and keeps the turn while it holds it. */
 export interface Turn {
@@ -42,7 +42,7 @@ export function createWaiting(mostOfAccount: number): Waiting {
     },
     count(accountId) {
       const before = counts.get(accountId) ?? 0;
-      if (before >= mostOfAccount) throw tooMany(before);
+      if (before >= mostOfAccount) throw publishError('too_many_waiting', { count: before });
       counts.set(accountId, before + 1);
       return () => {
         const now = counts.get(accountId) ?? 0;
@@ -51,12 +51,4 @@ export function createWaiting(mostOfAccount: number): Waiting {
       };
     },
   };
-}
-
-function tooMany(count: number) {
-  return unavailable(
-    `${count} publishes of this account are waiting already, which is the limit. Nothing was sent. Wait for their answers, then publish again.`,
-    10,
-    'too_many_waiting',
-  );
 }

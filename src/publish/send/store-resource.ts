@@ -35,7 +35,7 @@ export interface Storing extends StoreDependencies {
   /** Of the whole publish. */
   retryBudget: RetryBudget;
   /** Throws when no request may begin any more. */
-  requireGoing: () => void;
+  requireMaySend: () => void;
   /** It was written by this try. */
   noteFresh: () => void;
 }
@@ -79,15 +79,15 @@ async function storeAlone(
     waiting,
   };
   const work = async (guard: PublishLease) => {
-    const requireGoing = () => {
-      storing.requireGoing();
+    const requireMaySend = () => {
+      storing.requireMaySend();
       guard.requireHeld();
     };
     const [current] = await findRecorded(db, scope, { fhirServerId: server.id, keys: [key] });
     const isLost = lostId !== undefined && current?.serverId === lostId;
     if (current === undefined || isLost) await noteCreate(storing, key);
     const before = isLost ? { ...current, serverId: null, contentHash: null } : current;
-    const stored = await store({ ...storing, requireGoing }, resource, before, {
+    const stored = await store({ ...storing, requireMaySend }, resource, before, {
       noteLost: () => noteCreate(storing, key),
     });
     await queue.drained();
@@ -95,7 +95,7 @@ async function storeAlone(
   };
   const take = (wanted: WantedLease) => takeLease(db, wanted);
   // Nobody waits on for a publish that has failed meanwhile.
-  return withLease(leaseOptions, leaseKey, { take, work, requireWanted: storing.requireGoing });
+  return withLease(leaseOptions, leaseKey, { take, work, requireWanted: storing.requireMaySend });
 }
 
 async function noteCreate({ db, scope, server }: Storing, key: ResourceKey): Promise<void> {
@@ -125,7 +125,7 @@ async function store(
     correlationId: storing.correlationId,
     send: (request) =>
       server.send(request, () => {
-        storing.requireGoing();
+        storing.requireMaySend();
         return tries.begin();
       }),
     clock: settings.clock,

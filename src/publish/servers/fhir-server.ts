@@ -4,6 +4,7 @@
  * Contract: PUB-9, PUB-18.
  */
 import { parseOutboundAddress } from '../../outbound/outbound-address.ts';
+import { publishError } from '../errors.ts';
 
 export const AUTHENTICATIONS = ['none', 'bearer', 'basic', 'api-key'] as const;
 export type Authentication = (typeof AUTHENTICATIONS)[number];
@@ -58,11 +59,6 @@ export const DEFAULT_SETTINGS: Omit<FhirServerSettings, 'name' | 'base' | 'auth'
   maxInFlight: 8,
 };
 
-/** A setting that cannot be; the message says which and what it must be. */
-export class FhirServerSettingError extends Error {
-  override name = 'TargetSettingError';
-}
-
 /** Headers that the requests carry already, or that mean something else. */
 const TAKEN_HEADERS = new Set(
   (
@@ -72,7 +68,7 @@ const TAKEN_HEADERS = new Set(
   ).split(' '),
 );
 
-/** Throws TargetSettingError for the first setting that cannot be. The settings as they are stored. */
+/** The settings as they are stored. Throws `bad_target_setting` for the first that is not valid. */
 export function checkedSettings(settings: FhirServerSettings): FhirServerSettings {
   const { name, auth, authHeader, authUser, contentType, timeoutMs, maxInFlight } = settings;
   require(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(
@@ -93,7 +89,7 @@ export function checkedSettings(settings: FhirServerSettings): FhirServerSetting
   return { ...settings, base, authHeader: authHeader?.toLowerCase() ?? null };
 }
 
-/** Throws TargetSettingError unless the secret can be sent as `auth` says. */
+/** Throws `bad_target_setting` unless the secret can be sent as `auth` says. */
 export function checkSecret(auth: Authentication, secret: string | undefined): void {
   require((auth === 'none') === (secret === undefined), auth === 'none'
     ? '--secret-stdin has no use with --auth none. Use --auth bearer, basic or api-key, or leave --secret-stdin out.'
@@ -110,7 +106,7 @@ function checkedBase(text: string): string {
     require(url.search === '', 'The base address must not have a query.');
     return url.href.replace(/\/+$/, '');
   } catch (error) {
-    throw new FhirServerSettingError((error as Error).message, { cause: error });
+    throw publishError('bad_target_setting', { problem: (error as Error).message }, { cause: error });
   }
 }
 
@@ -126,5 +122,5 @@ function between(value: number, min: number, max: number): boolean {
 }
 
 function require(good: boolean, message: string): void {
-  if (!good) throw new FhirServerSettingError(message);
+  if (!good) throw publishError('bad_target_setting', { problem: message });
 }

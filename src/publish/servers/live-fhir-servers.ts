@@ -6,7 +6,7 @@
 import { AddressRefusedError } from '../../outbound/outbound-address.ts';
 import { openSecret } from '../../outbound/sealed-secret.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import { unavailable } from '../../platform/http/errors.ts';
+import { publishError } from '../errors.ts';
 import type { PublishMetrics } from '../history/publish-metrics.ts';
 import { createPublishBreaker, type PublishBreaker, type PublishBreakerSettings } from '../send/breaker.ts';
 import { createFhirClient, type FhirAnswer, type FhirClient, type FhirRequest } from '../send/fhir-client.ts';
@@ -96,12 +96,7 @@ function serverOf(server: StoredFhirServer, secret: string | undefined): FhirCli
     return createFhirClient(server, secret);
   } catch (cause) {
     if (!(cause instanceof AddressRefusedError)) throw cause;
-    const error = unavailable(
-      'The address of the target is not allowed. Ask the operator to change it: interchange target update --base.',
-      60,
-      'target_address',
-    );
-    throw Object.assign(error, { cause });
+    throw publishError('target_address', undefined, { cause });
   }
 }
 
@@ -111,11 +106,6 @@ export async function secretOf(keys: KeyRing, { id, secret }: StoredFhirServer):
   try {
     return await openSecret(keys, secretSealedFor(id, secret.id), secret.sealed);
   } catch (cause) {
-    const error = unavailable(
-      'The secret of the target cannot be opened with the master key. Ask the operator to set it again: interchange target rotate-secret.',
-      60,
-      'target_secret',
-    );
-    throw Object.assign(error, { cause });
+    throw publishError('target_secret', undefined, { cause });
   }
 }

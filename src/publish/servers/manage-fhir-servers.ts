@@ -1,11 +1,11 @@
 /** What the operator does with FHIR servers: make, change, switch, remove (docs/publish.md). Contract: PUB-55. */
 import { randomUUID } from 'node:crypto';
 import { type SealedSecret, sealSecret } from '../../outbound/sealed-secret.ts';
-import { CommandError } from '../../platform/command/command.ts';
 import { shareDataKeys } from '../../platform/crypto/data-key.store.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { publishError } from '../errors.ts';
 import {
   fhirServerNamed,
   forgetRecordedIds,
@@ -41,7 +41,7 @@ export interface FhirServerName {
 
 export type NewFhirServer = Pick<FhirServerSettings, 'name' | 'base' | 'auth'> & Partial<FhirServerSettings>;
 
-/** Throws TargetSettingError; CommandError for an unknown organisation or a name that is taken. */
+/** Throws for a setting that is not valid, an unknown organisation, or a name that is taken. */
 export async function createFhirServer(
   { db, keys }: FhirServerDependencies,
   input: {
@@ -69,9 +69,7 @@ export async function createFhirServer(
 
 async function requireFreeName(db: Queryable, which: FhirServerName): Promise<void> {
   if ((await fhirServerNamed(db, which)) !== undefined)
-    throw new CommandError(
-      `A target named ${which.name} exists already. Change it with: npx interchange target update`,
-    );
+    throw publishError('target_exists', { name: which.name });
 }
 
 /** Whether recorded ids hold at the new address of a FHIR server. */
@@ -112,9 +110,7 @@ async function settleIds(
 ): Promise<void> {
   if (ids === 'forget') await forgetRecordedIds(db, before);
   if (ids !== undefined || base === before.base || !(await hasRecordedIds(db, before))) return;
-  throw new CommandError(
-    `The service has recorded ids of the server at ${before.base} for the target ${before.name}. Nothing was changed. Say whether the new address leads to the same server: --keep-ids if it does, --forget-ids if it is another server or a newly installed one.`,
-  );
+  throw publishError('target_has_recorded_ids', before);
 }
 
 /** Replace the secret; from the next publish on the new one is sent. */
@@ -126,7 +122,7 @@ export async function rotateFhirServerSecret(
   return transaction(db, async (client) => {
     await shareDataKeys(client);
     const server = await requireFhirServer(client, which, true);
-    if (server.auth === 'none') throw new CommandError(`The target ${server.name} has no authentication.`);
+    if (server.auth === 'none') throw publishError('target_without_authentication', server);
     checkSecret(server.auth, secret);
     const sealed = await sealFor({ db: client, keys }, server.id, secret);
     await updateFhirServer(client, server.id, { settings: server, secret: sealed });
@@ -154,7 +150,7 @@ export async function removeFhirServer(
   return server;
 }
 
-/** CommandError when there is none of that name. `lock`: until the transaction ends. */
+/** Throws when there is none of that name. `lock`: until the transaction ends. */
 export async function requireFhirServer(
   db: Queryable,
   { organisationId, name }: FhirServerName,
@@ -162,10 +158,7 @@ export async function requireFhirServer(
 ): Promise<StoredFhirServer> {
   if (organisationId !== null) await requireOrganisation(db, organisationId);
   const server = await fhirServerNamed(db, { organisationId, name }, lock);
-  if (server === undefined)
-    throw new CommandError(
-      `There is no target ${name} ${organisationId === null ? 'of all organisations' : 'of this organisation'}. List targets with: npx interchange target list`,
-    );
+  if (server === undefined) throw publishError('unknown_target', { name, ofAll: organisationId === null });
   return server;
 }
 

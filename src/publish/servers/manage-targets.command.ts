@@ -15,7 +15,6 @@ import {
   switchFhirServer,
 } from './manage-fhir-servers.ts';
 import {
-  asUsage,
   type NameOptions,
   namedCommand,
   nameOf,
@@ -41,15 +40,13 @@ export function createTargetCommand(environment: CommandEnvironment): Command {
         throw new UsageError('--base and --auth are missing. Give both.');
       const { name, organisationId } = nameOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
-      const server = await asUsage(() =>
-        environment.withSession((session) =>
-          createFhirServer(session, {
-            organisationId,
-            settings: { ...settings, name, base, auth },
-            secret,
-            makeDefault: options.default === true,
-          }),
-        ),
+      const server = await environment.withSession((session) =>
+        createFhirServer(session, {
+          organisationId,
+          settings: { ...settings, name, base, auth },
+          secret,
+          makeDefault: options.default === true,
+        }),
       );
       environment.print(targetDocument(server), `${targetText(server)}\n  id ${server.id}`);
     });
@@ -106,19 +103,17 @@ export function updateTargetCommand(environment: CommandEnvironment): Command {
       const written = command.getOptionValueSource('allowLocalCodes') === 'cli';
       const { allowLocalCodes, ...rest } = serverSettingsOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
-      const server = await asUsage(() =>
-        environment.withSession((session) =>
-          changeFhirServer(session, nameOf(options), {
-            settings: {
-              ...rest,
-              ...(written && allowLocalCodes !== undefined ? { allowLocalCodes } : {}),
-              ...(options.rename === undefined ? {} : { name: options.rename }),
-            },
-            secret,
-            makeDefault: options.default === true,
-            ids: options.forgetIds === true ? 'forget' : options.keepIds === true ? 'keep' : undefined,
-          }),
-        ),
+      const server = await environment.withSession((session) =>
+        changeFhirServer(session, nameOf(options), {
+          settings: {
+            ...rest,
+            ...(written && allowLocalCodes !== undefined ? { allowLocalCodes } : {}),
+            ...(options.rename === undefined ? {} : { name: options.rename }),
+          },
+          secret,
+          makeDefault: options.default === true,
+          ids: options.forgetIds === true ? 'forget' : options.keepIds === true ? 'keep' : undefined,
+        }),
       );
       show(environment, server);
     });
@@ -166,8 +161,8 @@ export function rotateTargetSecretCommand(environment: CommandEnvironment): Comm
     )
     .action(async (options: NameOptions) => {
       const secret = await readSecret(environment.stdin);
-      const server = await asUsage(() =>
-        environment.withSession((session) => rotateFhirServerSecret(session, nameOf(options), secret)),
+      const server = await environment.withSession((session) =>
+        rotateFhirServerSecret(session, nameOf(options), secret),
       );
       show(environment, server);
     });

@@ -1,11 +1,10 @@
 /** Options that the server commands share, and how a FHIR server is shown. */
 import { Command, InvalidArgumentError } from 'commander';
-import { UsageError } from '../../platform/command/command.ts';
+import { publishError } from '../errors.ts';
 import {
   AUTHENTICATIONS,
   DEFAULT_SETTINGS,
   type FhirServer,
-  FhirServerSettingError,
   type FhirServerSettings,
   ID_POLICIES,
   REFERENCE_POLICIES,
@@ -77,7 +76,7 @@ export function nameOf({ name, organisation }: NameOptions): FhirServerName {
   return { name, organisationId: organisation ?? null };
 }
 
-/** The settings that were given. Throws UsageError for a choice that is none. */
+/** The settings that were given. Throws `bad_target_setting` for a value that is not one of the choices. */
 export function serverSettingsOf(options: ServerSettingOptions): Partial<FhirServerSettings> {
   const { base, auth, header, user, idPolicy, references, allowLocalCodes, contentType } = options;
   return given({
@@ -92,16 +91,6 @@ export function serverSettingsOf(options: ServerSettingOptions): Partial<FhirSer
     timeoutMs: options.timeoutMs,
     maxInFlight: options.maxInFlight,
   });
-}
-
-/** A setting that cannot be is a command called wrongly. */
-export async function asUsage<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof FhirServerSettingError) throw new UsageError(error.message, { cause: error });
-    throw error;
-  }
 }
 
 /** Without anything secret. */
@@ -144,7 +133,8 @@ function choice<T extends string>(
 ): T | undefined {
   if (text === undefined) return undefined;
   const chosen = choices.find((one) => one === text);
-  if (chosen === undefined) throw new UsageError(`${option} must be one of ${choices.join(', ')}.`);
+  if (chosen === undefined)
+    throw publishError('bad_target_setting', { problem: `${option} must be one of ${choices.join(', ')}.` });
   return chosen;
 }
 

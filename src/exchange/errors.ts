@@ -1,0 +1,52 @@
+/** What is refused of connections, deliveries and callbacks, and how it is worded. */
+import { domainErrors } from '../platform/domain-error.ts';
+
+export const exchangeError = domainErrors({
+  bad_connection_setting: {
+    status: 400,
+    exitCode: 2,
+    text: ({ problem }: { problem: string }) => problem,
+    example: { problem: 'The name must be one line of 1 to 200 characters.' },
+  },
+  callback_signature: {
+    status: 401,
+    text: 'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
+  },
+  tenancy_refused: {
+    status: 403,
+    text: 'This account may not use every facility of the connection. Ask the operator, or leave those facilities out.',
+  },
+  /** Of a callback: an exchange sends no facility headers, so the text speaks of none. */
+  not_found: {
+    status: 404,
+    text: 'This connection has no such delivery. Send the deliveryId of the envelope that you received.',
+  },
+  assigned_id_conflict: {
+    status: 409,
+    text: 'The exchange has already assigned another id to this patient. Nothing was changed, and the callback is kept for review.',
+  },
+  no_waiting_secret: {
+    status: 409,
+    text: 'There is no new outbound secret to activate. Rotate the secret first.',
+    command:
+      'There is no new outbound secret to activate. Make one with: npx interchange connection rotate-secret',
+  },
+  not_held: {
+    status: 409,
+    text: 'At least one of the named deliveries is not held, or does not match the other filters. Nothing was changed. Only held deliveries can be replayed or skipped; list them with status=held.',
+    command:
+      'At least one of the named deliveries is not held, or does not match the other options. Nothing was changed. Look at a delivery with: npx interchange delivery show --id ID',
+  },
+  payload_removed: {
+    status: 410,
+    text: 'The payload of this delivery was removed. The service keeps payloads for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).',
+  },
+  bad_option: { exitCode: 2, text: ({ problem }: { problem: string }) => problem },
+  unknown_connection: {
+    text: ({ id }: { id: string }) =>
+      `There is no connection ${id}. List connections with: npx interchange connection list`,
+  },
+  unknown_delivery: {
+    text: 'There is no such delivery. List held deliveries with: npx interchange delivery list --status held',
+  },
+});
