@@ -33,8 +33,8 @@ const RANKS: readonly (readonly string[])[] = [
 ];
 /** Folders that stand at the root of the repository, not below `src`. */
 const AT_ROOT = ['tools', 'local-postgres'];
-/** Beside routes and commands. Of publish and exchange not all is moved yet. */
-const MAY_WORD_ERRORS = ['app', 'tools', 'platform', 'publish', 'exchange'];
+/** Beside routes and commands. */
+const MAY_WORD_ERRORS = ['app', 'tools', 'platform'];
 
 /** One sentence for each import that the rules forbid. */
 export function importViolations(sources: Sources): string[] {

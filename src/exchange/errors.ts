@@ -1,5 +1,5 @@
 /** What is refused of connections, deliveries and callbacks, and how it is worded. */
-import { domainErrors } from '../platform/domain-error.ts';
+import { DomainError, domainErrors } from '../platform/domain-error.ts';
 
 export const exchangeError = domainErrors({
   bad_connection_setting: {
@@ -11,15 +11,6 @@ export const exchangeError = domainErrors({
   callback_signature: {
     status: 401,
     text: 'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
-  },
-  tenancy_refused: {
-    status: 403,
-    text: 'This account may not use every facility of the connection. Ask the operator, or leave those facilities out.',
-  },
-  /** Of a callback: an exchange sends no facility headers, so the text speaks of none. */
-  not_found: {
-    status: 404,
-    text: 'This connection has no such delivery. Send the deliveryId of the envelope that you received.',
   },
   assigned_id_conflict: {
     status: 409,
@@ -50,3 +41,23 @@ export const exchangeError = domainErrors({
     text: 'There is no such delivery. List held deliveries with: npx interchange delivery list --status held',
   },
 });
+
+/** Codes of tenancy, in words that fit connections and callbacks. */
+function inOwnWords(code: string, status: number, text: string): DomainError {
+  return new DomainError(code, { values: {}, wording: { status, text } });
+}
+
+export const facilityRefused = () =>
+  inOwnWords(
+    'tenancy_refused',
+    403,
+    'This account may not use every facility of the connection. Ask the operator, or leave those facilities out.',
+  );
+
+/** An exchange sends no facility headers: its connection says whose deliveries it may confirm. */
+export const notOfConnection = () =>
+  inOwnWords(
+    'not_found',
+    404,
+    'This connection has no such delivery. Send the deliveryId of the envelope that you received.',
+  );

@@ -5,6 +5,7 @@
 
 import { clinicalError } from '../../clinical/errors.ts';
 import { encounterError } from '../../encounters/errors.ts';
+import { exchangeError } from '../../exchange/errors.ts';
 import { fhirError } from '../../fhir/errors.ts';
 import { patientError } from '../../patients/errors.ts';
 import { worded } from '../../platform/domain-error.ts';
@@ -19,6 +20,7 @@ type Examples = Readonly<Record<number, Readonly<Record<string, string>>>>;
 
 /** The errors of use cases have their examples in their own words. */
 const CATALOGUES = [
+  exchangeError,
   publishError,
   tenancyError,
   privacyError,
@@ -36,7 +38,6 @@ const OWN: Examples = {
   400: {
     bad_callback:
       'assignedId is missing. A callback that accepts must send the id that the exchange assigned to the patient.',
-    bad_connection_setting: 'The name must be one line of 1 to 200 characters.',
     bad_cursor:
       'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
     bad_encoding: 'The parameters are not percent-encoded UTF-8. Send % itself as %25.',
@@ -54,22 +55,20 @@ const OWN: Examples = {
     validation: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
   },
   401: {
-    callback_signature:
-      'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
     session_ended: 'The session has ended. Sign in again.',
     token_missing: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
   },
-  409: {
-    assigned_id_conflict:
-      'The exchange has already assigned another id to this patient. Nothing was changed, and the callback is kept for review.',
-    no_waiting_secret: 'There is no new outbound secret to activate. Rotate the secret first.',
-    not_held:
-      'At least one of the named deliveries is not held, or does not match the other filters. Nothing was changed. Only held deliveries can be replayed or skipped; list them with status=held.',
+  403: {},
+  406: {
+    not_acceptable:
+      'This call answers with application/fhir+json only. Send Accept: application/fhir+json, or _format=json.',
   },
-  410: {
-    payload_removed:
-      'The payload of this delivery was removed. The service keeps payloads for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).',
+  408: {
+    upload_stalled:
+      'The import was stopped: no data arrived for 60 seconds. Nothing was kept. Send it again.',
   },
+  409: {},
+  410: {},
   413: { body_too_large: 'The body is larger than 65536 bytes. Send less at once.' },
   415: {
     content_encoding: 'This call does not accept a compressed body. Send it without a content encoding.',

@@ -2,11 +2,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createKeyRing, type KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
-import { HttpError } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationOfConnection } from '../connections/connection.store.ts';
 import { goodCallbackSecrets, type SealedConnectionSecret } from '../connections/connection-secret.store.ts';
 import { makeConnectionSecret, openConnectionSecret } from '../connections/connection-secret.ts';
+import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { matchingSecret } from '../signing/callback-signature.ts';
 import { type CallbackConnection, callbackConnection } from './callback.store.ts';
@@ -58,7 +58,7 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
     ]);
     const found = matchingSecret(headers[connection?.callbackHeader ?? 'x-signature'], body, secrets);
     const secret: SealedConnectionSecret | undefined = good[found];
-    if (connection === undefined || secret === undefined) throw refused();
+    if (connection === undefined || secret === undefined) throw exchangeError('callback_signature');
     return { key, connection, secretId: secret.id };
   };
 }
@@ -66,12 +66,4 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
 /** A secret whose row cannot be read matches nothing: the answer is the 401 of any other. */
 function openOrNone(keys: KeyRing, key: ConnectionKey, secret: SealedConnectionSecret): Promise<string> {
   return openConnectionSecret(keys, key, secret).catch(() => randomUUID());
-}
-
-function refused(): HttpError {
-  return new HttpError(
-    401,
-    'callback_signature',
-    'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
-  );
 }

@@ -7,9 +7,10 @@ import Type, { type Static } from 'typebox';
 import Schema from 'typebox/schema';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { parseJson } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
-import { badRequest, HttpError } from '../../platform/http/errors.ts';
+import { badRequest, HttpError, httpErrorOf } from '../../platform/http/errors.ts';
 import { refuseUnusableText } from '../../platform/http/input.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
@@ -99,7 +100,8 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
         answers.inc({ status: 200 });
         return { body: confirmed };
       } catch (error) {
-        if (error instanceof HttpError) answers.inc({ status: error.statusCode });
+        const known = error instanceof DomainError ? httpErrorOf(error) : error;
+        if (known instanceof HttpError) answers.inc({ status: known.statusCode });
         throw error;
       }
     },

@@ -2,9 +2,9 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import { foldText } from '../../clinical/resources/search-key.ts';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
-import { conflict, HttpError } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { noteSecretUse } from '../connections/connection-secret.store.ts';
+import { exchangeError, notOfConnection } from '../errors.ts';
 import { assignIdentifier } from './assigned-identifier.store.ts';
 import type { Authenticated } from './authenticate-callback.ts';
 import { type CallbackRecord, deliveredPatient, findCallback, insertCallback } from './callback.store.ts';
@@ -55,11 +55,7 @@ export async function confirmDelivery(
     // The same bytes came twice at once; the other one was recorded first, with the same effect.
     return first ? record : ((await findCallback(client, from.key, bodyDigest)) ?? record);
   });
-  if (said.outcome === 'conflict')
-    throw conflict(
-      'The exchange has already assigned another id to this patient. Nothing was changed, and the callback is kept for review.',
-      'assigned_id_conflict',
-    );
+  if (said.outcome === 'conflict') throw exchangeError('assigned_id_conflict');
   return { deliveryId: said.deliveryId, status: said.status, assignedId: said.assignedId };
 }
 
@@ -70,7 +66,7 @@ async function apply(
 ): Promise<CallbackRecord> {
   const { deliveryId, status, assignedId = null, message = null } = confirmation;
   const delivery = isUuid(deliveryId) ? await deliveredPatient(client, key, deliveryId) : undefined;
-  if (delivery === undefined) throw unknownDelivery();
+  if (delivery === undefined) throw notOfConnection();
   const record = {
     id: randomUUIDv7(),
     deliveryId,
@@ -92,11 +88,4 @@ async function apply(
     assignedAt: context.now,
   });
   return { ...record, outcome: standing.value === assignedId ? 'applied' : 'conflict' };
-}
-
-/** An exchange sends no facility headers: its connection says whose deliveries it may confirm. */
-function unknownDelivery(): HttpError {
-  const message =
-    'This connection has no such delivery. Send the deliveryId of the envelope that you received.';
-  return new HttpError(404, 'not_found', message);
 }

@@ -1,9 +1,9 @@
 /** Settings of a connection at the command line. */
 import type { Command } from 'commander';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
-import { UsageError } from '../../platform/command/command.ts';
 import { splitList } from '../../tenancy/organisations/create-facility.command.ts';
-import { BY_OPERATOR, ConnectionSettingError, type ConnectionSettings, checkSettings } from './connection.ts';
+import { exchangeError } from '../errors.ts';
+import { BY_OPERATOR, type ConnectionSettings, checkSettings } from './connection.ts';
 
 /** Settings of a connection as they are given at the command line. */
 export interface SettingOptions {
@@ -48,7 +48,7 @@ export function withSettings(command: Command, { creating }: { creating: boolean
     .option('--timeout-ms <ms>', `how long to wait for an answer, in milliseconds${defaultsTo('10000')}`);
 }
 
-/** The settings given, checked. Throws UsageError. */
+/** The settings given, checked. */
 export function settingsOf(options: SettingOptions): Partial<ConnectionSettings> {
   const {
     name,
@@ -62,7 +62,9 @@ export function settingsOf(options: SettingOptions): Partial<ConnectionSettings>
     facility,
   } = options;
   if (purposeOfUse !== undefined && !isPurpose(purposeOfUse))
-    throw new UsageError('--purpose-of-use must be TREATMENT, PAYMENT, OPS or RESEARCH.');
+    throw exchangeError('bad_option', {
+      problem: '--purpose-of-use must be TREATMENT, PAYMENT, OPS or RESEARCH.',
+    });
   const settings: Partial<ConnectionSettings> = {
     ...(name === undefined ? {} : { name }),
     ...(address === undefined ? {} : { address }),
@@ -74,12 +76,7 @@ export function settingsOf(options: SettingOptions): Partial<ConnectionSettings>
     ...(timeoutMs === undefined ? {} : { timeoutMs: Number(timeoutMs) }),
     ...(facility === undefined ? {} : { facilityIds: [...new Set(facility.map((id) => id.toLowerCase()))] }),
   };
-  try {
-    return checkSettings(settings, BY_OPERATOR.reach);
-  } catch (error) {
-    if (error instanceof ConnectionSettingError) throw new UsageError(error.message);
-    throw error;
-  }
+  return checkSettings(settings, BY_OPERATOR.reach);
 }
 
 function isPurpose(text: string): text is PurposeOfUse {

@@ -3,6 +3,7 @@
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
+import { exchangeError } from '../errors.ts';
 import type { SecretDirection } from './connection-secret.store.ts';
 
 export interface ConnectionSettings {
@@ -61,11 +62,6 @@ export interface SecretStatus {
   lastUsedFor: string | null;
 }
 
-/** A setting that cannot be; the message says which and what it must be. */
-export class ConnectionSettingError extends Error {
-  override name = 'ConnectionSettingError';
-}
-
 /** Headers that Node.js folds or drops when repeated, or that mean something else: a signature is not carried there. */
 const TAKEN_HEADERS = new Set(
   (
@@ -84,7 +80,7 @@ function isTaken(header: string): boolean {
   return TAKEN_HEADERS.has(header) || TAKEN_PREFIXES.test(header) || header in {};
 }
 
-/** The settings, with the address as it is sent to. Throws ConnectionSettingError for the first that cannot be. */
+/** The settings, with the address as it is sent to. Throws `bad_connection_setting` for the first that is not valid. */
 export function checkSettings<Settings extends Partial<ConnectionSettings>>(
   settings: Settings,
   reach: Reach,
@@ -130,10 +126,10 @@ function checkedAddress(address: string, reach: Reach): string {
   try {
     return parseOutboundAddress(address, reach).href;
   } catch (error) {
-    throw new ConnectionSettingError((error as Error).message, { cause: error });
+    throw exchangeError('bad_connection_setting', { problem: (error as Error).message }, { cause: error });
   }
 }
 
 function require(good: boolean, message: string): void {
-  if (!good) throw new ConnectionSettingError(message);
+  if (!good) throw exchangeError('bad_connection_setting', { problem: message });
 }

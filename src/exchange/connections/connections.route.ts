@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import {
   ConnectionChangesBody,
@@ -65,7 +66,10 @@ export function createConnectionRoute(deps: ManageDependencies): Route<Access> {
       clientId: 'hospital-7',
     },
     responses: { 201: { description: 'The connection and its secrets.', schema: CreatedConnectionSchema } },
-    handle: async ({ body }, context) => ({ status: 201, body: await createCovering(deps, context, body) }),
+    handle: async ({ body }, context) => {
+      requireUuids(body.facilityIds);
+      return { status: 201, body: await createCovering(deps, context, body) };
+    },
   });
 }
 
@@ -89,10 +93,15 @@ export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
     bodyExample: { timeoutMs: 10_000 },
     responses: { 200: { description: 'The connection as it is now.', schema: ConnectionSchema } },
     handle: async ({ params, body }, context) => {
+      requireUuids(body.facilityIds);
       const changed = await changeConnection(deps, context, params.connectionId, body);
       return { body: connectionView(changed, deps.publicBaseUrl) };
     },
   });
+}
+
+function requireUuids(facilityIds: readonly string[] = []): void {
+  if (!facilityIds.every(isUuid)) throw badRequest('facilityIds must be UUIDs.');
 }
 
 /** `enable` and `disable`: a disabled connection gets nothing, sends nothing and its callbacks answer 401. */

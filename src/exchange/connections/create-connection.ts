@@ -31,7 +31,7 @@ export interface CreatedConnection {
   callbackUrl: string;
 }
 
-/** Throws ConnectionSettingError for a setting that cannot be. The facilities must exist. */
+/** Throws `bad_connection_setting`. The facilities must exist. */
 export async function createConnection(
   { db, keys, publicBaseUrl, now, author }: ConnectionDependencies,
   { organisationId }: OrganisationScope,

@@ -5,14 +5,14 @@
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
-import { badRequest, conflict, forbidden, notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { notFound } from '../../tenancy/errors.ts';
+import { exchangeError, facilityRefused } from '../errors.ts';
 import { hasOtherFacilities, listConnections, updateConnection } from './connection.store.ts';
 import {
   type AddressSettings,
   type Connection,
-  ConnectionSettingError,
   type ConnectionSettings,
   checkSettings,
   overHttp,
@@ -62,12 +62,10 @@ export async function createCovering(
 ): Promise<CreatedConnection> {
   const facilityIds = input.facilityIds ?? [scope.facilityId];
   requireFacilities(caller, facilityIds);
-  return settingErrorsAs400(() =>
-    createConnection({ ...deps, now, author: overHttp(deps.config.delivery) }, scope, {
-      ...input,
-      facilityIds: unique(facilityIds),
-    }),
-  );
+  return createConnection({ ...deps, now, author: overHttp(deps.config.delivery) }, scope, {
+    ...input,
+    facilityIds: unique(facilityIds),
+  });
 }
 
 /** Change settings, or enable and disable. Returns the connection as it is then. */
@@ -83,7 +81,7 @@ export async function changeConnection(
   const author = overHttp(deps.config.delivery);
   // An address that stays is not set anew: one of the operator's remains that.
   const given = address === undefined || isSameAddress(address, standing) ? rest : { ...rest, address };
-  const checked = await settingErrorsAs400(async () => checkSettings(given, author.reach));
+  const checked = checkSettings(given, author.reach);
   const { operatorAddress } = author;
   const all = {
     ...checked,
@@ -103,9 +101,7 @@ export async function rotateManaged(
   { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<SecretRotation>,
 ): Promise<RotatedSecrets> {
   const { address: _address, ...key } = await manageable(deps, context, id);
-  const rotated = await settingErrorsAs400(() =>
-    rotateSecret({ ...deps, now: context.now }, key, { ...rotation, overlapSeconds }),
-  );
+  const rotated = await rotateSecret({ ...deps, now: context.now }, key, { ...rotation, overlapSeconds });
   if (rotated === undefined) throw notFound('The connection');
   return rotated;
 }
@@ -117,11 +113,7 @@ export async function activateManaged(
   id: string,
 ): Promise<Connection> {
   const { address: _address, ...key } = await manageable(deps, context, id);
-  if ((await activateSecret(deps.db, key)) === 'none-waits')
-    throw conflict(
-      'There is no new outbound secret to activate. Rotate the secret first.',
-      'no_waiting_secret',
-    );
+  if ((await activateSecret(deps.db, key)) === 'none-waits') throw exchangeError('no_waiting_secret');
   return readCovering(deps, context, id);
 }
 
@@ -140,24 +132,7 @@ function isSameAddress(given: string, standing: string): boolean {
 }
 
 function requireFacilities({ facilities }: Context['caller'], ids: readonly string[]): void {
-  if (!ids.every(isUuid)) throw badRequest('facilityIds must be UUIDs.');
   if (!ids.every((id) => facilities.has(id.toLowerCase()))) throw facilityRefused();
-}
-
-function facilityRefused() {
-  return forbidden(
-    'This account may not use every facility of the connection. Ask the operator, or leave those facilities out.',
-    'tenancy_refused',
-  );
-}
-
-async function settingErrorsAs400<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ConnectionSettingError) throw badRequest(error.message, 'bad_connection_setting');
-    throw error;
-  }
 }
 
 function unique(ids: readonly string[]): string[] {

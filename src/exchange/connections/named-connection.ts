@@ -1,11 +1,7 @@
 /** The connection that a command names: finding it, and printing it. */
-import {
-  type CommandEnvironment,
-  CommandError,
-  type CommandSession,
-  UsageError,
-} from '../../platform/command/command.ts';
+import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { connectionView } from './connection.schema.ts';
 import { listConnections, organisationOfConnection } from './connection.store.ts';
@@ -17,18 +13,13 @@ export async function requireConnection(
   id: string,
 ): Promise<ConnectionKey> {
   if (!isUuid(id))
-    throw new UsageError(
-      'The id of a connection must be a UUID. List connections with: npx interchange connection list',
-    );
+    throw exchangeError('bad_option', {
+      problem:
+        'The id of a connection must be a UUID. List connections with: npx interchange connection list',
+    });
   const organisationId = await organisationOfConnection(db, id);
-  if (organisationId === undefined) throw unknownConnection(id);
+  if (organisationId === undefined) throw exchangeError('unknown_connection', { id });
   return { organisationId, connectionId: id.toLowerCase() };
-}
-
-export function unknownConnection(id: string): CommandError {
-  return new CommandError(
-    `There is no connection ${id}. List connections with: npx interchange connection list`,
-  );
 }
 
 export async function printConnection(
@@ -37,7 +28,7 @@ export async function printConnection(
   key: ConnectionKey,
 ): Promise<void> {
   const [found] = await listConnections(db, key, { connectionId: key.connectionId });
-  if (found === undefined) throw unknownConnection(key.connectionId);
+  if (found === undefined) throw exchangeError('unknown_connection', { id: key.connectionId });
   const view = connectionView(found, publicBaseUrl);
   const secrets = found.secrets.map((secret) => secretLine(secret, environment.now()));
   environment.print(

@@ -1,10 +1,10 @@
 /** `interchange connection rotate-secret` and `activate-secret`. Contract: EXC-46, CMD-13. */
 import { Command, Option } from 'commander';
-import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { exchangeError } from '../errors.ts';
 import { parsedTime } from '../review/delivery-selection.ts';
-import { ConnectionSettingError } from './connection.ts';
 import type { SecretDirection } from './connection-secret.store.ts';
-import { printConnection, requireConnection, unknownConnection } from './named-connection.ts';
+import { printConnection, requireConnection } from './named-connection.ts';
 import {
   activateSecret,
   DEFAULT_OVERLAP_SECONDS,
@@ -50,9 +50,9 @@ export function rotateSecretCommand(environment: CommandEnvironment): Command {
       const rotation = rotationOf(options);
       const rotated = await environment.withSession(async (session) => {
         const key = await requireConnection(session, id);
-        return rotateSecret({ ...session, now: environment.now() }, key, rotation).catch(settingAsUsage);
+        return rotateSecret({ ...session, now: environment.now() }, key, rotation);
       });
-      if (rotated === undefined) throw unknownConnection(id);
+      if (rotated === undefined) throw exchangeError('unknown_connection', { id });
       environment.print(rotated, rotatedText(rotated));
     });
 }
@@ -69,10 +69,6 @@ function rotationOf({ direction, overlapHours, activateAt, activateNow }: Option
     ...(direction === undefined ? {} : { direction }),
     ...(activate === undefined ? {} : { activate }),
   };
-}
-
-function settingAsUsage(error: unknown): never {
-  throw error instanceof ConnectionSettingError ? new UsageError(error.message) : error;
 }
 
 function rotatedText(rotated: RotatedSecrets): string {
@@ -109,9 +105,7 @@ export function activateSecretCommand(environment: CommandEnvironment): Command 
       await environment.withSession(async (session) => {
         const key = await requireConnection(session, id);
         if ((await activateSecret(session.db, key)) === 'none-waits')
-          throw new CommandError(
-            'There is no new outbound secret to activate. Make one with: npx interchange connection rotate-secret',
-          );
+          throw exchangeError('no_waiting_secret');
         await printConnection(environment, session, key);
       });
     });

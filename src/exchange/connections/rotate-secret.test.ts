@@ -6,10 +6,10 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { connect, insertPatients, type Place, QUICK, queue } from '../../../test-support/exchange-records.ts';
 import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../worker/delivery-worker.ts';
-import { ConnectionSettingError } from './connection.ts';
 import type { CreatedConnection } from './create-connection.ts';
 import { activateSecret, rotateSecret, type SecretRotation } from './rotate-secret.ts';
 
@@ -138,7 +138,7 @@ describe('a rotation of the outbound secret', () => {
   it('refuses times that cannot be', async () => {
     const refused = async (rotation: Partial<SecretRotation>, message: RegExp) => {
       await assert.rejects(rotate(rotation), (error) => {
-        assert.ok(error instanceof ConnectionSettingError);
+        assert.ok(error instanceof DomainError && error.code === 'bad_connection_setting');
         assert.match(error.message, message);
         return true;
       });

@@ -3,9 +3,9 @@
  * Contract: EXC-46, EXC-47.
  */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { updateConnection } from './connection.store.ts';
-import { ConnectionSettingError } from './connection.ts';
 import {
   type ActiveFrom,
   activateOutboundSecret,
@@ -46,7 +46,7 @@ export interface RotatedSecrets {
 
 type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | 'publicBaseUrl'>;
 
-/** Undefined when there is no such connection. Throws ConnectionSettingError for a time that cannot be. */
+/** Undefined when there is no such connection. Throws `bad_connection_setting` for a time that is not valid. */
 export async function rotateSecret(
   deps: RotateDependencies,
   key: ConnectionKey,
@@ -68,18 +68,22 @@ export async function rotateSecret(
 
 function activationOf({ direction, overlapSeconds, activate }: SecretRotation, now: Date): ActiveFrom {
   if (activate !== undefined && direction === 'callback')
-    throw new ConnectionSettingError(
-      'Only an outbound secret can be activated. A new callback secret works at once. Leave out the time to activate it.',
-    );
+    throw exchangeError('bad_connection_setting', {
+      problem:
+        'Only an outbound secret can be activated. A new callback secret works at once. Leave out the time to activate it.',
+    });
   if (activate === undefined) return overlapSeconds === 0 ? 'now' : 'infinity';
   if (activate === 'now') return 'now';
   const waitMs = activate.getTime() - now.getTime();
   if (waitMs <= 0)
-    throw new ConnectionSettingError(
-      'The time to activate the secret is in the past. Give a time in the future, or activate the secret now.',
-    );
+    throw exchangeError('bad_connection_setting', {
+      problem:
+        'The time to activate the secret is in the past. Give a time in the future, or activate the secret now.',
+    });
   if (waitMs > MAX_WAIT_MS)
-    throw new ConnectionSettingError('The time to activate the secret must be within 90 days.');
+    throw exchangeError('bad_connection_setting', {
+      problem: 'The time to activate the secret must be within 90 days.',
+    });
   return activate.toISOString();
 }
 

@@ -1,10 +1,11 @@
 /** Which deliveries a command is about. */
 import type { Command } from 'commander';
 import { parseDateTime } from '../../fhir/date-time.ts';
-import { CommandError, type CommandSession, UsageError } from '../../platform/command/command.ts';
+import type { CommandSession } from '../../platform/command/command.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { requireConnection } from '../connections/named-connection.ts';
+import { exchangeError } from '../errors.ts';
 import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from '../queue/delivery.ts';
 import { listDeliveries } from './delivery.store.ts';
 
@@ -33,10 +34,12 @@ export function withSelection(
     .option('--until <time>', 'queued before');
 }
 
-/** The filter. Throws UsageError. */
+/** The filter. Throws `bad_option`. */
 export function filterOf({ id, connection, patient, since, until }: Selection): DeliveryFilter {
-  if (id?.every(isUuid) === false) throw new UsageError('--id must be UUIDs, separated by commas.');
-  if (patient !== undefined && !isUuid(patient)) throw new UsageError('--patient must be a UUID.');
+  if (id?.every(isUuid) === false)
+    throw exchangeError('bad_option', { problem: '--id must be UUIDs, separated by commas.' });
+  if (patient !== undefined && !isUuid(patient))
+    throw exchangeError('bad_option', { problem: '--patient must be a UUID.' });
   return {
     ids: id,
     connectionId: connection,
@@ -46,22 +49,24 @@ export function filterOf({ id, connection, patient, since, until }: Selection): 
   };
 }
 
-/** The instant at which the time that was given begins; a date begins in UTC. Throws UsageError. */
+/** The instant at which the time that was given begins; a date begins in UTC. Throws `bad_option`. */
 export function parsedTime(option: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const parsed = parseDateTime(text);
   if (parsed === undefined)
-    throw new UsageError(
-      `${option} must be a date or a date-time with a zone, such as 2026-03-01T08:00:00Z.`,
-    );
+    throw exchangeError('bad_option', {
+      problem: `${option} must be a date or a date-time with a zone, such as 2026-03-01T08:00:00Z.`,
+    });
   return parsed.span('UTC').start;
 }
 
-/** The status named, if any. Throws UsageError. */
+/** The status named, if any. Throws `bad_option`. */
 export function statusOf(text: string | undefined): DeliveryStatus | undefined {
   const status = DELIVERY_STATUSES.find((one) => one === text);
   if (text !== undefined && status === undefined)
-    throw new UsageError(`--status must be one of ${DELIVERY_STATUSES.join(', ')}.`);
+    throw exchangeError('bad_option', {
+      problem: `--status must be one of ${DELIVERY_STATUSES.join(', ')}.`,
+    });
   return status;
 }
 
@@ -78,9 +83,6 @@ export async function organisations(
     const found = await listDeliveries(session.db, { organisationId }, { filter: { ids: id }, limit: 1 });
     if (found.length > 0) holding.push(organisationId);
   }
-  if (holding.length === 0)
-    throw new CommandError(
-      'There is no such delivery. List held deliveries with: npx interchange delivery list --status held',
-    );
+  if (holding.length === 0) throw exchangeError('unknown_delivery');
   return holding;
 }

@@ -1,14 +1,12 @@
 /** One delivery of a facility: what became of it, and its payload. */
 import type { Pool } from '../../platform/db/database.ts';
-import { HttpError, notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess, type Reader } from '../../privacy/authorise-access.ts';
+import { notFound } from '../../tenancy/errors.ts';
+import { exchangeError } from '../errors.ts';
 import type { DeliveryDetail } from '../queue/delivery.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
-
-export const PAYLOAD_REMOVED =
-  'The payload of this delivery was removed. The service keeps payloads for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).';
 
 /** Its patient's access is traced. Throws 404 when it is not one of the facility, 403 for a refused purpose. */
 export async function readFacilityDelivery(
@@ -41,7 +39,7 @@ export async function readDeliveryPayload(
   const found = isUuid(id) ? await readPayload(db, reader.scope, id) : undefined;
   if (found === undefined) throw notFound('The delivery');
   const { patientId, refusedPurposes, body } = found;
-  if (body === null) throw new HttpError(410, 'payload_removed', PAYLOAD_REMOVED);
+  if (body === null) throw exchangeError('payload_removed');
   await authoriseAccess(accessLog, reader, {
     patientId,
     refusedPurposes,

@@ -6,7 +6,8 @@ import {
   type CommandSession,
   UsageError,
 } from '../../platform/command/command.ts';
-import { HttpError } from '../../platform/http/errors.ts';
+import { DomainError } from '../../platform/domain-error.ts';
+import { exchangeError } from '../errors.ts';
 import type { Delivery } from '../queue/delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { isReason, type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
@@ -77,13 +78,13 @@ async function reviewOne(
   try {
     return await reviewDeliveries({ db: session.db, trace }, request, request);
   } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
-    throw new CommandError(WHY_NOT[error.statusCode] ?? error.message);
+    const code = error instanceof DomainError ? error.code : undefined;
+    if (code === 'not_found') throw exchangeError('unknown_delivery', undefined, { cause: error });
+    if (code === 'purpose_refused')
+      throw new CommandError(
+        'The patient refuses the purpose of use OPS, so --patient cannot be used. Name the deliveries with --id.',
+        { cause: error },
+      );
+    throw error;
   }
 }
-
-const WHY_NOT: Record<number, string> = {
-  403: 'The patient refuses the purpose of use OPS, so --patient cannot be used. Name the deliveries with --id.',
-  404: 'There is no such delivery. List held deliveries with: npx interchange delivery list --status held',
-  409: 'At least one of the named deliveries is not held, or does not match the other options. Nothing was changed. Look at a delivery with: npx interchange delivery show --id ID',
-};

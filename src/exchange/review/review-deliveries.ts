@@ -1,9 +1,10 @@
 /** Replaying and skipping held deliveries: one, many, or by filter. Contract: EXC-29, EXC-30. */
 import type { Pool } from '../../platform/db/database.ts';
-import { conflict, notFound } from '../../platform/http/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { exchangeError } from '../errors.ts';
 import type { Delivery, DeliveryFilter } from '../queue/delivery.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
@@ -67,9 +68,5 @@ async function requireHeld(
   const known = await knownDeliveries(db, scope, { ids, facilityId: filter.facilityId });
   if (!ids.every((id) => known.has(id))) throw notFound('A delivery');
   const held = new Set(await heldDeliveries(db, scope, { ...filter, ids }));
-  if (!ids.every((id) => held.has(id)))
-    throw conflict(
-      'At least one of the named deliveries is not held, or does not match the other filters. Nothing was changed. Only held deliveries can be replayed or skipped; list them with status=held.',
-      'not_held',
-    );
+  if (!ids.every((id) => held.has(id))) throw exchangeError('not_held');
 }

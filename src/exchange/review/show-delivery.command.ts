@@ -8,11 +8,11 @@ import {
 } from '../../platform/command/command.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
+import { exchangeError } from '../errors.ts';
 import type { DeliveryDetail } from '../queue/delivery.ts';
 import { deliveryDetailView } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 import { deliveryLine } from './list-deliveries.command.ts';
-import { PAYLOAD_REMOVED } from './read-delivery.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
 export function showDeliveryCommand(environment: CommandEnvironment): Command {
@@ -61,13 +61,13 @@ async function printPayload(
   session: CommandSession,
   found: DeliveryDetail,
 ): Promise<void> {
-  if (!found.hasPayload) throw new CommandError(PAYLOAD_REMOVED);
+  if (!found.hasPayload) throw exchangeError('payload_removed');
   const shown = { action: 'patient.delivery-payload.read' as const, items: [found] };
   const mayShow = await traceForOperator(environment, session, shown);
   if (!mayShow(found))
     throw new CommandError('The payload is not shown, because the patient refuses the purpose of use OPS.');
   const payload = await readPayload(session.db, found, found.id);
   const text = payload?.body;
-  if (typeof text !== 'string') throw new CommandError(PAYLOAD_REMOVED);
+  if (typeof text !== 'string') throw exchangeError('payload_removed');
   environment.print(JSON.parse(text), text);
 }

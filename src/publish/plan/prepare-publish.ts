@@ -194,5 +194,5 @@ function countUnmapped(
 
 function noFhirServer(asked: string | undefined, found: string | undefined): DomainError {
   if (found !== undefined) return publishError('target_disabled', { target: found });
-  return publishError(asked === undefined ? 'no_target' : 'no_such_target');
+  return asked === undefined ? publishError('no_target') : publishError('no_such_target');
 }

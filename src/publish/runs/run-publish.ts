@@ -193,11 +193,11 @@ function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
 function answerOf({ failure, done }: Sent, { target, all }: { target: string; all: number }): unknown {
   if (!(failure instanceof WriteFailure)) return failure;
   const { type, id } = splitKey(failure.key);
-  return publishError(
-    failure.unavailable ? 'target_unavailable' : 'target_refused',
-    { target, record: `${type} ${id}`, reason: failure.message, stored: done.size, all },
-    { cause: failure },
-  );
+  const stopped = { target, record: `${type} ${id}`, reason: failure.message, stored: done.size, all };
+  const options = { cause: failure };
+  return failure.unavailable
+    ? publishError('target_unavailable', stopped, options)
+    : publishError('target_refused', stopped, options);
 }
 
 function toPublished(stored: StoredResource | undefined): PublishedResource[] {
