@@ -58,29 +58,15 @@ const OWN: Examples = {
     session_ended: 'The session has ended. Sign in again.',
     token_missing: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
   },
-  403: {},
-  406: {
-    not_acceptable:
-      'This call answers with application/fhir+json only. Send Accept: application/fhir+json, or _format=json.',
-  },
-  408: {
-    upload_stalled:
-      'The import was stopped: no data arrived for 60 seconds. Nothing was kept. Send it again.',
-  },
-  409: {},
-  410: {},
   413: { body_too_large: 'The body is larger than 65536 bytes. Send less at once.' },
   415: {
     content_encoding: 'This call does not accept a compressed body. Send it without a content encoding.',
     media_type: 'This call does not accept that content type. Send application/json.',
   },
-  422: {},
-  429: {},
   500: {
     internal:
       'The service failed. Send the request again once. If it fails again, give the operator the correlation id 6f1c2c2e-6d7e-4b1c-9d53-0a4f6f0c1b7d.',
   },
-  502: {},
   503: {
     database: 'The service cannot reach its database. Try again shortly.',
     database_refuses:
