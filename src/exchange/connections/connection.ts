@@ -1,4 +1,4 @@
-/** A connection to an exchange: its settings, and what they may be. Contract: EXC-1. */
+/** A connection to an exchange, and which settings are valid. Contract: EXC-1. */
 
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';

@@ -196,8 +196,8 @@ export async function settle(
   return { moved: new Set(rows.map((row) => row.patientId)), more: rows.some((row) => row.more) };
 }
 
-// A change that ended since this statement began is seen in the head, and what it queued is not: then it was queued
-// just now.
+// If a change ends after this statement began, the statement sees the changed head and not the delivery that was queued.
+// That delivery was queued just now.
 const SETTLE = `
   with result as (
     select *

@@ -1,14 +1,14 @@
 /**
- * SQL of lanes that wait for a facility: the exchange module is off there, so nothing of it is sent. They keep their
- * place, and go on when the module is on again, or when the connection no longer covers the facility and people
- * must decide (docs/adr/0054).
+ * SQL of parked lanes: they wait for a facility whose exchange module is off. They keep their place. They become due
+ * when the module is on again, or when the connection no longer covers the facility and people must decide
+ * (docs/adr/0054).
  * Contract: EXC-25.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import { covers } from './covers.ts';
 import type { ConnectionKey } from './lane.store.ts';
 
-/** Set leased lanes aside until their facility is open again. */
+/** Park leased lanes until the module of their facility is on again. */
 export async function park(
   db: Queryable,
   key: ConnectionKey,
@@ -37,7 +37,7 @@ export async function park(
   });
 }
 
-/** Facility `f`, of connection `c`, for which lanes need not wait any more. */
+/** Facility `f`, of connection `c`, for which lanes no longer wait. */
 export const REOPENED = `
   (
     exists (
@@ -49,7 +49,7 @@ export const REOPENED = `
     or not ${covers('f.id')}
   )`;
 
-/** Let up to `limit` lanes go on whose facility is open again. Returns how many. */
+/** Make up to `limit` parked lanes due whose facility is open again. Returns how many. */
 export async function unpark(db: Queryable, key: ConnectionKey, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'exchange-unpark',

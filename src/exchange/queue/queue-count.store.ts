@@ -1,6 +1,5 @@
 /**
- * SQL of how much waits, as it was last counted: what monitoring asks for, at any size of the queue
- * (docs/adr/0055).
+ * SQL of the last count of what waits. Monitoring reads it, whatever the size of the queue (docs/adr/0055).
  * Contract: EXC-52.
  */
 import type { Queryable } from '../../platform/db/database.ts';

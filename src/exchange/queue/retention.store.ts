@@ -1,7 +1,7 @@
 /**
- * SQL that removes what the ledger of deliveries need not keep. What waits, is held, is set aside or was tried or
- * decided on lately stays whole. What repeats are known by stays for ever: the numbers of lanes, the digests of
- * callbacks with their answers, and assigned ids.
+ * SQL that removes what the ledger of deliveries need not keep. A delivery stays whole while it waits, is held or is
+ * parked, and for a time after it was tried or decided on. What the service needs to know a repeat stays for ever: the
+ * numbers of lanes, the digests of callbacks with their answers, and assigned ids.
  * Contract: EXC-51.
  */
 import type { Queryable } from '../../platform/db/database.ts';

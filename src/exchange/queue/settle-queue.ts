@@ -17,7 +17,7 @@ export interface SettleQueue {
   readonly size: number;
   /** `deadlineMs` on the clock of `performance.now()`: until then the lease is ours. */
   add(result: DeliveryResult, deadlineMs: number): void;
-  /** Resolves when everything is written, or after `limitMs`; what is not written then is sent again by another. */
+  /** Resolves when everything is written, or after `limitMs`. Another worker sends again what was not written. */
   drain(limitMs: number): Promise<void>;
 }
 
@@ -27,10 +27,10 @@ interface Waiting {
 }
 
 const MAX_BATCH = 1_000;
-/** A statement costs as much as some forty results, so fewer than so many wait a moment for others. */
+/** A statement costs as much as about forty results. So with fewer results than this, it waits a moment for more. */
 const GATHERED = 200;
 const GATHER_MS = 8;
-/** A head that a change under way has locked is tried again after this. */
+/** A head that a change has locked is tried again after this. */
 const LOCKED_WAIT_MS = 30;
 const ERROR_WAIT = { firstMs: 100, maxMs: 2_000 };
 

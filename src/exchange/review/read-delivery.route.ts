@@ -1,5 +1,5 @@
 /**
- * GET /exchange/deliveries/<id> with every attempt; its payload stands apart, behind a permission of its own.
+ * GET /exchange/deliveries/<id> with every attempt, and GET …/payload, which needs a permission of its own.
  * Contract: EXC-33.
  */
 import type { Pool } from '../../platform/db/database.ts';
@@ -20,7 +20,7 @@ export function readDeliveryRoute(deps: { db: Pool; accessLog: AccessLog }): Rou
     {
       docs: {
         operationId: 'readDelivery',
-        summary: 'Read show one delivery with every attempt and decision',
+        summary: 'Read one delivery with every attempt and decision',
         description: "The service writes this call to the patient's access log.",
         tag: 'Exchange',
       },

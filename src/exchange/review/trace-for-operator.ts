@@ -1,4 +1,4 @@
-/** What a command shows of patients is traced as shown to the operator, whose purpose is OPS (docs/adr/0053). */
+/** Enters what a command shows of patients in the access log: shown to the operator, for OPS (docs/adr/0053). */
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';

@@ -1,5 +1,5 @@
 /**
- * What a review shows of a patient is traced, or left out where the patient refuses the purpose
+ * What a review shows of a patient is entered in the access log, or left out if the patient refuses the purpose
  * (docs/adr/0053).
  * Contract: LOG-7, EXC-32.
  */

@@ -1,6 +1,6 @@
 /**
  * The breaker of one connection: stops tries while its exchange is down (docs/adr/0022). Each worker counts failures for
- * itself; whether the breaker is open stands in the database, for all workers.
+ * itself. All workers share the state of the breaker: it is in the database.
  * Contract: EXC-20, EXC-21.
  */
 import { createFailureCount, type ServerHealth } from '../../outbound/failure-count.ts';
@@ -9,7 +9,7 @@ import type { ConnectionKey } from '../queue/lane.store.ts';
 import { closeBreaker, delayProbe, openBreaker } from './breaker.store.ts';
 
 export interface DeliveryBreakerSettings {
-  /** Failures in a row, on as many lanes unless unreachable, that open the breaker. */
+  /** How many failures in a row open the breaker (see {@link createFailureCount}). */
   failures: number;
   /** Until the first probe, in ms; doubled after each that fails. */
   probeMs: number;
@@ -24,9 +24,9 @@ export const DELIVERY_BREAKER: DeliveryBreakerSettings = {
 
 export interface DeliveryBreaker {
   readonly open: boolean;
-  /** Take over what the database says, unless a change of ours is on its way there. */
+  /** Take the state from the database, unless a change of ours is being written. */
   learn(open: boolean): void;
-  /** Note how a try ended. The exchange is not probed before `restMs`, whatever patient is next. */
+  /** Note how a try ended. The next probe comes after `restMs` at the earliest. */
   note(health: ServerHealth, tried: { patientId: string; probe: boolean; restMs: number }): void;
 }
 

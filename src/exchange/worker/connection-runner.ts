@@ -20,9 +20,9 @@ export interface ConnectionRunner {
   stop(): Promise<void>;
 }
 
-/** A process that stops does not wait longer for a database that does not answer. */
+/** How long a process that stops waits for a database that does not answer. */
 const STOP_LIMIT_MS = 10_000;
-/** Lanes let go on by one statement; the next look lets the next go on. */
+/** How many parked lanes one statement makes due. The next look takes the next ones. */
 const UNPARKED_AT_ONCE = 2_000;
 /** A connection that could not be loaded is looked at again after this. */
 const LOAD_AGAIN_MS = 2_000;

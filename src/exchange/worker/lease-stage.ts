@@ -71,7 +71,7 @@ async function leaseOnce(
   const startedMs = performance.now();
   const leaseToken = randomUUID();
   const durationMs = Math.max(deps.settings.leaseMs, 3 * timeoutMs);
-  // Begun before the database begins the lease, so that it ends before the lease does.
+  // Computed before the database begins the lease, so that it ends before the lease.
   const leaseEnd = leaseEndAfter(durationMs, deps.now);
   const found = await (probe ? leaseProbe : leaseDue)(deps.db, key, { token: leaseToken, durationMs, limit });
   const starved = runner.leased.length + runner.logged.length === 0;
@@ -145,7 +145,7 @@ function leaseEndAfter(afterMs: number, wallClock: () => Date): LeaseEnd {
   };
 }
 
-/** How many lanes a worker leases at once: enough that no sender waits for the database, and no more. */
+/** How many lanes a worker leases at once: just enough that no sender waits for the database. */
 interface BatchSize {
   of(maxInFlight: number): number;
   /** Note a lease: how many it brought, when it was begun, and whether senders had to wait for it. */
@@ -155,7 +155,7 @@ interface BatchSize {
 }
 
 const MAX_BATCH = 512;
-/** What lasts longer is leased in smaller parts. */
+/** When a batch takes longer than this, the next ones are smaller. */
 const SLOW_MS = 750;
 
 function createBatchSize(): BatchSize {

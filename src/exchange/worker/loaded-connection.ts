@@ -17,7 +17,7 @@ export interface LoadedConnection extends SendSettings {
   secretAt(time: Date): string;
   /** Whether a delivery may go out now, as the connection was loaded. Those that ask together share a round trip. */
   permit: (request: PermitRequest) => Promise<Permit>;
-  /** Note that the secret was used; written now and then, not each time. */
+  /** Note that the secret was used. It is not written each time. */
   noteUse(deliveryId: string, at: Date): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function loadConnection(
   );
   const current = secrets.find(({ activeFrom }) => activeFrom === null);
   if (connection === undefined || current === undefined) return undefined;
-  // One that is active by the clock of the database is, whatever ours says.
+  // A secret that is active by the clock of the database is active, even if our clock is slow.
   const secretAt = (time: Date) =>
     secrets.find(({ activeFrom }) => activeFrom === null || activeFrom <= time) ?? current;
   return {

@@ -1,9 +1,9 @@
 /**
  * What a worker holds of one connection, and how deliveries that were leased leave again without being sent.
  *
- * Leased deliveries pass through three places: `leased` (nothing done yet, may be given back), `logged` (the access is
- * in the access log, so the ledger must say what became of it) and in flight. Each stage fills its place from the one
- * before it: lease-stage.ts, send-stage.ts.
+ * A leased delivery passes through three places. `leased`: nothing is done yet, and it may be given back. `logged`: the
+ * access is in the access log, so the ledger must say what happened. In flight. Each stage takes from the place before
+ * its own: lease-stage.ts, send-stage.ts.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
@@ -46,7 +46,7 @@ export interface Runner {
   report: (event: string) => (error: unknown) => void;
 }
 
-/** Let go of everything that is not in flight. */
+/** Give back everything that is not in flight. */
 export function giveBack(runner: Runner): void {
   const { leased, logged } = runner;
   runner.leased = [];

@@ -7,7 +7,7 @@ import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, releaseTries, type SingleTask, settleUnsent, singleTask } from './runner.ts';
 import { deliveryAccess, type Tried, type Try, tryDelivery } from './try-delivery.ts';
 
-/** How many times the requests in flight may be logged before they are sent, so that senders do not wait for the log. */
+/** How many times as many deliveries as fit in flight are logged ahead, so that senders do not wait for the log. */
 const LOGGED_AHEAD = 2;
 
 export interface LogStage extends Pick<SingleTask, 'ended'> {
@@ -34,7 +34,7 @@ export function createLogStage(runner: Runner): LogStage {
   };
 }
 
-/** The next tries. What waited too long to be sent under its lease is left to whoever leases it next. */
+/** The next tries. A delivery that waited too long for its lease is given back. */
 function takeLeased(runner: Runner, { timeoutMs, maxInFlight }: LoadedConnection): Try[] {
   const { late = [], inTime = [] } = Object.groupBy(runner.leased, ({ leaseEnd }) =>
     leaseEnd.isWithin(timeoutMs) ? 'late' : 'inTime',
@@ -97,7 +97,7 @@ function noteTried(
   void connection.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
 }
 
-/** What may not be sent now is leased again at once, and then withheld, held or set aside, as anything else. */
+/** A delivery that may not be sent now is leased again at once. Then it is withheld, held or parked, as any other. */
 async function isStillPermitted(runner: Runner, item: Try, connection: LoadedConnection): Promise<boolean> {
   if (item.purposeOfUse !== connection.purposeOfUse) return false;
   const permit = await connection.permit(item).catch((error: unknown) => {

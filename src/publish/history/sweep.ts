@@ -6,7 +6,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { deleteEndedLeases, eraseReplacedRuns, type SweepPosition } from './sweep.store.ts';
 
 export interface SweepSettings {
-  /** Days that every publish stays in the history; what is at a FHIR server now stays for ever. */
+  /** How many days every publish stays. The publish that says what a server holds now stays for ever. */
   historyDays: number;
   /** Publishes looked at by one statement. */
   batchRows: number;
@@ -19,8 +19,8 @@ const DAY_MS = 86_400_000;
 const START: SweepPosition = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
 
 /**
- * A sweep that goes on where it stopped, so that what is kept is not looked at every minute, and begins anew every
- * day. Each call answers how many publishes it erased.
+ * A sweep that continues where it stopped and begins again every day, so that it looks at what stays once a day and not
+ * every minute. Each call returns how many publishes it erased.
  */
 export function createPublishSweep(db: Queryable, settings: SweepSettings): (now: Date) => Promise<number> {
   let position = START;

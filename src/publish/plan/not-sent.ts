@@ -1,5 +1,5 @@
 /**
- * What a publish names and does not send, for the sake of its patient: as the answer says it. Pure.
+ * The records that a publish names and does not send, as its answer lists them. Pure.
  * Contract: PUB-50.
  */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';

@@ -25,7 +25,7 @@ import type { PublishSettings } from '../servers/publish-settings.ts';
 import type { ResourceKey } from './content.fhir.ts';
 import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
 
-/** What a feature gives of an order or a vital set. */
+/** An order or a vital set, as its feature loads it. */
 export interface PublishableRecord {
   patientId: string;
   refusedPurposes: readonly string[];
@@ -69,7 +69,7 @@ export interface PublisherDependencies {
   settings?: Partial<PublishSettings>;
 }
 
-/** What was allowed to be sent, and where to. */
+/** What may be sent, and where to. */
 export interface Prepared extends PublishableRecord {
   subject: Subject;
   server: LiveFhirServer;
@@ -86,7 +86,7 @@ export type PrepareDependencies = Pick<
   'db' | 'accessLog' | 'unmapped' | 'loadReferenced'
 > & { servers: LiveFhirServers };
 
-/** Who publishes what, and how the access log calls it. */
+/** Who publishes which kind of record, and what the access log calls it. */
 export interface PublishAct {
   source: PublishSource;
   context: FacilityContext;
@@ -108,7 +108,7 @@ export async function preparePublish(
     findFhirServer(deps.db, scope, name ?? null),
   ]);
   const usable = found?.enabled === true ? found : undefined;
-  // A refusal of the patient is logged and answered before it is said whether there is a FHIR server that can be used.
+  // A refusal of the patient is logged and answered first. Only then the caller learns whether there is a FHIR server.
   if (usable === undefined && allowsPurpose(record.refusedPurposes, purposeOfUse))
     throw noFhirServer(name, found?.name);
   await authorise(deps, act, { id, record });
@@ -128,7 +128,7 @@ export async function currentId(
   return (await findReplacement?.(scope, id)) ?? id;
 }
 
-/** The record as it is now, still to be sent by the same act. 403 when the patient refuses the purpose by now. */
+/** The record as it is now. Throws when its patient refuses the purpose by now, or is another one. */
 export async function prepareAgain(
   deps: PrepareDependencies,
   prepared: Prepared,
@@ -155,7 +155,7 @@ export async function withReferenced(
   return { ...prepared, referenced: await loadReferenced(load, context.scope, record) };
 }
 
-/** For the access log of each patient whose data goes, or would have gone, beside that of the record's own. */
+/** Entries for the access log of each other patient whose data is sent or withheld. */
 export function otherPatientEntries(
   { referenced }: ReadyToSend,
   { context, action }: PublishAct,

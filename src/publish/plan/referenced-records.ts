@@ -26,15 +26,15 @@ export type LoadReferenced = (
   keys: readonly ResourceKey[],
 ) => Promise<ReferencedRecord[]>;
 
-/** Why a record is not sent. `unavailable`: it is of another facility, or is not there; which of both is not told. */
+/** Why a record is not sent. `unavailable`: it belongs to another facility, or does not exist. Callers do not learn which. */
 export type WithheldReason = 'refused' | 'unavailable';
 
 export interface Referenced {
-  /** What may be sent, or named by the identifier that others know it by. */
+  /** May be sent, or named by the identifier that others use. */
   records: readonly FhirResource[];
-  /** What may not: it is named by our identifier alone. */
+  /** May not be sent: named by our identifier alone. */
   withheld: ReadonlyMap<ResourceKey, WithheldReason>;
-  /** Whether each patient whose data this is, beside that of the published record, lets the purpose through. */
+  /** Whether each other patient whose data this is allows the purpose. */
   otherPatients: ReadonlyMap<string, 'allowed' | 'refused'>;
 }
 
@@ -124,7 +124,7 @@ function decide(
   for (const key of missing) withheld.set(key, 'unavailable');
 }
 
-/** An encounter can be here whose patient is not registered here, or has refused since it was loaded. */
+/** The patient of an encounter may not be registered at this facility, or may have refused since the encounter was loaded. */
 function withholdUnregistered({ withheld, otherPatients }: Decided, found: readonly ReferencedRecord[]) {
   for (const { resource, patient } of found) {
     const reason = patient === undefined ? undefined : withheld.get(`Patient/${patient.id}`);

@@ -16,7 +16,7 @@ export interface SendOptions extends StoreDependencies {
 }
 
 export interface Sent {
-  /** What is stored, by key; those that an earlier try of this publish stored are among them. */
+  /** What is stored, by key, also by the earlier try that this publish continues. */
   done: Map<ResourceKey, StoredResource>;
   /** Stored by this try. */
   fresh: number;
@@ -71,13 +71,13 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
   return sent;
 }
 
-/** The server gives it its id. Those that patients share are noted once they are guarded. */
+/** The server assigns the id. Creates of shared records are noted later, under their own lease. */
 function isCreate({ server, recorded }: SendOptions, resource: FhirResource): boolean {
   const isNew = server.idPolicy === 'server' && !recorded.has(keyOf(resource));
   return isNew && !isShared(resource.resourceType);
 }
 
-/** Something else has failed; what was not begun stays so. */
+/** Another resource has failed, so no further request begins. */
 class Stopped extends Error {
   override name = 'Stopped';
 }

@@ -1,6 +1,6 @@
 /**
- * SQL of leases: who may publish a record, and those of its patient, to a FHIR server now. By the clock of the
- * database.
+ * SQL of leases: which publish may send an order, and the records of its patient, to a FHIR server now. All times are
+ * by the clock of the database.
  * Contract: PUB-33, PUB-36.
  */
 import type { Queryable } from '../../platform/db/database.ts';
@@ -16,7 +16,7 @@ export interface LeaseKey {
   subject?: ResourceKey;
 }
 
-/** A lease and what proves that it is ours. */
+/** A lease and the token that proves that it is ours. */
 export interface HeldLease {
   key: LeaseKey;
   token: string;
@@ -28,11 +28,11 @@ export interface WantedLease extends HeldLease {
 }
 
 /**
- * Steps of a `with` that take leases, all that are wanted or none. Parameters: {@link takingValues}.
+ * Steps of a `with` that take all wanted leases, or none. Parameters: {@link takingValues}.
  *
- * A lease is taken only where its row is still what this statement saw when it began. So this statement also sees
- * everything that was written under the lease by whoever had it before, and one round trip is enough to take it and to
- * look up what is recorded (docs/adr/0106). Rows of leases that were given back stay, so that they can be compared.
+ * A lease is taken only if its row is still as this statement saw it when it began. So this statement also sees
+ * everything that the last holder wrote under the lease, and one round trip is enough to take it and to look up what is
+ * recorded (docs/adr/0106). The row of a lease that was given back stays, so that it can be compared.
  */
 export const TAKE_LEASES = `
   wanted as materialized (
@@ -76,7 +76,7 @@ export function takingValues({ key, token, durationMs }: WantedLease): unknown[]
   return [key.organisationId, key.fhirServerId, ...leaseColumns(key), token, durationMs];
 }
 
-/** True when the lease is ours: nobody had it, or it had run out. */
+/** True when the lease is ours: nobody held it, or it had ended. */
 export async function takeLease(db: Queryable, lease: WantedLease): Promise<boolean> {
   const { rows } = await db.query<{ is_taken: boolean }>({
     name: 'publish-lease-take',
@@ -107,7 +107,7 @@ export function moveLeaseEnds(first: number): string {
   )`;
 }
 
-/** False when the lease was lost: it ran out, and someone else took it. */
+/** False when the lease was lost: it ended, and somebody else took it. */
 export async function renewLease(db: Queryable, { key, token, durationMs }: WantedLease): Promise<boolean> {
   const { rows } = await db.query<{ leases: number }>({
     name: 'publish-lease-renew',
@@ -117,7 +117,7 @@ export async function renewLease(db: Queryable, { key, token, durationMs }: Want
   return rows[0]?.leases === leasedRecords(key).length;
 }
 
-/** It ends now: whoever wants it next may take it. */
+/** The lease ends now, so that the next publish can take it. */
 export async function giveLeaseBack(db: Queryable, { key, token }: HeldLease): Promise<void> {
   await renewLease(db, { key, token, durationMs: 0 });
 }

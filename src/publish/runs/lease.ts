@@ -1,7 +1,7 @@
 /**
- * A lease that is waited for, renewed while the work goes on, and never held in a transaction. A process that
- * dies leaves it to run out; by then no request of that process is under way any more. Those who wait in one process
- * do so in turns: the end of one is the turn of the next, and only the first asks the database (docs/adr/0074).
+ * Waits for a lease, runs work under it, and renews it meanwhile. No transaction stays open. If the process dies, the
+ * lease ends by itself; by then no request of that process is under way. Publishes that wait for one lease in a process
+ * take turns: only the first asks the database, and the end of its work is the turn of the next (docs/adr/0074).
  * Contract: PUB-31, PUB-33.
  */
 import { randomUUID } from 'node:crypto';
@@ -14,20 +14,20 @@ import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease, type WantedLe
 import type { Turn, Waiting } from './waiting.ts';
 
 export interface PublishLeaseSettings {
-  /** Beyond the time of one request. */
+  /** How much longer a lease lasts than one request. */
   marginMs: number;
-  /** A second publish waits so long for the first. */
+  /** How long a second publish waits for the first. */
   waitMs: number;
 }
 
 export const PUBLISH_LEASE: PublishLeaseSettings = { marginMs: 10_000, waitMs: 60_000 };
 
 export interface PublishLease extends HeldLease {
-  /** Someone else had it first. */
+  /** Somebody else held it first, and this publish waited. */
   waited: boolean;
-  /** Throws when the lease may run out before a request that begins now has ended. */
+  /** Throws when the lease may end before a request that begins now does. */
   requireHeld(): void;
-  /** It was given back with something else that was written. */
+  /** The statement that ended the publish has given it back. */
   noteGivenBack(): void;
 }
 
@@ -44,18 +44,18 @@ export interface LeaseOptions {
 const POLL = { firstMs: 100, maxMs: 1_000 };
 
 export interface LeasedWork<Taken, T> {
-  /** Take the lease, and what else is done in one go with that. Undefined or false: someone else has it. */
+  /** Take the lease, and do what belongs into the same statement. Undefined or false: somebody else has the lease. */
   take: (wanted: WantedLease) => Promise<Taken | undefined | false>;
   work: (lease: PublishLease, taken: Taken) => Promise<T>;
-  /** Throws when nobody wants it any more; asked while it is waited for. */
+  /** Called while this waits. Throws when nobody needs the lease any more. */
   requireWanted?: () => void;
-  /** Whose publishes that wait are counted; undefined: this one is not. */
+  /** The account for which this wait counts; undefined: it is not counted. */
   accountId?: string;
 }
 
 /**
- * Run `work` under the lease. 503 when someone else has it for longer than a caller should wait, or too many of the
- * account wait already.
+ * Run `work` under the lease. Throws `publish_busy` when somebody else keeps the lease too long, and `too_many_waiting`
+ * when too many publishes of the account wait already.
  */
 export async function withLease<Taken, T>(
   options: LeaseOptions,

@@ -1,8 +1,8 @@
 /**
  * Publish an order or a vital set to an external FHIR server.
  *
- * The records of one patient are published to one FHIR server by one publish at a time, and so is one order whoever its
- * patient is; a second one waits (docs/adr/0070). The access log entry is durable before anything is sent.
+ * One publish at a time sends the records of one patient to one FHIR server, and one at a time sends one order. A second
+ * one waits (docs/adr/0070). The entry in the access log is durable before anything is sent.
  * Contract: PUB-30, PUB-35, PUB-44.
  */
 
@@ -60,8 +60,8 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   const using = { ...deps, settings, servers, waiting };
 
   /**
-   * What was loaded before the lease may be older than what someone else has published since: the record is checked
-   * again, and what it refers to is loaded now.
+   * Somebody else may have published a newer state since the record was loaded. So the record is checked again under
+   * the lease, and the records that it refers to are loaded now.
    */
   async function loadCurrent(
     { prepared, rendering }: NewPublish,
@@ -79,7 +79,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     return withReferenced(using, current, newPublish(current).rendering.keys);
   }
 
-  /** What is to be sent, once the access log has it of every patient whose data that is. */
+  /** What is to be sent, once each other patient whose data it has is in the access log. */
   async function underLease(begun: NewPublish, act: PublishAct, lease: PublishLease): Promise<ReadyToSend> {
     const ready = await loadCurrent(begun, act, lease);
     const entries = otherPatientEntries(ready, act);
@@ -146,7 +146,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   };
 }
 
-/** The order or set has its entry already; this is of what a dry run shows beside it. */
+/** Of a record that a dry run shows beside the order or set, which has its entry already. */
 function shownEntry(
   { patientId, context }: Prepared,
   { action }: PublishAct,

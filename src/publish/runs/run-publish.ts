@@ -22,11 +22,11 @@ export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> 
   waiting: Waiting;
 };
 
-/** A publish that is about to begin. */
+/** A publish before it has its lease. */
 export interface NewPublish {
   id: string;
   prepared: Prepared;
-  /** Of what was prepared; what that refers to is not in it yet. */
+  /** Of the prepared record, without the records that it refers to. */
   rendering: Rendering;
 }
 
@@ -38,7 +38,7 @@ export function newPublish(prepared: Prepared): NewPublish {
   };
 }
 
-/** Write down that it begins, and take its lease. Undefined: someone else has that. */
+/** Record that the publish begins, and take its lease. Undefined: somebody else has the lease. */
 export function beginPublish(
   { db, now, settings }: RunDependencies,
   { id, prepared, rendering }: NewPublish,
@@ -64,11 +64,11 @@ export function beginPublish(
 
 export interface PublishAlone extends Begun {
   lease: PublishLease;
-  /** What is to be sent, as it is now that the lease is held. */
+  /** Loads what is to be sent, now that the lease is held. */
   ready: () => Promise<ReadyToSend>;
 }
 
-/** Resources as they stand at the server, in the order in which they were sent; what was not sent. Throws 502. */
+/** The resources as the server has them now, in the order in which they were sent, and what was not sent. */
 export async function runPublish(
   deps: RunDependencies,
   begun: NewPublish,
@@ -87,7 +87,7 @@ export async function runPublish(
     const all = looked.rendering.levels.flat();
     const published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
     if (sent.failure !== undefined) {
-      // A try that went on from an earlier one and stored nothing has met something that sending all anew may heal.
+      // If this try continued an earlier one and stored nothing, sending everything again may help.
       progress.resumable = sent.fresh > 0 || chainId === id;
       progress.published = published;
       progress.unrecorded = sent.unrecorded;
@@ -121,7 +121,7 @@ function renderingOf(ready: ReadyToSend): Rendering {
   return createRendering({ ...ready, organisationId: ready.context.scope.organisationId });
 }
 
-/** What is to be sent, and what the server is known to hold of it; `recorded` is of what the publish began with. */
+/** What is to be sent, and what is recorded of it. `recorded` covers the resources that the publish began with. */
 async function lookUp(
   { db }: RunDependencies,
   ready: ReadyToSend,
@@ -167,7 +167,7 @@ function noteFailure(
   return answer;
 }
 
-/** The caller is told of the failure itself; the next publish finds this one as interrupted, and goes on. */
+/** The caller is told why the publish failed. The next publish finds this one interrupted, and continues it. */
 function noteUnrecorded({ log }: RunDependencies, { server, context }: Prepared, error: unknown): void {
   const fields = {
     event: 'publish.unrecorded',
@@ -181,15 +181,15 @@ function noteUnrecorded({ log }: RunDependencies, { server, context }: Prepared,
 }
 
 /**
- * Whether a publish counts against its server (docs/adr/0072): that, or what stands before it, does not work at all
- * (RFC 9110, sections 15.6.3 to 15.6.5). A FHIR server that took something works, and one that fails on a resource (500) may
- * take every other.
+ * Whether a publish shows that its server is down (docs/adr/0072): the server, or what stands in front of it, does not
+ * work at all (RFC 9110, sections 15.6.3 to 15.6.5). A server that stored something works. One that fails on a resource
+ * (500) may store every other.
  */
 function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
   return fresh === 0 && (status === undefined || [502, 503, 504].includes(status));
 }
 
-/** What the caller is told: 502 for what the server did; failures of ours stay what they are. */
+/** What the caller is told: 502 for a failure of the server. Failures of ours do not change. */
 function answerOf({ failure, done }: Sent, { target, all }: { target: string; all: number }): unknown {
   if (!(failure instanceof WriteFailure)) return failure;
   const { type, id } = splitKey(failure.key);

@@ -1,4 +1,4 @@
-/** SQL of publishes: each from its start to its end, and the history of an order or vital set. */
+/** SQL of publishes: begins one, ends one, and lists those of an order or vital set. */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -34,7 +34,7 @@ export interface Subject {
   id: string;
 }
 
-/** A resource as a publish left it at the server (docs/publish.md). */
+/** A resource as it was at the server after a publish (docs/publish.md). */
 export interface PublishedResource {
   resourceType: string;
   localId: string;
@@ -122,9 +122,9 @@ const BEGIN = `
 type BeginRow = RecordedResource & { leases: number; runChainId: string | null };
 
 /**
- * Take the leases, write down that a publish begins, and look up what the server holds: at once. Undefined: someone
- * else has the lease. The chain is that of the last publish to the same server when it stopped before its end,
- * began after `since` and left something to go on from; else a new one.
+ * In one statement, take the leases, record that a publish begins, and look up what the server holds. Undefined:
+ * somebody else has a lease. The publish continues the chain of the last one to the same server if that one stopped
+ * before its end, began after `since` and may be continued. Otherwise it begins a new chain.
  */
 export async function beginRun(
   db: Queryable,
@@ -151,15 +151,15 @@ export async function beginRun(
   const { rows } = await againAfterDeadlock(() => db.query<BeginRow>(statement));
   const { leases = 0, runChainId: chainId = null } = rows[0] ?? {};
   if (chainId === null) {
-    // Another publish took one of them in the same moment: nobody waits for one while holding the other.
-    // When that fails, they run out.
+    // Another publish took one of them in the same moment. Nobody waits for one lease while holding the other.
+    // If giving back fails, the lease ends by itself.
     if (leases > 0) await againAfterDeadlock(() => giveLeaseBack(db, lease)).catch(() => undefined);
     return undefined;
   }
   return { chainId, recorded: rows.filter(({ key }) => key !== null) };
 }
 
-/** Write down how a publish ended, what it stored and is not on record yet, and give its lease back: at once. */
+/** In one statement, record how a publish ended and what it stored, and give its lease back. */
 export async function endRun(
   db: Queryable,
   scope: FacilityScope,

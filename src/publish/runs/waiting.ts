@@ -1,10 +1,10 @@
 /**
- * Who waits for a lease in this process: in turns, so that one of them asks the database and not all.
+ * The publishes of this process that wait for leases. They take turns, so that only one of them asks the database.
  * Contract: PUB-37, PUB-38.
  */
 import { publishError } from '../errors.ts';
 
-/** A place among those who want one lease. Whoever has the turn asks for the lease, and keeps the turn while it holds it. */
+/** A place in the queue for one lease. Whoever has the turn asks for the lease, and keeps the turn while holding it. */
 export interface Turn {
   isNow(): boolean;
   /** Resolves when the turn has come. */
@@ -16,7 +16,7 @@ export interface Turn {
 export interface Waiting {
   /** `lease`: a name for what is leased. */
   join(lease: string): Turn;
-  /** One more publish of the account waits, until what this returns is called. 503 when too many do. */
+  /** Count one more waiting publish of the account, until the returned function is called. Throws when there are too many. */
   count(accountId: string): () => void;
 }
 

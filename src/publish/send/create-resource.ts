@@ -1,7 +1,7 @@
 /**
  * Creates a resource at a FHIR server that gives it its id: POST with `If-None-Exist` on our identifier (docs/publish.md).
- * In doubt, a search by that identifier comes first, and another one after a POST that made something: a FHIR server
- * that does not honour `If-None-Exist` may have done an earlier POST meanwhile.
+ * If an earlier create is in doubt, a search by that identifier comes first. Another one follows a POST that created
+ * something: a server that ignores `If-None-Exist` may have carried out the earlier POST meanwhile.
  * Contract: PUB-19.
  */
 
@@ -79,7 +79,7 @@ async function search(context: PublishWriteContext, resource: FhirResource): Pro
   return held === undefined ? undefined : { kind: 'held', held };
 }
 
-/** After a create that was in doubt: where the server made two of it, the older one is ours from now on. */
+/** After a create that was in doubt: if the server has two resources by now, the older one is used from now on. */
 async function settled(
   context: PublishWriteContext,
   resource: FhirResource,

@@ -1,6 +1,6 @@
 /**
- * Records what was stored: what came within a moment together, so that a short publish needs one statement, that
- * of its end. What a process that dies has not recorded yet is settled by the next publish (docs/adr/0050).
+ * Records what was stored, in batches. A short publish needs no statement for it: the one that ends the publish records
+ * everything. What a process did not record before it died is settled by the next publish (docs/adr/0050).
  */
 import type { StoredResource } from './resource.store.ts';
 
@@ -8,7 +8,7 @@ export interface RecordQueue {
   add(stored: StoredResource): void;
   /** Resolves when everything is on record; rejects when something could not be recorded. */
   drained(): Promise<void>;
-  /** Take out what is not on record yet, once nothing is being written: it is recorded in another way. */
+  /** Wait for what is being written, and take out the rest: the caller records it. */
   takeWaiting(): Promise<StoredResource[]>;
 }
 

@@ -4,7 +4,7 @@
  */
 import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 
-/** Time as this feature uses it; a test's own passes without waiting. */
+/** The clock of publishing. In tests time passes without waiting. */
 export interface Clock {
   /** Milliseconds on a clock that only goes forward. */
   nowMs(): number;
@@ -12,7 +12,7 @@ export interface Clock {
 }
 
 export interface WriteRetrySettings {
-  /** In which one publish may try again, all its resources together; requests under way are in it. */
+  /** How long one publish may try again, for all its resources together. Requests under way count. */
   budgetMs: number;
   /** Before the second try; doubled for each further one. */
   firstDelayMs: number;

@@ -1,4 +1,4 @@
-/** Stores one resource at a FHIR server, and sees to it that it gets on record. Contract: PUB-20, PUB-34. */
+/** Stores one resource at a FHIR server and records that. Contract: PUB-20, PUB-34. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -34,13 +34,13 @@ export interface Storing extends StoreDependencies {
   queue: RecordQueue;
   /** Of the whole publish. */
   retryBudget: RetryBudget;
-  /** Throws when no request may begin any more. */
+  /** Throws when no further request may begin. */
   requireMaySend: () => void;
-  /** It was written by this try. */
+  /** Say that this try has written a resource. */
   noteFresh: () => void;
 }
 
-/** Of a record that is shared every create is guarded on its own. */
+/** A record that patients share is created under a lease of its own. */
 export async function storeResource(storing: Storing, resource: FhirResource): Promise<StoredResource> {
   const before = storing.recorded.get(keyOf(resource));
   if (!isShared(resource.resourceType))
@@ -60,8 +60,8 @@ export async function storeResource(storing: Storing, resource: FhirResource): P
 }
 
 /**
- * Under a lease of its own: another publish, of another patient or facility, may be about to create the same record.
- * `lostId`: where the server does not have it any more, unless the other has found that out already.
+ * Under a lease of its own: a publish of another patient or facility may be about to create the same record. `lostId` is
+ * the recorded id at which the server no longer has it. The other publish may have replaced that id already.
  */
 async function storeAlone(
   storing: Storing,
@@ -154,7 +154,7 @@ function keptFrom(
   return { key, serverId, versionId, contentHash, method, status, publishedAt, chainId };
 }
 
-/** The server has lost a record that patients share; making it anew is guarded. */
+/** The server has lost a record that patients share. It is created again under a lease of its own. */
 class SharedLost extends Error {
   override name = 'SharedLost';
   readonly lostId: string;

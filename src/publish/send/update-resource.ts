@@ -72,7 +72,7 @@ function isOtherVersion(status: number, { versionId }: StoredAs): boolean {
   return versionId !== null && (status === 412 || status === 409);
 }
 
-/** What is there? Ours: to be written again, over the version that is there. Nothing, or someone else's: lost. */
+/** Reads what the server has there. Ours: write it again, over that version. Nothing, or a record of somebody else: lost. */
 async function look(
   context: PublishWriteContext,
   resource: FhirResource,

@@ -15,12 +15,12 @@ import { updateResource } from './update-resource.ts';
 import { failure, WriteFailure } from './write-failure.ts';
 import type { PublishWriteContext, ResourceToWrite, Step, Written } from './write-request.ts';
 
-/** So often a resource may turn out to be elsewhere, or in another version, than was thought. */
+/** How often a resource may be found elsewhere, or in another version, before the publish gives up. */
 const MAX_TURNS = 6;
 
 /** Where a resource is thought to be. */
 interface Place extends Pick<ResourceToWrite, 'held' | 'inDoubt' | 'ownId'> {
-  /** It was not there under our id, and is to be made under that. */
+  /** It was not there under our id, and is created under that id. */
   madeAnew: boolean;
 }
 

@@ -1,6 +1,5 @@
 /**
- * A FHIR server of others that resources are sent to, and what its settings may be
- * (docs/publish.md).
+ * A FHIR server that resources are sent to, and which settings are valid (docs/publish.md).
  * Contract: PUB-9, PUB-18.
  */
 import { parseOutboundAddress } from '../../outbound/outbound-address.ts';
@@ -59,7 +58,7 @@ export const DEFAULT_SETTINGS: Omit<FhirServerSettings, 'name' | 'base' | 'auth'
   maxInFlight: 8,
 };
 
-/** Headers that the requests carry already, or that mean something else. */
+/** Headers that the requests already have, or that have another meaning. */
 const TAKEN_HEADERS = new Set(
   (
     'accept cache-control connection content-encoding content-length content-type cookie date expect host ' +

@@ -16,9 +16,8 @@ import { secretSealedFor } from './fhir-server-secrets.ts';
 
 export interface LiveFhirServer extends StoredFhirServer {
   /**
-   * At most `maxInFlight` at once; the others wait their turn. `begin` is asked when the turn has come: it answers how
-   * many milliseconds are left for the request, beside the time-out of the server, or keeps it from beginning by
-   * throwing.
+   * At most `maxInFlight` requests at once; the others wait. `begin` is called when a request may begin. It returns how
+   * many milliseconds are left for the request, or throws when the request must not begin.
    */
   send(request: FhirRequest, begin: () => number): Promise<FhirAnswer>;
   breaker: PublishBreaker;
@@ -90,7 +89,7 @@ export function createLiveFhirServers(
   };
 }
 
-/** An address that could be set may be one that is refused by now: the rules are those of this version. */
+/** A stored address may be refused by now: the rules of this version apply. */
 function serverOf(server: StoredFhirServer, secret: string | undefined): FhirClient {
   try {
     return createFhirClient(server, secret);
@@ -100,7 +99,7 @@ function serverOf(server: StoredFhirServer, secret: string | undefined): FhirCli
   }
 }
 
-/** The secret in the clear, for the time of a process. */
+/** The opened secret. */
 export async function secretOf(keys: KeyRing, { id, secret }: StoredFhirServer): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   try {

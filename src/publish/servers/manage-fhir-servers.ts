@@ -72,10 +72,10 @@ async function requireFreeName(db: Queryable, which: FhirServerName): Promise<vo
     throw publishError('target_exists', { name: which.name });
 }
 
-/** Whether recorded ids hold at the new address of a FHIR server. */
+/** Whether the recorded ids are valid at the new address of a FHIR server. */
 export type RecordedIds = 'keep' | 'forget';
 
-/** Change settings; a changed way of authentication needs its secret, a changed base address a word on the ids. */
+/** Change settings. A new authentication needs its secret. A new base address needs `ids` when ids are recorded. */
 export async function changeFhirServer(
   { db, keys }: FhirServerDependencies,
   which: FhirServerName,
@@ -102,7 +102,7 @@ export async function changeFhirServer(
   });
 }
 
-/** Ids of one server, sent to another, would name records of somebody else there. */
+/** The ids of one server would name records of somebody else at another server. */
 async function settleIds(
   db: Queryable,
   before: StoredFhirServer,
@@ -162,7 +162,7 @@ export async function requireFhirServer(
   return server;
 }
 
-/** Header and user belong to one way of authentication; they go when it changes. */
+/** Header and user belong to one kind of authentication. They are removed when it changes. */
 function ofAuthentication(
   before: FhirServer,
   changes: Partial<FhirServerSettings>,

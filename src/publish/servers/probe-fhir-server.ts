@@ -37,7 +37,7 @@ type ProbedServer = Pick<FhirServer, 'id' | 'idPolicy' | 'timeoutMs'>;
 
 const TYPE = 'Observation';
 
-/** Of no patient, and marked as a mistake: harmless also where it cannot be removed. */
+/** It has no patient and is marked as a mistake, so it does no harm if it cannot be removed. */
 export function probeResource({ id: fhirServerId }: ProbedServer): FhirResource {
   const id = randomUUID();
   return {
@@ -120,7 +120,7 @@ async function read(client: FhirClient, probe: Probe, id: string): Promise<void>
     );
 }
 
-/** Where it may be whose answer was lost; undefined where that cannot be found out. */
+/** The id of a probe whose answer was lost; undefined when it cannot be found out. */
 async function findLost(
   client: FhirClient,
   { idPolicy }: ProbedServer,
@@ -150,7 +150,7 @@ function isGone(status: number): boolean {
   return status === 404 || status === 410;
 }
 
-/** Once more when it was not answered, or not now. */
+/** Sends again when there was no answer, or a 5xx. */
 async function sendTwice(client: FhirClient, request: FhirRequest): Promise<FhirAnswer> {
   const answer = await client.send(request);
   const isFinal = answer.kind === 'answered' && answer.status < 500;

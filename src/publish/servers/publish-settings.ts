@@ -8,9 +8,9 @@ export interface PublishSettings {
   retry: WriteRetrySettings;
   breaker: PublishBreakerSettings;
   lease: PublishLeaseSettings;
-  /** A publish that stopped is gone on with for so long; later everything is sent again. */
+  /** How long a publish that stopped can be continued. After that everything is sent again. */
   resumeMs: number;
-  /** Publishes of one account that may wait in one process for others to end. */
+  /** How many publishes of one account may wait in one process. */
   waitingPerAccount: number;
   clock: Clock;
 }
