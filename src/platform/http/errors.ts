@@ -42,10 +42,6 @@ export const badRequest = (message: string, code = 'bad_request') => new HttpErr
 export const unauthorized = (message: string, code = 'unauthorized') =>
   new HttpError(401, code, message, { headers: { 'www-authenticate': 'Bearer' } });
 export const forbidden = (message: string, code = 'forbidden') => new HttpError(403, code, message);
-/** One message for an unknown id, a malformed one and one of another tenant or facility. */
-export const notFound = (what = 'The record') =>
-  new HttpError(404, 'not_found', `${what} was not found. Check the id and the facility headers.`);
-export const conflict = (message: string, code = 'conflict') => new HttpError(409, code, message);
 export const unavailable = (message: string, retryAfterSeconds: number, code = 'unavailable') =>
   new HttpError(503, code, message, { headers: { 'retry-after': String(retryAfterSeconds) } });
 
