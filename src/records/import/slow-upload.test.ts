@@ -18,10 +18,12 @@ import { type Pace, paced } from './source/paced-body.ts';
 
 let t: TestApi;
 let account: TestAccount;
+let documented: Awaited<ReturnType<typeof documentedCalls>>;
 /** The server's ends of connections, newest last. */
 const sockets: Socket[] = [];
 before(async () => {
   t = await startTestApi({ env: { IMPORT_IDLE_SECONDS: '1' } });
+  documented = await documentedCalls(t);
   t.api.server.server.on('connection', (socket: Socket) => sockets.push(socket));
 });
 after(() => t.close());
@@ -29,8 +31,11 @@ beforeEach(async () => {
   account = await t.createAccount(await t.createTenant());
 });
 
-const send = (body: string, { token } = account): Promise<Answer> =>
-  t.call('/imports/fhir', { token, headers: { 'content-type': 'application/fhir+ndjson' }, body });
+/** Every answer must be one that the OpenAPI document describes. */
+const send = async (body: string, { token } = account): Promise<Answer> => {
+  const headers = { 'content-type': 'application/fhir+ndjson' };
+  return documented('POST', '/imports/fhir', await t.call('/imports/fhir', { token, headers, body }));
+};
 
 /** A call whose body is still to be written. */
 function open(path = '/imports/fhir', method = 'POST'): { call: ClientRequest; answer: Promise<Answer> } {
@@ -105,7 +110,6 @@ describe('a slow upload', () => {
     const someone = patient();
     const upload = open();
     upload.call.write(`${JSON.stringify(someone)}\n{`);
-    const documented = await documentedCalls(t);
     const { status, json } = documented('POST', '/imports/fhir', await upload.answer);
     assert.equal(status, 408);
     assert.deepEqual(json, {
