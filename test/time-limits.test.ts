@@ -66,6 +66,25 @@ for (const [what, env] of [
       assert.match(json.message, /access log could not be written/);
       await other.query('rollback');
       assert.equal((await call('GET', path)).status, 200);
+      const failures = api
+        .logs()
+        .split('\n')
+        .filter((line) => line.includes('access log not written'));
+      assert.ok(failures.length > 0);
+      for (const line of failures) assert.match(line, /"errorCode":"5(7014|5P03)"/, 'PostgreSQL cut it off');
+    });
+
+    it('is cut off where a process begins its part of the access log [LOG-10]', async () => {
+      const node = await api.addNode();
+      await other.query('begin');
+      await other.query('lock table access_log_registry in access exclusive mode');
+      const path = `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`;
+      const { status, json } = await node.call(path, { token: account.token });
+      assert.equal(status, 503);
+      assert.match(json.message, /access log could not be written/);
+      await other.query('rollback');
+      assert.equal((await node.call(path, { token: account.token })).status, 200);
+      await node.close();
     });
 
     it('does not cut off an import', async () => {

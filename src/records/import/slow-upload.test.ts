@@ -117,6 +117,8 @@ describe('a slow upload', () => {
       message: 'The import was stopped: no data arrived for 1 second. Nothing was kept. Send it again.',
       error: 'Request Timeout',
     });
+    const { paths } = (await t.call('/docs/json')).json;
+    assert.ok('408' in paths['/imports/fhir'].post.responses, 'the document says so');
     const { rows } = await t.database.pool.query('select id from patient where id = $1', [someone.id]);
     assert.deepEqual(rows, []);
   });
