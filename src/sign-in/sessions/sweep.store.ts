@@ -30,105 +30,78 @@ export const eraseReplacements = step(
         and t.token_hash = ended.token_hash`,
 );
 
-export const deleteExpiredTokens = step(
-  'sweep-refresh-tokens',
-  `
+interface Deletion {
+  table: string;
+  key: readonly string[];
+  /** Where rows are looked for; the table, as `t`, when not given. */
+  from?: string;
+  where: string;
+  /** Asked once more of the row that is deleted: somebody may have changed it meanwhile. */
+  still?: string;
+}
+
+function deletion(name: string, { table, key, from = `${table} t`, where, still }: Deletion): SweepStep {
+  return step(
+    name,
+    `
       with ended as (
-        select organisation_id, token_hash
-        from refresh_token
-        where expires_at < $1
+        select ${key.map((column) => `t.${column}`).join(', ')}
+        from ${from}
+        where ${where}
         limit $2
       )
-      delete from refresh_token t
+      delete from ${table} t
       using ended
-      where t.organisation_id = ended.organisation_id
-        and t.token_hash = ended.token_hash`,
-);
+      where ${key.map((column) => `t.${column} = ended.${column}`).join(' and ')}
+        and ${still ?? 'true'}`,
+  );
+}
+
+const TOKEN_KEY = ['organisation_id', 'token_hash'];
+const COUNTER_KEY = ['identity_hash', 'network'];
+
+export const deleteExpiredTokens = deletion('sweep-refresh-tokens', {
+  table: 'refresh_token',
+  key: TOKEN_KEY,
+  where: 't.expires_at < $1',
+});
 
 /** Tokens of sessions that were revoked; sessions that expired lose theirs by {@link deleteExpiredTokens}. */
-export const deleteTokensOfRevokedSessions = step(
-  'sweep-revoked-tokens',
-  `
-      with ended as (
-        select t.organisation_id, t.token_hash
-        from session s
-        join refresh_token t
-          on t.organisation_id = s.organisation_id
-          and t.session_id = s.id
-        where s.revoked_at < $1
-        limit $2
-      )
-      delete from refresh_token t
-      using ended
-      where t.organisation_id = ended.organisation_id
-        and t.token_hash = ended.token_hash`,
-);
+export const deleteTokensOfRevokedSessions = deletion('sweep-revoked-tokens', {
+  table: 'refresh_token',
+  key: TOKEN_KEY,
+  from: 'session s join refresh_token t on t.organisation_id = s.organisation_id and t.session_id = s.id',
+  where: 's.revoked_at < $1',
+});
 
-export const deleteEndedSessions = step(
-  'sweep-sessions',
-  `
-      with ended as (
-        select s.organisation_id, s.id
-        from session s
-        where (s.expires_at < $1 or s.revoked_at < $1)
+export const deleteEndedSessions = deletion('sweep-sessions', {
+  table: 'session',
+  key: ['organisation_id', 'id'],
+  where: `(t.expires_at < $1 or t.revoked_at < $1)
           and not exists (
             select
-            from refresh_token t
-            where t.organisation_id = s.organisation_id
-              and t.session_id = s.id
-          )
-        limit $2
-      )
-      delete from session s
-      using ended
-      where s.organisation_id = ended.organisation_id
-        and s.id = ended.id`,
-);
+            from refresh_token r
+            where r.organisation_id = t.organisation_id
+              and r.session_id = t.id
+          )`,
+});
 
-export const deleteEndedSetupLinks = step(
-  'sweep-setup-links',
-  `
-      with ended as (
-        select organisation_id, token_hash
-        from password_setup_link
-        where expires_at < $1
-        limit $2
-      )
-      delete from password_setup_link l
-      using ended
-      where l.organisation_id = ended.organisation_id
-        and l.token_hash = ended.token_hash`,
-);
+export const deleteEndedSetupLinks = deletion('sweep-setup-links', {
+  table: 'password_setup_link',
+  key: TOKEN_KEY,
+  where: 't.expires_at < $1',
+});
 
-export const deleteIdleCounters = step(
-  'sweep-counters',
-  `
-      with idle as (
-        select identity_hash, network
-        from sign_in_counter
-        where updated_at < $1
-          and (locked_until is null or locked_until < $1)
-        limit $2
-      )
-      delete from sign_in_counter c
-      using idle
-      where c.identity_hash = idle.identity_hash
-        and c.network = idle.network
-        and c.updated_at < $1`,
-);
+export const deleteIdleCounters = deletion('sweep-counters', {
+  table: 'sign_in_counter',
+  key: COUNTER_KEY,
+  where: 't.updated_at < $1 and (t.locked_until is null or t.locked_until < $1)',
+  still: 't.updated_at < $1',
+});
 
-export const deleteForgottenNetworks = step(
-  'sweep-networks',
-  `
-      with idle as (
-        select identity_hash, network
-        from sign_in_network
-        where last_sign_in_at < $1
-        limit $2
-      )
-      delete from sign_in_network n
-      using idle
-      where n.identity_hash = idle.identity_hash
-        and n.network = idle.network
-        and n.last_sign_in_at < $1`,
-);
+export const deleteForgottenNetworks = deletion('sweep-networks', {
+  table: 'sign_in_network',
+  key: COUNTER_KEY,
+  where: 't.last_sign_in_at < $1',
+  still: 't.last_sign_in_at < $1',
+});
