@@ -47,14 +47,16 @@ import {
 } from '../sign-in/accounts/account.command.ts';
 import { unlockAccountCommand } from '../sign-in/accounts/unlock-account.command.ts';
 import { listKeysCommand, rotateKeyCommand } from '../sign-in/keys/signing-key.command.ts';
-import { createFacilityCommand } from '../tenancy/organisations/create-facility.command.ts';
-import { createOrganisationCommand } from '../tenancy/organisations/create-organisation.command.ts';
-import { listFacilitiesCommand } from '../tenancy/organisations/list-facilities.command.ts';
-import { listOrganisationsCommand } from '../tenancy/organisations/list-organisations.command.ts';
-import { setModulesCommand } from '../tenancy/organisations/set-modules.command.ts';
-import { createRoleCommand } from '../tenancy/roles/create-role.command.ts';
-import { listRolesCommand } from '../tenancy/roles/list-roles.command.ts';
-import { setPermissionsCommand } from '../tenancy/roles/set-permissions.command.ts';
+import {
+  createFacilityCommand,
+  listFacilitiesCommand,
+  setModulesCommand,
+} from '../tenancy/organisations/facility.command.ts';
+import {
+  createOrganisationCommand,
+  listOrganisationsCommand,
+} from '../tenancy/organisations/organisation.command.ts';
+import { createRoleCommand, listRolesCommand, setPermissionsCommand } from '../tenancy/roles/role.command.ts';
 import { translateCodeCommand } from '../terminology/lookup/translate-code.command.ts';
 import { listMapsCommand } from '../terminology/maps/list-maps.command.ts';
 import { exportMapsCommand } from '../terminology/transfer/export-maps.command.ts';

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
+import { splitList } from '../platform/command/split-list.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
 import { createAccessLogWriter } from '../privacy/access-log/access-log.writer.ts';
 import { newestChainKey } from '../privacy/access-log/access-log-keys.ts';
-import { splitList } from '../tenancy/organisations/create-facility.command.ts';
 import { requireFacility } from '../tenancy/organisations/facilities.ts';
 import { setPrivacy } from './set-privacy.ts';
 

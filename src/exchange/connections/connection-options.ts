@@ -1,7 +1,7 @@
 /** Settings of a connection at the command line. */
 import type { Command } from 'commander';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
-import { splitList } from '../../tenancy/organisations/create-facility.command.ts';
+import { splitList } from '../../platform/command/split-list.ts';
 import { exchangeError } from '../errors.ts';
 import { BY_OPERATOR, type ConnectionSettings, checkSettings } from './connection.ts';
 

@@ -2,8 +2,8 @@
 import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
+import { splitList } from '../../platform/command/split-list.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
-import { splitList } from '../../tenancy/organisations/create-facility.command.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { createPasswords } from '../credentials/password.ts';
 import { DEFAULT_SIGN_IN_SETTINGS } from '../settings.ts';

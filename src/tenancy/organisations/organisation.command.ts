@@ -1,7 +1,21 @@
-/** `interchange organisation list` */
+/** `interchange organisation create | list`. Contract: CMD-7. */
+
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { createOrganisation } from './facilities.ts';
 import { listOrganisations } from './organisation.store.ts';
+
+export function createOrganisationCommand(environment: CommandEnvironment): Command {
+  return new Command('create')
+    .description('create an organisation; prints its id')
+    .requiredOption('--name <name>', 'name, 1 to 200 characters')
+    .option('--id <uuid>', 'id of the new organisation (default: a random one)')
+    .addHelpText('after', '\nExample:\n  npx interchange organisation create --name "Lagos Hospitals"')
+    .action(async (options: { name: string; id?: string }) => {
+      const created = await environment.withSession(({ db }) => createOrganisation(db, options));
+      environment.print(created, created.id);
+    });
+}
 
 export function listOrganisationsCommand(environment: CommandEnvironment): Command {
   return new Command('list')

@@ -1,0 +1,72 @@
+/** `interchange role create | list | set-permissions`. Contract: ACC-20, ACC-21. */
+
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { splitList } from '../../platform/command/split-list.ts';
+import { requireOrganisation } from '../organisations/facilities.ts';
+import { listRoles } from './role.store.ts';
+import { createRole, permissionsHelp, setPermissions } from './roles.ts';
+
+interface Options {
+  organisation: string;
+  name: string;
+  permissions: string[];
+}
+
+export function createRoleCommand(environment: CommandEnvironment): Command {
+  return new Command('create')
+    .description('create a role of an organisation; prints its id')
+    .requiredOption('--organisation <id>', 'organisation of the role')
+    .requiredOption('--name <name>', 'name, 1 to 200 characters')
+    .requiredOption('--permissions <list>', 'permissions of the role, separated by commas', splitList)
+    .addHelpText('after', permissionsHelp())
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange role create --organisation 7f0c… --name reader \\\n    --permissions patients.patients.list,patients.patients.get,encounters.access',
+    )
+    .action(async ({ organisation, name, permissions }: Options) => {
+      const created = await environment.withSession(({ db }) =>
+        createRole(db, { organisationId: organisation, name, permissions }),
+      );
+      environment.print(created, created.id);
+    });
+}
+
+export function listRolesCommand(environment: CommandEnvironment): Command {
+  return new Command('list')
+    .description('list the roles of an organisation with their permissions')
+    .requiredOption('--organisation <id>', 'organisation')
+    .addHelpText('after', '\nExample:\n  npx interchange role list --organisation 7f0c… --json')
+    .action(async ({ organisation }: { organisation: string }) => {
+      const items = await environment.withSession(async ({ db }) => {
+        await requireOrganisation(db, organisation);
+        return listRoles(db, { organisationId: organisation });
+      });
+      const lines = items.map(({ id, name, permissions }) => `${id}  ${name}  ${permissions.join(',')}`);
+      environment.print(
+        { items },
+        lines.length === 0
+          ? 'This organisation has no role yet. Create one with: npx interchange role create'
+          : lines.join('\n'),
+      );
+    });
+}
+
+export function setPermissionsCommand(environment: CommandEnvironment): Command {
+  return new Command('set-permissions')
+    .description('replace the permissions of a role, from the next call on, in every process')
+    .requiredOption('--organisation <id>', 'organisation of the role')
+    .requiredOption('--name <name>', 'name of the role')
+    .requiredOption('--permissions <list>', 'permissions of the role, separated by commas', splitList)
+    .addHelpText('after', permissionsHelp())
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange role set-permissions --organisation 7f0c… --name reader \\\n    --permissions patients.patients.list',
+    )
+    .action(async ({ organisation, name, permissions }: Options) => {
+      const changed = await environment.withSession(({ db }) =>
+        setPermissions(db, { organisationId: organisation, name, permissions }),
+      );
+      environment.print(changed, changed.id);
+    });
+}
