@@ -74,7 +74,7 @@ export async function setDisciplines(
 
 export type PartTable = 'investigation_report' | 'imaging_study' | 'observation';
 
-/** Put parts under orders, by id. */
+/** Put parts under orders, by id. A vital sign that is a result too is shown otherwise by its set. */
 export async function moveParts(
   db: Queryable,
   scope: FacilityScope,
@@ -89,7 +89,29 @@ export async function moveParts(
       where ${sameKey('part', 'incoming')}`,
     values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
   });
+  if (table !== 'observation') return;
+  const values = [scope.organisationId, scope.facilityId, [...moves.keys()]];
+  await db.query({ text: TOUCH_VITAL_SETS, values });
 }
+
+const TOUCH_VITAL_SETS = `
+  update vital_set v
+  set version = version + 1,
+    updated_at = now()
+  from ${byKey(`(
+      select distinct o.vital_set_id as id
+      from unnest($3::uuid[]) as asked (id)
+      cross join lateral (
+        select o.vital_set_id
+        from observation o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.id = asked.id
+        offset 0
+      ) o
+      where o.vital_set_id is not null
+    ) as shown`)} shown
+  where ${sameKey('v', 'shown')}`;
 
 /**
  * A new version of orders whose parts changed. One that names no time of its own is listed by the time of its

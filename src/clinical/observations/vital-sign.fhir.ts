@@ -1,7 +1,7 @@
 /**
  * The R4 vital-signs profiles (https://hl7.org/fhir/R4/observation-vitalsigns.html): required codes, one
  * category, fixed units, blood pressure as one Observation with both components. Pure.
- * Contract: FETCH-8, FETCH-9, FETCH-27, FETCH-28.
+ * Contract: FETCH-8, FETCH-27, FETCH-28, FETCH-30.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { decimalText } from '../../fhir/json.ts';
@@ -11,24 +11,25 @@ import { allowedVitalUnits, vitalQuantity } from '../../terminology/units/vital-
 import type { Annotation } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
 import {
-  AS_IT_IS,
-  asNote,
-  type Measured,
-  measuredIn,
-  UNKNOWN,
-  valueName,
-  valueText,
-} from './vital-value.fhir.ts';
+  asPanel,
+  BLOOD_PRESSURE,
+  bothPressures,
+  type Component,
+  DIASTOLIC,
+  isBloodPressure,
+  type Part,
+  SYSTOLIC,
+} from './blood-pressure.fhir.ts';
+import { AS_IT_IS, asNote, loincCodes, type Measured, measuredIn, valueName } from './vital-value.fhir.ts';
 
-export const BLOOD_PRESSURE = '85354-9';
-export const SYSTOLIC = '8480-6';
-export const DIASTOLIC = '8462-4';
 const OXYGEN_SATURATION = '2708-6';
 const PULSE_OXIMETRY = '59408-5';
 const BODY_MASS_INDEX = '39156-5';
+const VITAL_SIGNS_PANEL = '85353-1';
 
 /** LOINC codes that bring a vital-signs profile with them. */
 const PROFILE_CODES: ReadonlySet<string> = new Set([
+  VITAL_SIGNS_PANEL,
   '9279-1',
   '8867-4',
   OXYGEN_SATURATION,
@@ -39,45 +40,39 @@ const PROFILE_CODES: ReadonlySet<string> = new Set([
   '29463-7',
   BODY_MASS_INDEX,
   BLOOD_PRESSURE,
+  SYSTOLIC,
+  DIASTOLIC,
 ]);
 
-/** LOINC codes of the same vital signs, measured in a certain way, and the code that the profile fixes. */
-const PROFILE_CODE_OF: ReadonlyMap<string, string> = new Map([
-  [PULSE_OXIMETRY, OXYGEN_SATURATION],
-  // Systolic and diastolic pressure together.
-  ['55284-4', BLOOD_PRESSURE],
-  // Oral, rectal, axillary and tympanic temperature.
-  ['8331-1', '8310-5'],
-  ['8332-9', '8310-5'],
-  ['8328-7', '8310-5'],
-  ['8333-7', '8310-5'],
-  // Measured, not stated.
-  ['3141-9', '29463-7'],
-  ['3137-7', '8302-2'],
+/** LOINC codes of the same vital signs, measured in a certain way, by the code that the profile fixes. */
+const NARROWER: Readonly<Record<string, readonly string[]>> = {
+  // By pulse oximetry, palpated, at rest, lying and sitting.
+  '8867-4': ['8889-8', '8893-0', '40443-4', '68999-2', '69000-8'],
+  [OXYGEN_SATURATION]: [PULSE_OXIMETRY],
+  // Oral, rectal, axillary, tympanic, core, intravascular, of the bladder.
+  '8310-5': ['8331-1', '8332-9', '8328-7', '8333-7', '8329-5', '8330-3', '8334-5'],
+  // Measured, stated, lying and standing.
+  '8302-2': ['3137-7', '3138-5', '8306-3', '8308-9'],
   // By tape measure.
-  ['8287-5', '9843-4'],
-]);
+  '9843-4': ['8287-5'],
+  // Measured, stated, with and without clothes.
+  '29463-7': ['3141-9', '3142-7', '8350-1', '8351-9'],
+  // Systolic and diastolic pressure together.
+  [BLOOD_PRESSURE]: ['55284-4', '35094-2'],
+};
 
-interface Component extends Record<string, unknown> {
-  code: CodeableConcept;
-}
+const PROFILE_CODE_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(NARROWER).flatMap(([profile, codes]) => codes.map((code) => [code, profile] as const)),
+);
 
-/** True where the category says so, or a LOINC code that has a vital-signs profile. */
+/** True for a LOINC code that has a vital-signs profile. A category alone makes no vital sign: scores have it too. */
 export function isVitalSign(resource: FhirResource): boolean {
-  const categories = resource.category as CodeableConcept[] | undefined;
-  return (
-    categories?.some(isVitalSignsCategory) === true || hasVitalSignCode(resource.code as CodeableConcept)
-  );
+  return hasVitalSignCode(resource.code as CodeableConcept);
 }
 
-/** True for a concept with a LOINC code that has a vital-signs profile. */
+/** True for a concept with a LOINC code of the profiles, or one that says the same more narrowly. */
 export function hasVitalSignCode(concept: CodeableConcept): boolean {
-  return loincCodes(concept).some((code) => PROFILE_CODES.has(code));
-}
-
-/** True for the panel that holds systolic and diastolic pressure. */
-function isBloodPressure(concept: CodeableConcept): boolean {
-  return loincCodes(concept).includes(BLOOD_PRESSURE);
+  return loincCodes(concept).some((code) => PROFILE_CODES.has(code) || PROFILE_CODE_OF.has(code));
 }
 
 /**
@@ -92,7 +87,7 @@ export function lacksRequiredValue(concept: CodeableConcept, quantity: Quantity 
   return known === undefined || 'fault' in known;
 }
 
-export function isVitalSignsCategory(concept: CodeableConcept): boolean {
+function isVitalSignsCategory(concept: CodeableConcept): boolean {
   return (
     concept.coding?.some(({ system, code }) => system === OBSERVATION_CATEGORY && code === 'vital-signs') ===
     true
@@ -100,10 +95,12 @@ export function isVitalSignsCategory(concept: CodeableConcept): boolean {
 }
 
 /** The Observation with what the profiles ask for. */
-export function asVitalSign(resource: FhirResource): FhirResource {
+export function asVitalSign(given: FhirResource): FhirResource {
+  const resource = asPanel(given);
   const code = withProfileCode(resource.code as CodeableConcept);
   const pressure = isBloodPressure(code);
-  const measured = pressure ? asNote(resource) : measuredBy(code, resource);
+  const isPanel = resource.hasMember !== undefined && loincCodes(code).includes(VITAL_SIGNS_PANEL);
+  const measured = pressure || isPanel ? asNote(resource) : measuredBy(code, resource);
   const components = ((resource.component as Component[] | undefined) ?? []).map(componentInUnits);
   const parts = pressure ? bothPressures(components) : components;
   const notes = [
@@ -119,7 +116,11 @@ export function asVitalSign(resource: FhirResource): FhirResource {
     note: nonEmpty(notes),
     component: nonEmpty(parts.flatMap(({ component }) => component ?? [])),
   };
-  return valueName(sign) === undefined ? { ...sign, code: withoutRequiredValue(code) } : sign;
+  const unmet = [
+    ...(valueName(sign) === undefined ? [BODY_MASS_INDEX] : []),
+    ...(resource.hasMember === undefined ? [VITAL_SIGNS_PANEL] : []),
+  ];
+  return { ...sign, code: unmet.reduce(withoutCode, code) };
 }
 
 function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unknown>>): Measured {
@@ -127,11 +128,11 @@ function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unkn
   return loincCode === undefined ? AS_IT_IS : measuredIn(loincCode, element);
 }
 
-/** Without the code whose profile requires a value: what is left is a vital sign by its category. */
-function withoutRequiredValue(concept: CodeableConcept): CodeableConcept {
-  if (!loincCodes(concept).includes(BODY_MASS_INDEX)) return concept;
-  const others = concept.coding?.filter(({ code }) => code !== BODY_MASS_INDEX) ?? [];
-  const text = concept.text ?? officialDisplay(BODY_MASS_INDEX) ?? BODY_MASS_INDEX;
+/** Without a code whose profile asks for what is not there: what is left is a vital sign by its category. */
+function withoutCode(concept: CodeableConcept, without: string): CodeableConcept {
+  if (!loincCodes(concept).includes(without)) return concept;
+  const others = concept.coding?.filter(({ code }) => code !== without) ?? [];
+  const text = concept.text ?? officialDisplay(without) ?? without;
   return { ...(others.length === 0 ? {} : { coding: others }), text };
 }
 
@@ -153,46 +154,11 @@ function withProfileCode(concept: CodeableConcept): CodeableConcept {
   return { ...concept, coding: [added, ...(concept.coding ?? [])] };
 }
 
-/** One part, or its notes alone. */
-interface Part {
-  component?: Component;
-  notes: Annotation[];
-}
-
 function componentInUnits(component: Component): Part {
   const loincCode = profileCode(component.code);
   if (loincCode === undefined) return { component, notes: [] };
   const { elements, notes } = measuredIn(loincCode, component, officialDisplay(loincCode) ?? loincCode);
   return { component: { ...component, ...elements }, notes };
-}
-
-/** Systolic and diastolic pressure once each, and the other components; a second one of either is said in words. */
-function bothPressures(parts: readonly Part[]): Part[] {
-  const seen = new Set<string>();
-  const once = parts.map((part): Part => {
-    const codes = part.component === undefined ? [] : loincCodes(part.component.code);
-    const pressure = PRESSURES.find((code) => codes.includes(code));
-    if (pressure === undefined || part.component === undefined) return part;
-    if (seen.has(pressure)) return alsoReported(pressure, part.component, part.notes);
-    seen.add(pressure);
-    return part;
-  });
-  return [...once, ...PRESSURES.filter((code) => !seen.has(code)).map(absentPressure)];
-}
-
-const PRESSURES = [SYSTOLIC, DIASTOLIC];
-
-function alsoReported(code: string, component: Component, notes: Annotation[]): Part {
-  const name = valueName(component);
-  if (name === undefined) return { notes };
-  const text = `Also reported: ${officialDisplay(code) ?? code} ${valueText(component[name])}`;
-  return { notes: [...notes, { text }] };
-}
-
-function absentPressure(code: string): Part {
-  const display = officialDisplay(code);
-  const coding = { system: LOINC, code, ...(display === undefined ? {} : { display }) };
-  return { component: { code: { coding: [coding] }, dataAbsentReason: UNKNOWN }, notes: [] };
 }
 
 function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
@@ -201,10 +167,4 @@ function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
 
 function profileCode(concept: CodeableConcept): string | undefined {
   return loincCodes(concept).find((code) => allowedVitalUnits(code) !== undefined);
-}
-
-function loincCodes(concept: CodeableConcept): string[] {
-  return (concept.coding ?? []).flatMap(({ system, code }) =>
-    system === LOINC && code !== undefined ? [code] : [],
-  );
 }

@@ -5,7 +5,7 @@
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { Decimal, decimalText } from '../../fhir/json.ts';
 import type { Quantity } from '../../fhir/measured.ts';
-import { DATA_ABSENT_REASON } from '../../terminology/lookup/code-systems.ts';
+import { DATA_ABSENT_REASON, LOINC } from '../../terminology/lookup/code-systems.ts';
 import { vitalQuantity } from '../../terminology/units/vital-units.ts';
 import type { Annotation } from '../description/pointer.ts';
 
@@ -78,6 +78,11 @@ export function valueText(value: unknown): string {
   const named = unit ?? code;
   if (digits === undefined && named === undefined) return JSON.stringify(value);
   return `${comparator}${digits ?? ''} ${named ?? ''}`.trim();
+}
+
+/** The LOINC codes of a concept. */
+export function loincCodes({ coding = [] }: CodeableConcept): string[] {
+  return coding.flatMap(({ system, code }) => (system === LOINC && code !== undefined ? [code] : []));
 }
 
 /** Which `value[x]` there is. */

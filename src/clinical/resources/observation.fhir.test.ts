@@ -364,6 +364,12 @@ describe('a vital sign as an Observation', () => {
     ['3141-9', '29463-7', 'kg'],
     ['3137-7', '8302-2', 'cm'],
     ['8287-5', '9843-4', 'cm'],
+    ['59408-5', '2708-6', '%'],
+    ['8329-5', '8310-5', 'Cel'],
+    ['8306-3', '8302-2', 'cm'],
+    ['8351-9', '29463-7', 'kg'],
+    ['8889-8', '8867-4', '/min'],
+    ['8893-0', '8867-4', '/min'],
   ] as const)
     test(`${code} carries ${profile}, which its profile fixes [FETCH-28]`, () => {
       const category = [

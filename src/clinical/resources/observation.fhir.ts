@@ -39,6 +39,7 @@ import {
   subject,
 } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
+import { joinPressures } from '../observations/blood-pressure.fhir.ts';
 import { bound, type ValueType, value } from '../observations/value.fhir.ts';
 import {
   asVitalSign,
@@ -149,11 +150,26 @@ export interface ObservationRecord extends RecordOf<typeof OBSERVATION> {}
 export type ComponentRecord = ItemOf<typeof COMPONENTS>;
 
 /**
- * The resource. The order that a result belongs to is named in `basedOn` where the source named none. What is a
- * vital sign by its category or its LOINC code follows the R4 vital-signs profiles.
+ * The resource. The order that a result belongs to is named in `basedOn` where the source named none. What has a LOINC
+ * code of the R4 vital-signs profiles follows them.
  */
 export function observationResource(record: ObservationRecord, context: EmitContext): FhirResource {
-  const resource = resourceObject(OBSERVATION, record, context);
+  return inProfile(resourceObject(OBSERVATION, record, context));
+}
+
+/** The resources of one vital set: a systolic and a diastolic pressure are one of them. */
+export function vitalSetResources(
+  records: readonly ObservationRecord[],
+  context: EmitContext,
+): FhirResource[] {
+  const members = records.map((record) => ({
+    resource: resourceObject(OBSERVATION, record, context),
+    inOrder: record.orderId !== undefined,
+  }));
+  return joinPressures(members).map(inProfile);
+}
+
+function inProfile(resource: FhirResource): FhirResource {
   return isVitalSign(resource) ? asVitalSign(resource) : resource;
 }
 

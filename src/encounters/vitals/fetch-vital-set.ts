@@ -8,7 +8,7 @@ import {
 import { collectionJson, observationSummary, writeResource } from '../../clinical/fetch/collection.fhir.ts';
 import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import { observationResource } from '../../clinical/resources/observation.fhir.ts';
+import { vitalSetResources } from '../../clinical/resources/observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
@@ -54,8 +54,7 @@ function emitVitalSet(
   organisationId: string,
   translations: Translations,
 ): FhirResource[] {
-  const context = emitContext(organisationId, translations);
-  return observations.map((observation) => observationResource(observation, context));
+  return vitalSetResources(observations, emitContext(organisationId, translations));
 }
 
 export interface VitalSetResources {

@@ -1,0 +1,196 @@
+/**
+ * Blood pressure is one Observation with a component for each pressure, whatever its source made of it
+ * (https://hl7.org/fhir/R4/bp.html). Pure.
+ * Contract: FETCH-9, FETCH-29.
+ */
+import type { CodeableConcept, Reference } from '../../fhir/coded.ts';
+import { LOINC, officialDisplay } from '../../terminology/lookup/code-systems.ts';
+import type { Annotation } from '../description/pointer.ts';
+import type { FhirResource } from '../fetch/fhir-resource.ts';
+import { loincCodes, UNKNOWN, valueName, valueText } from './vital-value.fhir.ts';
+
+export const BLOOD_PRESSURE = '85354-9';
+export const SYSTOLIC = '8480-6';
+export const DIASTOLIC = '8462-4';
+const PRESSURES = [SYSTOLIC, DIASTOLIC];
+
+export interface Component extends Record<string, unknown> {
+  code: CodeableConcept;
+}
+
+/** One component, or its notes alone. */
+export interface Part {
+  component?: Component;
+  notes: Annotation[];
+}
+
+/** True for the panel that holds systolic and diastolic pressure. */
+export function isBloodPressure(concept: CodeableConcept): boolean {
+  return loincCodes(concept).includes(BLOOD_PRESSURE);
+}
+
+/** Which pressure an Observation is that is one alone. */
+function singlePressure({ code, component, hasMember }: FhirResource): string | undefined {
+  if (component !== undefined || hasMember !== undefined) return undefined;
+  const codes = loincCodes(code as CodeableConcept);
+  const [pressure, another] = PRESSURES.filter((one) => codes.includes(one));
+  return another === undefined ? pressure : undefined;
+}
+
+/** The panel with one pressure, of an Observation that is one alone; any other as it is. */
+export function asPanel(resource: FhirResource): FhirResource {
+  if (singlePressure(resource) === undefined) return resource;
+  const { code, dataAbsentReason, interpretation, referenceRange, ...shared } = resource;
+  const { coding = [], ...text } = code as CodeableConcept;
+  const name = valueName(resource);
+  const component = {
+    code: { coding: coding.filter((one) => !isBloodPressure({ coding: [one] })), ...text },
+    ...(name === undefined ? {} : { [name]: resource[name] }),
+    dataAbsentReason,
+    interpretation,
+    referenceRange,
+  };
+  return {
+    ...shared,
+    code: { coding: [loincCoding(BLOOD_PRESSURE)] },
+    ...(name === undefined ? {} : { [name]: undefined }),
+    component: [component],
+  } as unknown as FhirResource;
+}
+
+/** An Observation of a vital set. */
+export interface SetMember {
+  resource: FhirResource;
+  /** True for a result of an order, which the answer of that order shows as it is. */
+  inOrder: boolean;
+}
+
+/**
+ * The Observations of one vital set, a systolic and a diastolic pressure as one: under the id of the panel that has
+ * them as members, else of the systolic pressure. Which of several belong together is told by status, body site,
+ * method and device; those that nothing tells apart stay by themselves.
+ */
+export function joinPressures(members: readonly SetMember[]): FhirResource[] {
+  const free = members.flatMap(({ resource, inOrder }) => (inOrder ? [] : [resource]));
+  const homes = new Map(intoPanels(free));
+  const left = free.filter((resource) => !homes.has(resource) && singlePressure(resource) !== undefined);
+  for (const [diastolic, systolic] of pairs(left)) homes.set(diastolic, systolic);
+  if (homes.size === 0) return members.map(({ resource }) => resource);
+  const parts = Map.groupBy(homes.keys(), (part) => homes.get(part));
+  const joined = members.flatMap(({ resource }) => {
+    if (homes.has(resource)) return [];
+    const own = parts.get(resource) ?? [];
+    return own.length === 0 ? resource : own.map(asPanel).reduce(joinedWith, asPanel(resource));
+  });
+  const ids = new Map([...homes].map(([part, home]) => [`Observation/${part.id}`, home.id]));
+  return joined.map((resource) => withReferences(resource, ids));
+}
+
+/** Pressures that are members of a panel without any, with the panel. */
+function* intoPanels(free: readonly FhirResource[]): Generator<[FhirResource, FhirResource]> {
+  const byName = new Map(free.map((resource) => [`Observation/${resource.id}`, resource]));
+  for (const panel of free) {
+    if (panel.component !== undefined || !isBloodPressure(panel.code as CodeableConcept)) continue;
+    for (const { reference = '' } of (panel.hasMember ?? []) as Reference[]) {
+      const member = byName.get(reference);
+      if (member === undefined || singlePressure(member) === undefined) continue;
+      if (agree(panel, member)) yield [member, panel];
+    }
+  }
+}
+
+/** Each diastolic pressure with the systolic one that it belongs to. */
+function* pairs(singles: readonly FhirResource[]): Generator<[FhirResource, FhirResource]> {
+  const alike = [...Map.groupBy(singles, (one) => JSON.stringify(TOLD_BY.map((name) => one[name]))).values()];
+  const rest: FhirResource[] = [];
+  for (const group of alike) {
+    const pair = onePair(group);
+    if (pair === undefined) rest.push(...group);
+    else yield pair;
+  }
+  const pair = onePair(rest);
+  if (pair !== undefined && agree(...pair)) yield pair;
+}
+
+function onePair(singles: readonly FhirResource[]): [FhirResource, FhirResource] | undefined {
+  const [systolic, ...moreSystolic] = singles.filter((one) => singlePressure(one) === SYSTOLIC);
+  const [diastolic, ...moreDiastolic] = singles.filter((one) => singlePressure(one) === DIASTOLIC);
+  if (systolic === undefined || diastolic === undefined) return undefined;
+  return moreSystolic.length + moreDiastolic.length > 0 ? undefined : [diastolic, systolic];
+}
+
+/** What an Observation has once, and two measurements can differ in. Their set says when and where. */
+const TOLD_BY = ['status', 'effectivePeriod', 'effectiveTiming', 'bodySite', 'method', 'device', 'specimen'];
+
+/** Whether nothing that they say once is different. */
+function agree(a: FhirResource, b: FhirResource): boolean {
+  return TOLD_BY.every(
+    (name) =>
+      a[name] === undefined || b[name] === undefined || JSON.stringify(a[name]) === JSON.stringify(b[name]),
+  );
+}
+
+/** Both, under the id of the first. Of two times of issue it is the later one: before it the whole was not there. */
+function joinedWith(panel: FhirResource, part: FhirResource): FhirResource {
+  const { hasMember, ...both } = { ...part, ...panel } as Record<string, unknown>;
+  for (const [name, theirs] of Object.entries(part)) {
+    const ours = panel[name];
+    if (Array.isArray(ours) && Array.isArray(theirs)) both[name] = union(ours, theirs);
+  }
+  const issued = [panel.issued, part.issued].filter((one) => one !== undefined).map(String);
+  const [first, second] = issued;
+  if (first !== undefined && second !== undefined)
+    both.issued = Date.parse(first) < Date.parse(second) ? second : first;
+  const others = ((hasMember ?? []) as Reference[]).filter(
+    ({ reference }) => reference !== `Observation/${part.id}`,
+  );
+  return { ...both, ...(others.length === 0 ? {} : { hasMember: others }) } as FhirResource;
+}
+
+/** Each item once. */
+function union(ours: readonly unknown[], theirs: readonly unknown[] = []): unknown[] {
+  return [...new Map([...ours, ...theirs].map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** What refers to a pressure that was joined refers to what it is in now. */
+function withReferences(resource: FhirResource, ids: ReadonlyMap<string, string>): FhirResource {
+  const changed = Object.entries(resource).flatMap(([name, value]) => {
+    if (!Array.isArray(value) || !value.some(({ reference }) => ids.has(reference))) return [];
+    const led = (value as Reference[]).map((one) => {
+      const id = ids.get(one.reference ?? '');
+      return id === undefined ? one : { ...one, reference: `Observation/${id}` };
+    });
+    return [[name, union(led)] as const];
+  });
+  return changed.length === 0 ? resource : { ...resource, ...Object.fromEntries(changed) };
+}
+
+/** Systolic and diastolic pressure once each, and the other components; a second one of either is said in words. */
+export function bothPressures(parts: readonly Part[]): Part[] {
+  const seen = new Set<string>();
+  const once = parts.map((part): Part => {
+    const codes = part.component === undefined ? [] : loincCodes(part.component.code);
+    const pressure = PRESSURES.find((code) => codes.includes(code));
+    if (pressure === undefined || part.component === undefined) return part;
+    if (seen.has(pressure)) return alsoReported(pressure, part.component, part.notes);
+    seen.add(pressure);
+    return part;
+  });
+  return [...once, ...PRESSURES.filter((code) => !seen.has(code)).map(absentPressure)];
+}
+
+function alsoReported(code: string, component: Component, notes: Annotation[]): Part {
+  const name = valueName(component);
+  if (name === undefined) return { notes };
+  const text = `Also reported: ${officialDisplay(code) ?? code} ${valueText(component[name])}`;
+  return { notes: [...notes, { text }] };
+}
+
+function absentPressure(code: string): Part {
+  return { component: { code: { coding: [loincCoding(code)] }, dataAbsentReason: UNKNOWN }, notes: [] };
+}
+
+function loincCoding(code: string): { system: string; code: string; display?: string } {
+  const display = officialDisplay(code);
+  return { system: LOINC, code, ...(display === undefined ? {} : { display }) };
+}

@@ -1,0 +1,242 @@
+/** Blood pressure that came in parts, and what a set has beside vital signs (https://hl7.org/fhir/R4/bp.html). */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import {
+  type Json,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+import { clinicalFaults } from '../../../test-support/clinical-conformance.ts';
+import { importJson } from '../../../test-support/import-files.ts';
+
+const PATIENT = '7e000000-0000-4000-8000-000000000001';
+const SYSTOLIC = '7e000000-0000-4000-8000-000000000011';
+const DIASTOLIC = '7e000000-0000-4000-8000-000000000012';
+const PANEL = '7e000000-0000-4000-8000-000000000013';
+const OTHER = '7e000000-0000-4000-8000-000000000014';
+
+const UCUM = 'http://unitsofmeasure.org';
+const coded = (system: string, code: string, display: string) => ({ coding: [{ system, code, display }] });
+const loinc = (code: string, display: string) => coded('http://loinc.org', code, display);
+const VITAL_SIGNS = coded(
+  'http://terminology.hl7.org/CodeSystem/observation-category',
+  'vital-signs',
+  'Vital Signs',
+);
+const EXAM = coded('http://terminology.hl7.org/CodeSystem/observation-category', 'exam', 'Exam');
+const BLOOD_PRESSURE = loinc('85354-9', 'Blood pressure panel with all children optional');
+const SYSTOLIC_CODE = loinc('8480-6', 'Systolic blood pressure');
+const DIASTOLIC_CODE = loinc('8462-4', 'Diastolic blood pressure');
+const UNKNOWN = coded('http://terminology.hl7.org/CodeSystem/data-absent-reason', 'unknown', 'Unknown');
+const high = coded('http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation', 'H', 'High');
+const arm = (side: string) => ({ text: `${side} upper arm` });
+const mmHg = (value: number) => ({ value, unit: 'mm[Hg]', system: UCUM, code: 'mm[Hg]' });
+
+const observation = (id: string, elements: object) => ({
+  resourceType: 'Observation',
+  id,
+  identifier: [{ system: 'https://ward.example/signs', value: id }],
+  status: 'final',
+  category: [VITAL_SIGNS],
+  subject: { reference: `Patient/${PATIENT}` },
+  effectiveDateTime: '2024-07-01T10:00:00Z',
+  ...elements,
+});
+const systolic = (more: object = {}) =>
+  observation(SYSTOLIC, { code: SYSTOLIC_CODE, valueQuantity: mmHg(121), ...more });
+const diastolic = (more: object = {}) =>
+  observation(DIASTOLIC, { code: DIASTOLIC_CODE, valueQuantity: mmHg(79), ...more });
+
+describe('blood pressure in parts', () => {
+  let api: TestApi;
+  let tenant: Tenant;
+  let account: TestAccount;
+  before(async () => {
+    api = await startTestApi();
+  });
+  beforeEach(async () => {
+    tenant = await api.createTenant();
+    account = await api.createAccount(tenant, { permissions: ['encounters.vitals.read'] });
+    await take({ resourceType: 'Patient', id: PATIENT });
+  });
+  after(() => api.close());
+
+  async function take(...resources: object[]): Promise<void> {
+    for (const resource of resources) {
+      const { rejected } = await importJson(api.database.pool, tenant, JSON.stringify(resource));
+      assert.deepEqual(rejected, []);
+    }
+  }
+  const get = (path: string) => api.call(path, { token: account.token });
+  const read = (id: string) => get(`/fhir/Observation/${id}?purposeOfUse=TREATMENT`);
+  /** The resources of the only set, each of which conforms and is what its fullUrl answers. */
+  async function set(): Promise<Json[]> {
+    const { json } = await get(`/encounters/vitals?patient=${PATIENT}`);
+    assert.equal(json.items.length, 1);
+    const { json: answer } = await get(`/encounters/vitals/${json.items[0]?.vitalSetId}/clinical/fhir`);
+    const resources = ((answer.bundle.entry ?? []) as Json[]).map(({ resource }) => resource as Json);
+    for (const resource of resources) {
+      assert.deepEqual(clinicalFaults(JSON.stringify(resource)), []);
+      assert.deepEqual((await read(String(resource.id))).json, resource);
+    }
+    return resources;
+  }
+  const absent = (code: object) => ({ code, dataAbsentReason: UNKNOWN });
+
+  test('a systolic and a diastolic pressure are one, with all that was said of both [FETCH-9, FETCH-29]', async () => {
+    const [ward, nurse] = [{ display: 'Ward 3' }, { display: 'Nurse A' }];
+    const range = { high: mmHg(130), text: 'adults' };
+    await take(
+      diastolic({
+        category: [VITAL_SIGNS, EXAM],
+        issued: '2024-07-01T10:02:00Z',
+        performer: [nurse],
+        bodySite: arm('left'),
+        note: [{ text: 'lying' }],
+      }),
+      systolic({
+        code: { coding: [...SYSTOLIC_CODE.coding, { system: 'https://ward.example/codes', code: 'SYS' }] },
+        issued: '2024-07-01T10:01:00Z',
+        performer: [ward, nurse],
+        interpretation: [high],
+        referenceRange: [range],
+      }),
+    );
+    const expected = observation(SYSTOLIC, {
+      identifier: [SYSTOLIC, DIASTOLIC].map((value) => ({ system: 'https://ward.example/signs', value })),
+      category: [VITAL_SIGNS, EXAM],
+      code: BLOOD_PRESSURE,
+      issued: '2024-07-01T10:02:00Z',
+      performer: [ward, nurse],
+      note: [{ text: 'lying' }],
+      bodySite: arm('left'),
+      component: [
+        {
+          code: { coding: [...SYSTOLIC_CODE.coding, { system: 'https://ward.example/codes', code: 'SYS' }] },
+          valueQuantity: mmHg(121),
+          interpretation: [high],
+          referenceRange: [range],
+        },
+        { code: DIASTOLIC_CODE, valueQuantity: mmHg(79) },
+      ],
+    });
+    assert.deepEqual(await set(), [expected]);
+    assert.equal((await read(DIASTOLIC)).status, 404);
+  });
+
+  test('one alone is a blood pressure too, under its own id, until the other comes [FETCH-9, FETCH-29]', async () => {
+    await take(diastolic());
+    const [alone] = await set();
+    assert.deepEqual(
+      alone,
+      observation(DIASTOLIC, {
+        code: BLOOD_PRESSURE,
+        component: [{ code: DIASTOLIC_CODE, valueQuantity: mmHg(79) }, absent(SYSTOLIC_CODE)],
+      }),
+    );
+    await take(systolic());
+    assert.deepEqual(
+      (await set()).map(({ id }) => id),
+      [SYSTOLIC],
+    );
+  });
+
+  test('pressures of two arms stay apart, and those that contradict each other too [FETCH-29]', async () => {
+    await take(
+      systolic({ bodySite: arm('left') }),
+      { ...systolic({ bodySite: arm('right') }), id: OTHER, identifier: undefined },
+      diastolic({ bodySite: arm('right') }),
+    );
+    const both = await set();
+    assert.deepEqual(
+      both.map(({ id, bodySite, component }) => [id, bodySite, component?.[1]]),
+      [
+        [SYSTOLIC, arm('left'), absent(DIASTOLIC_CODE)],
+        [OTHER, arm('right'), { code: DIASTOLIC_CODE, valueQuantity: mmHg(79) }],
+      ],
+    );
+    await take(diastolic({ bodySite: arm('right'), status: 'entered-in-error' }));
+    assert.deepEqual((await set()).length, 3);
+  });
+
+  test('two of each that nothing tells apart stay by themselves [FETCH-29]', async () => {
+    const again = { identifier: undefined };
+    await take(systolic(), { ...systolic(), id: OTHER, ...again }, diastolic(), {
+      ...diastolic(),
+      id: PANEL,
+      ...again,
+    });
+    assert.equal((await set()).length, 4);
+  });
+
+  test('a panel that has both as members holds their values; what referred to one refers to it [FETCH-29]', async () => {
+    const member = (id: string) => ({ reference: `Observation/${id}` });
+    await take(
+      systolic(),
+      diastolic(),
+      observation(PANEL, { code: BLOOD_PRESSURE, hasMember: [member(SYSTOLIC), member(DIASTOLIC)] }),
+      observation(OTHER, {
+        code: loinc(
+          '85353-1',
+          'Vital signs, weight, height, head circumference, oxygen saturation and BMI panel',
+        ),
+        hasMember: [member(PANEL), member(DIASTOLIC)],
+      }),
+    );
+    assert.deepEqual(await set(), [
+      observation(PANEL, {
+        identifier: [PANEL, SYSTOLIC, DIASTOLIC].map((value) => ({
+          system: 'https://ward.example/signs',
+          value,
+        })),
+        code: BLOOD_PRESSURE,
+        component: [
+          { code: SYSTOLIC_CODE, valueQuantity: mmHg(121) },
+          { code: DIASTOLIC_CODE, valueQuantity: mmHg(79) },
+        ],
+      }),
+      observation(OTHER, {
+        code: loinc(
+          '85353-1',
+          'Vital signs, weight, height, head circumference, oxygen saturation and BMI panel',
+        ),
+        hasMember: [member(PANEL)],
+      }),
+    ]);
+  });
+
+  test('a pressure that a report lists is a result by itself, and its set says so at once [FETCH-22, FETCH-29]', async () => {
+    await take(systolic(), diastolic());
+    assert.equal((await set()).length, 1);
+    await take({
+      resourceType: 'DiagnosticReport',
+      id: OTHER,
+      status: 'final',
+      category: [coded('http://terminology.hl7.org/CodeSystem/v2-0074', 'LAB', 'Laboratory')],
+      code: { text: 'Pressure profile' },
+      subject: { reference: `Patient/${PATIENT}` },
+      issued: '2024-07-01T11:00:00Z',
+      result: [{ reference: `Observation/${DIASTOLIC}` }],
+    });
+    const [first, second, ...others] = await set();
+    assert.deepEqual(others, []);
+    assert.deepEqual([first?.id, first?.basedOn], [SYSTOLIC, undefined]);
+    assert.deepEqual([second?.id, second?.basedOn?.length], [DIASTOLIC, 1]);
+  });
+
+  test('a score in the category of vital signs goes out as it came [FETCH-30]', async () => {
+    const score = observation(OTHER, {
+      category: [EXAM, VITAL_SIGNS, { text: 'ward' }],
+      code: loinc('91148-7', 'Functional movement screen score'),
+      valueInteger: 3,
+    });
+    const pulse = observation(PANEL, {
+      code: loinc('8867-4', 'Heart rate'),
+      valueQuantity: { value: 72, unit: '/min', system: UCUM, code: '/min' },
+    });
+    await take(score, pulse);
+    assert.deepEqual(await set(), [pulse, score]);
+  });
+});
