@@ -69,6 +69,7 @@ export const EncounterSchema = named(
       status: Status,
       class: Type.Object(Coding.properties, { description: 'HL7 v3 ActCode.' }),
       type: Type.Optional(Type.Array(CodeableConcept)),
+      serviceType: Type.Optional(CodeableConcept),
       priority: Type.Optional(CodeableConcept),
       subject: Type.Object({ reference: Type.String({ description: 'Patient/<patient_id>' }) }),
       participant: Type.Optional(
@@ -98,12 +99,26 @@ export const EncounterSchema = named(
         ),
       ),
       reasonCode: Type.Optional(Type.Array(CodeableConcept)),
-      hospitalization: Type.Optional(Type.Object({ dischargeDisposition: CodeableConcept })),
+      length: Type.Optional(Type.Object({}, { description: 'A Duration.' })),
+      hospitalization: Type.Optional(
+        Type.Object({
+          preAdmissionIdentifier: Type.Optional(Type.Object({})),
+          origin: Type.Optional(Reference),
+          admitSource: Type.Optional(CodeableConcept),
+          reAdmission: Type.Optional(CodeableConcept),
+          dietPreference: Type.Optional(Type.Array(CodeableConcept)),
+          specialCourtesy: Type.Optional(Type.Array(CodeableConcept)),
+          specialArrangement: Type.Optional(Type.Array(CodeableConcept)),
+          destination: Type.Optional(Reference),
+          dischargeDisposition: Type.Optional(CodeableConcept),
+        }),
+      ),
       location: Type.Optional(
         Type.Array(
           Type.Object({
             location: Reference,
             status: Type.Optional(Type.String()),
+            physicalType: Type.Optional(CodeableConcept),
             period: Type.Optional(Period),
           }),
         ),
@@ -112,6 +127,7 @@ export const EncounterSchema = named(
         reference: Type.String({ description: 'Organization/<organization_id>' }),
         display: Type.Optional(Type.String()),
       }),
+      partOf: Type.Optional(Reference),
     },
     { description: 'FHIR R4 Encounter.', examples: [ENCOUNTER_EXAMPLE] },
   ),

@@ -8,6 +8,7 @@ export interface LinkSources {
   reports: ReadonlySet<string>;
   studies: ReadonlySet<string>;
   observations: ReadonlySet<string>;
+  encounters: ReadonlySet<string>;
 }
 
 /** Records (by id) in which this element leads to another patient. */
@@ -34,6 +35,7 @@ const TABLES: Readonly<Record<keyof LinkSources, string>> = {
   reports: 'investigation_report',
   studies: 'imaging_study',
   observations: 'observation',
+  encounters: 'encounter',
 };
 
 const RESULTS = `select e.observation_id as target
@@ -75,6 +77,12 @@ function encounterLink(element: string, from: keyof LinkSources): Link {
  * such as a child that is not born yet.
  */
 const LINKS: readonly Link[] = [
+  {
+    element: 'Encounter.partOf',
+    from: 'encounters',
+    to: 'encounter',
+    targets: 'select source.part_of_id as target',
+  },
   encounterLink('DiagnosticReport.encounter', 'reports'),
   encounterLink('ImagingStudy.encounter', 'studies'),
   encounterLink('Observation.encounter', 'observations'),
@@ -102,6 +110,7 @@ const PLACES: Readonly<Record<keyof LinkSources, number>> = {
   reports: 4,
   studies: 5,
   observations: 6,
+  encounters: 7,
 };
 
 function linkSql({ element, from, to, targets }: Link): string {
@@ -142,7 +151,7 @@ const FOREIGN = `
 export async function foreignLinks(
   db: Queryable,
   scope: FacilityScope,
-  { orders, reports, studies, observations }: LinkSources,
+  { orders, reports, studies, observations, encounters }: LinkSources,
 ): Promise<ForeignLink[]> {
   const { rows } = await db.query<{ path: string; ids: string[] }>({
     name: 'grouping-foreign-links',
@@ -154,6 +163,7 @@ export async function foreignLinks(
       [...reports],
       [...studies],
       [...observations],
+      [...encounters],
     ],
   });
   return rows.map(({ path, ids }) => {

@@ -1,18 +1,35 @@
 /**
  * Encounter (https://hl7.org/fhir/R4/encounter.html). It is read most of all: coded values are selected as the JSON that
  * the database holds and are copied, never parsed (docs/adr/0007).
- * Contract: HTTP-30, ENC-3, ENC-5, ENC-6, ENC-7, ENC-8, ENC-9, ENC-36.
+ * Contract: HTTP-30, ENC-3, ENC-5, ENC-6, ENC-7, ENC-8, ENC-9, ENC-36, ENC-38.
  */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../fhir/act-code.ts';
-import { type Identifier, ownIdentifier } from '../../fhir/coded.ts';
-import { codeableConcept, lastInstant, optional, periodBounds } from '../../fhir/reading/datatypes.ts';
+import { type CodeableConcept, type Identifier, ownIdentifier } from '../../fhir/coded.ts';
+import {
+  codeableConcept,
+  compact,
+  lastInstant,
+  nonEmpty,
+  optional,
+  periodBounds,
+  readIdentifier,
+} from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { quantity } from '../../fhir/reading/measured.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
 import { type Derived, type Element, onlyStored, required, single } from '../description/element.ts';
-import { code, concept, concepts, copied, identifiers } from '../description/kinds.ts';
+import { code, concept, concepts, copied, identifiers, json } from '../description/kinds.ts';
 import { list } from '../description/list.ts';
 import { periodTexts } from '../description/moments.ts';
-import type { JsonText } from '../description/output.ts';
-import { referenceColumns, subject } from '../description/pointer.ts';
+import type { JsonText, Output } from '../description/output.ts';
+import {
+  pointer,
+  type RecordPointer,
+  referenceColumns,
+  referenceTo,
+  subject,
+} from '../description/pointer.ts';
+import type { ReadContext } from '../description/read-context.ts';
 
 export const ENCOUNTER_STATUSES = [
   'planned',
@@ -80,24 +97,25 @@ export const ENCOUNTER = describeResource('Encounter', {
         location: place(),
         status: code('status', LOCATION_STATUSES),
         period: periodTexts(),
+        physicalType: copied('physical_type', concept),
       },
-      notKept: { physicalType: 'it is of the Location' },
+      notKept: {},
       isShown: ({ locationId, display }) => Boolean(locationId) || Boolean(display),
     }),
     identifierKeys: identifierKeys(),
+    serviceType: copied('service_type', concept),
+    length: copied('length', (column: 'length') => json(column, quantity)),
+    partOf: wholeVisit(),
   },
   notKept: {
     statusHistory: NO_HISTORY,
     classHistory: NO_HISTORY,
-    serviceType: 'no column holds it yet',
     episodeOfCare: 'episodes of care are not held',
-    basedOn: 'orders for visits are not held',
+    basedOn: 'no call shows orders for visits',
     appointment: 'appointments are not held',
-    length: 'it follows from the period',
     reasonReference: 'conditions are not held',
     diagnosis: 'conditions are not held',
     account: 'accounts are not held',
-    partOf: 'visits inside of visits are not held',
   },
 });
 
@@ -212,19 +230,87 @@ function copiedIdentifiers(): Element<{ identifier?: JsonText }> {
   };
 }
 
-function hospitalization(): Element<{ dischargeDisposition?: JsonText }> {
+/** What is kept of a stay beside its `dischargeDisposition`, which has a column of its own. */
+interface Stay {
+  preAdmissionIdentifier?: Identifier;
+  origin?: RecordPointer;
+  admitSource?: CodeableConcept;
+  reAdmission?: CodeableConcept;
+  dietPreference?: CodeableConcept[];
+  specialCourtesy?: CodeableConcept[];
+  specialArrangement?: CodeableConcept[];
+  destination?: RecordPointer;
+}
+
+const PLACES = ['Location', 'Organization'];
+
+function hospitalization(): Element<{ dischargeDisposition?: JsonText; hospitalization?: JsonText }> {
   const disposition = copied('discharge_disposition', concept);
   return {
-    ...disposition,
-    read(encounter, name) {
+    columns: [...disposition.columns, ['hospitalization', 'jsonb']],
+    fields: (owner) => [
+      ...disposition.fields(owner),
+      { name: 'hospitalization', sql: `${owner.alias}.hospitalization::text` },
+    ],
+    read(encounter, name, context) {
       const reader = encounter.child(name);
       return {
-        values: { discharge_disposition: optional(reader?.child('dischargeDisposition'), codeableConcept) },
+        values: {
+          discharge_disposition: optional(reader?.child('dischargeDisposition'), codeableConcept),
+          hospitalization: reader && stayOf(reader, context),
+        },
       };
     },
-    write: (output, name, record, context) =>
-      output.object(name, (stay) => disposition.write(stay, 'dischargeDisposition', record, context)),
+    write(output, name, record, context) {
+      const { hospitalization: text, dischargeDisposition } = record;
+      if (!text && !dischargeDisposition) return;
+      output.object(name, (stay) => {
+        if (text) writeStay(stay, JSON.parse(text) as Stay);
+        disposition.write(stay, 'dischargeDisposition', record, context);
+      });
+    },
   };
+}
+
+function stayOf(reader: ElementReader, context: ReadContext): Stay | undefined {
+  const one = (name: string) => optional(reader.child(name), codeableConcept);
+  const several = (name: string) => nonEmpty(reader.children(name).map(codeableConcept));
+  const place = (name: string) => pointer(context.reference(reader, name, PLACES));
+  return compact<Stay>({
+    preAdmissionIdentifier: optional(reader.child('preAdmissionIdentifier'), readIdentifier),
+    origin: place('origin'),
+    admitSource: one('admitSource'),
+    reAdmission: one('reAdmission'),
+    dietPreference: several('dietPreference'),
+    specialCourtesy: several('specialCourtesy'),
+    specialArrangement: several('specialArrangement'),
+    destination: place('destination'),
+  });
+}
+
+/** In the order of the FHIR page. */
+function writeStay(output: Output, stay: Stay): void {
+  output.json('preAdmissionIdentifier', stay.preAdmissionIdentifier);
+  output.json('origin', stay.origin && referenceTo(stay.origin));
+  output.json('admitSource', stay.admitSource);
+  output.json('reAdmission', stay.reAdmission);
+  output.json('dietPreference', stay.dietPreference);
+  output.json('specialCourtesy', stay.specialCourtesy);
+  output.json('specialArrangement', stay.specialArrangement);
+  output.json('destination', stay.destination && referenceTo(stay.destination));
+}
+
+/** The visit that this one is a part of. */
+function wholeVisit() {
+  const kept = referenceColumns('Encounter', 'part_of_id', 'part_of_display');
+  return {
+    ...kept,
+    read(reader, name, context) {
+      const read = kept.read(reader, name, context);
+      if (read.values.part_of_id === context.id) reader.fail(name, 'refers to the Encounter itself');
+      return read;
+    },
+  } satisfies typeof kept;
 }
 
 /** The organisation that the source named; without one, the tenant itself is responsible. */

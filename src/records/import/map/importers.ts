@@ -30,8 +30,12 @@ const encounter: RowImporter = {
   map: ENCOUNTER.read,
   async write(rows, context) {
     context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
-    return writeRecords(context, { table: ENCOUNTER.table, rows });
+    const result = await writeRecords(context, { table: ENCOUNTER.table, rows });
+    const parts = rows.filter(({ values }) => values.part_of_id !== undefined);
+    noteTouched(context, 'encounters', parts, result);
+    return result;
   },
+  finish: groupRecords,
 };
 
 /** Add a type here (see `resource-importer.ts`). */

@@ -40,6 +40,8 @@ export interface TouchedRecords {
   readonly reports: Set<string>;
   readonly studies: Set<string>;
   readonly observations: Set<string>;
+  /** Those that are parts of other visits. */
+  readonly encounters: Set<string>;
   /** Whom all of these are about, and were about before. */
   readonly patients: Set<string>;
 }
