@@ -223,6 +223,9 @@ describe('callback', () => {
     const malformed = await callback({ ...accepted(), deliveryId: 'nonsense' });
     assert.deepEqual([foreign.status, unknown.status, malformed.status], [404, 404, 404]);
     assert.equal(foreign.text, unknown.text);
+    // An exchange sends no facility headers, and is not told of them.
+    assert.match(unknown.json.message, /deliveryId/);
+    assert.doesNotMatch(unknown.json.message, /header|facility/i);
     assert.deepEqual(await counts(), [0, 0]);
   });
 

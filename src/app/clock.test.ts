@@ -84,6 +84,9 @@ describe('a process whose clock is wrong', { timeout: 300_000 }, () => {
     await waitUntil(async () => (await fetch(`${service.origin}/readyz`)).status === 200, 'it is ready');
     assert.equal((await login(service.origin)).status, 200);
     assert.equal(linesOf(service, 'clock.right').length, 1);
+    await writeFile(clockFile, String(FORTY_DAYS));
+    const looked = await fetch(`${service.origin}/readyz`);
+    assert.equal(looked.status, 503, 'each look compares the clocks');
     service.child.kill('SIGTERM');
     await service.ended;
   });
