@@ -74,7 +74,7 @@ export function settingsOf(options: SettingOptions): Partial<ConnectionSettings>
     ...(purposeOfUse === undefined ? {} : { purposeOfUse }),
     ...(maxInFlight === undefined ? {} : { maxInFlight: Number(maxInFlight) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs: Number(timeoutMs) }),
-    ...(facility === undefined ? {} : { facilityIds: [...new Set(facility.map((id) => id.toLowerCase()))] }),
+    ...(facility === undefined ? {} : { facilityIds: facility }),
   };
   return checkSettings(settings, BY_OPERATOR.reach);
 }

@@ -80,12 +80,12 @@ function isTaken(header: string): boolean {
   return TAKEN_HEADERS.has(header) || TAKEN_PREFIXES.test(header) || header in {};
 }
 
-/** The settings, with the address as it is sent to. Throws `bad_connection_setting` for the first that is not valid. */
+/** The settings as they are stored. Throws `bad_connection_setting` for the first that is not valid. */
 export function checkSettings<Settings extends Partial<ConnectionSettings>>(
   settings: Settings,
   reach: Reach,
 ): Settings {
-  const { name, address, clientId, callbackHeader, identifierSystem } = settings;
+  const { name, address, clientId, callbackHeader, identifierSystem, facilityIds } = settings;
   if (name !== undefined)
     require(/^\S(.{0,198}\S)?$/u.test(name) &&
       isOneLine(name), 'The name must be one line of 1 to 200 characters.');
@@ -98,7 +98,11 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
     require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(identifierSystem) &&
       isOneLine(identifierSystem), 'The identifier system must be an absolute URI.');
   checkNumbers(settings);
-  return address === undefined ? settings : { ...settings, address: checkedAddress(address, reach) };
+  return {
+    ...settings,
+    ...(address === undefined ? {} : { address: checkedAddress(address, reach) }),
+    ...(facilityIds == null ? {} : { facilityIds: [...new Set(facilityIds.map((id) => id.toLowerCase()))] }),
+  };
 }
 
 function checkNumbers({ maxInFlight, timeoutMs, purposeOfUse }: Partial<ConnectionSettings>): void {

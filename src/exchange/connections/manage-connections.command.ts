@@ -1,10 +1,10 @@
 /** `interchange connection create`, `list`, `show`, `update`, `enable` and `disable`. Contract: CMD-12. */
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
-import { transaction } from '../../platform/db/database.ts';
 import { requireFacility, requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { changeConnection } from './change-connection.ts';
 import { connectionView } from './connection.schema.ts';
-import { listConnections, organisationsWithConnections, updateConnection } from './connection.store.ts';
+import { listConnections, organisationsWithConnections } from './connection.store.ts';
 import { BY_OPERATOR, type Connection } from './connection.ts';
 import { type SettingOptions, settingsOf, withSettings } from './connection-options.ts';
 import { createConnection } from './create-connection.ts';
@@ -88,8 +88,7 @@ export function updateConnectionCommand(environment: CommandEnvironment): Comman
           const key = await requireConnection(session, id);
           for (const facility of options.facility ?? [])
             await requireFacility(session.db, key.organisationId, facility);
-          const changes = { ...settings, ...(settings.address === undefined ? {} : BY_OPERATOR) };
-          await transaction(session.db, (client) => updateConnection(client, key, changes));
+          await changeConnection(session.db, key, { changes: settings, author: BY_OPERATOR });
           await printConnection(environment, session, key);
         });
       },
@@ -108,7 +107,8 @@ export function switchConnectionCommand(environment: CommandEnvironment, to: 'en
     .action(async ({ id }: { id: string }) => {
       await environment.withSession(async (session) => {
         const key = await requireConnection(session, id);
-        await updateConnection(session.db, key, { disabled: to === 'disable' });
+        const changes = { disabled: to === 'disable' };
+        await changeConnection(session.db, key, { changes, author: BY_OPERATOR });
         await printConnection(environment, session, key);
       });
     });

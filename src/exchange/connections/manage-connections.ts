@@ -4,19 +4,14 @@
  * Contract: EXC-49, SEC-25.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import { type Pool, transaction } from '../../platform/db/database.ts';
+import type { Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { exchangeError, facilityRefused } from '../errors.ts';
-import { hasOtherFacilities, listConnections, updateConnection } from './connection.store.ts';
-import {
-  type AddressSettings,
-  type Connection,
-  type ConnectionSettings,
-  checkSettings,
-  overHttp,
-} from './connection.ts';
+import { type ConnectionChanges, changeConnection } from './change-connection.ts';
+import { hasOtherFacilities, listConnections } from './connection.store.ts';
+import { type AddressSettings, type Connection, overHttp } from './connection.ts';
 import { type CreatedConnection, createConnection, type NewConnection } from './create-connection.ts';
 import {
   activateSecret,
@@ -64,34 +59,23 @@ export async function createCovering(
   requireFacilities(caller, facilityIds);
   return createConnection({ ...deps, now, author: overHttp(deps.config.delivery) }, scope, {
     ...input,
-    facilityIds: unique(facilityIds),
+    facilityIds,
   });
 }
 
 /** Change settings, or enable and disable. Returns the connection as it is then. */
-export async function changeConnection(
+export async function changeManaged(
   deps: ManageDependencies,
   context: Context,
   id: string,
-  changes: Partial<ConnectionSettings> & { disabled?: boolean },
+  changes: ConnectionChanges,
 ): Promise<Connection> {
   const { address: standing, ...key } = await manageable(deps, context, id);
-  const { facilityIds, address, ...rest } = changes;
-  if (facilityIds != null) requireFacilities(context.caller, facilityIds);
-  const author = overHttp(deps.config.delivery);
+  if (changes.facilityIds != null) requireFacilities(context.caller, changes.facilityIds);
+  const { address, ...rest } = changes;
   // An address that stays is not set anew: one of the operator's remains that.
-  const given = address === undefined || isSameAddress(address, standing) ? rest : { ...rest, address };
-  const checked = checkSettings(given, author.reach);
-  const { operatorAddress } = author;
-  const all = {
-    ...checked,
-    operatorAddress,
-    ...(facilityIds == null ? {} : { facilityIds: unique(facilityIds) }),
-  };
-  await transaction(deps.db, (client) => updateConnection(client, key, all));
-  const [changed] = await listConnections(deps.db, key, { connectionId: key.connectionId });
-  if (changed === undefined) throw notFound('The connection');
-  return changed;
+  const given = address === undefined || isSameAddress(address, standing) ? rest : changes;
+  return changeConnection(deps.db, key, { changes: given, author: overHttp(deps.config.delivery) });
 }
 
 export async function rotateManaged(
@@ -133,8 +117,4 @@ function isSameAddress(given: string, standing: string): boolean {
 
 function requireFacilities({ facilities }: Context['caller'], ids: readonly string[]): void {
   if (!ids.every((id) => facilities.has(id.toLowerCase()))) throw facilityRefused();
-}
-
-function unique(ids: readonly string[]): string[] {
-  return [...new Set(ids.map((id) => id.toLowerCase()))];
 }

@@ -3,7 +3,8 @@
  * Contract: EXC-52.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
+import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
+import { durationsOf, metricOf } from '../../outbound/request-metrics.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { countedStates, countQueues } from '../queue/queue-count.store.ts';
 import type { QueueState } from '../queue/queue-state.store.ts';
@@ -13,7 +14,7 @@ export function callbackAnswers(registry: Registry): Counter<'status'> {
   const name = 'interchange_exchange_callbacks_total';
   const help =
     'Callbacks of exchanges, by HTTP status of the answer: 401 is refused, 409 is kept for review.';
-  return once(
+  return metricOf(
     registry,
     name,
     () => new Counter({ name, help, labelNames: ['status'], registers: [registry] }),
@@ -22,19 +23,11 @@ export function callbackAnswers(registry: Registry): Counter<'status'> {
 
 /** Seconds of tries by connection and outcome. */
 export function attemptSeconds(registry: Registry): Histogram<'connection' | 'outcome'> {
-  const name = 'interchange_exchange_attempt_duration_seconds';
-  return once(
-    registry,
-    name,
-    () =>
-      new Histogram({
-        name,
-        help: 'Duration of delivery attempts, by connection and outcome.',
-        labelNames: ['connection', 'outcome'],
-        buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-        registers: [registry],
-      }),
-  );
+  return durationsOf(registry, {
+    name: 'interchange_exchange_attempt_duration_seconds',
+    help: 'Duration of delivery attempts, by connection and outcome.',
+    labelNames: ['connection', 'outcome'],
+  });
 }
 
 const GAUGES: { name: string; help: string; read: (state: QueueState) => number }[] = [
@@ -58,35 +51,12 @@ const WAIT_FOR_COUNT_MS = 2_000;
 
 /**
  * Gauges of the queue, by connection. They say the same on every process: what was counted last, by any of them. A
- * scrape that finds the count old has it made anew, and waits for it unless it takes long.
+ * scrape that finds the count old has it made again, and waits for it unless it takes long.
  */
 export function registerQueueGauges(registry: Registry, db: Queryable): void {
-  let asked: Promise<QueueState[]> | undefined;
-  let askedMs = 0;
-  const states = (): Promise<QueueState[]> => {
-    if (asked === undefined || performance.now() - askedMs > ASK_EVERY_MS) {
-      askedMs = performance.now();
-      asked = ask().catch((): QueueState[] => []);
-    }
-    return asked;
-  };
-  let counting: Promise<void> | undefined;
-  const count = () => {
-    counting ??= countQueues(db)
-      .catch(() => undefined)
-      .finally(() => {
-        counting = undefined;
-      });
-    return counting;
-  };
-  const ask = async (): Promise<QueueState[]> => {
-    const found = await countedStates(db);
-    if (!found.uncounted && !found.states.some(({ due }) => due)) return found.states;
-    await Promise.race([count(), sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
-    return (await countedStates(db)).states;
-  };
+  const states = createStateReader(db);
   for (const { name, help, read } of GAUGES)
-    once(
+    metricOf(
       registry,
       name,
       () =>
@@ -106,6 +76,32 @@ export function registerQueueGauges(registry: Registry, db: Queryable): void {
     );
 }
 
-function once<M extends Metric>(registry: Registry, name: string, make: () => M): M {
-  return (registry.getSingleMetric(name) as M | undefined) ?? make();
+interface StateReader {
+  asked: Promise<QueueState[]> | undefined;
+  askedMs: number;
+  counting: Promise<void> | undefined;
+}
+
+/** Reads the states for the gauges of one scrape together. */
+function createStateReader(db: Queryable): () => Promise<QueueState[]> {
+  const reader: StateReader = { asked: undefined, askedMs: 0, counting: undefined };
+  return () => {
+    if (reader.asked === undefined || performance.now() - reader.askedMs > ASK_EVERY_MS) {
+      reader.askedMs = performance.now();
+      reader.asked = readStates(db, reader).catch((): QueueState[] => []);
+    }
+    return reader.asked;
+  };
+}
+
+async function readStates(db: Queryable, reader: StateReader): Promise<QueueState[]> {
+  const found = await countedStates(db);
+  if (!found.uncounted && !found.states.some(({ due }) => due)) return found.states;
+  reader.counting ??= countQueues(db)
+    .catch(() => undefined)
+    .finally(() => {
+      reader.counting = undefined;
+    });
+  await Promise.race([reader.counting, sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
+  return (await countedStates(db)).states;
 }

@@ -1,5 +1,6 @@
 /** What Prometheus sees of publishing, by server. May be made again for one registry. Contract: PUB-57. */
-import { Gauge, Histogram, type Metric, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
+import { durationsOf } from '../../outbound/request-metrics.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import type { FhirAnswer } from '../send/fhir-client.ts';
 import type { FhirServer } from '../servers/fhir-server.ts';
@@ -17,16 +18,17 @@ export interface PublishMetrics {
 }
 
 export function createPublishMetrics(registry: Registry): PublishMetrics {
-  const requests = seconds(
-    registry,
-    'interchange_publish_request_duration_seconds',
-    'Duration of requests to FHIR servers, by target and outcome: the HTTP status, other, timeout or unanswered.',
-  );
-  const publishes = seconds(
-    registry,
-    'interchange_publish_duration_seconds',
-    'Duration of publishes, by target and outcome.',
-  );
+  const labelNames: (ServerLabel | 'outcome')[] = ['organisation', 'target', 'outcome'];
+  const requests = durationsOf(registry, {
+    name: 'interchange_publish_request_duration_seconds',
+    help: 'Duration of requests to FHIR servers, by target and outcome: the HTTP status, other, timeout or unanswered.',
+    labelNames,
+  });
+  const publishes = durationsOf(registry, {
+    name: 'interchange_publish_duration_seconds',
+    help: 'Duration of publishes, by target and outcome.',
+    labelNames,
+  });
   return {
     request: (server, answer, durationMs) =>
       requests.observe({ ...labelsOf(server), outcome: outcomeOf(answer) }, durationMs / 1_000),
@@ -80,23 +82,4 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 function publishOutcome(failure: unknown): string {
   if (failure === undefined) return 'done';
   return (failure instanceof DomainError ? OUTCOMES[failure.code] : undefined) ?? 'failed';
-}
-
-function seconds(registry: Registry, name: string, help: string): Histogram<ServerLabel | 'outcome'> {
-  return once(
-    registry,
-    name,
-    () =>
-      new Histogram({
-        name,
-        help,
-        labelNames: ['organisation', 'target', 'outcome'],
-        buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-        registers: [registry],
-      }),
-  );
-}
-
-function once<M extends Metric>(registry: Registry, name: string, make: () => M): M {
-  return (registry.getSingleMetric(name) as M | undefined) ?? make();
 }

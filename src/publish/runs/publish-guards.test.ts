@@ -229,36 +229,30 @@ describe('around a publish', () => {
     assert.equal((await server.state()).seen.length, 0);
   });
 
-  test('who waits for a record that patients share is told so', async () => {
+  /** A publisher to a FHIR server at which somebody else creates the practitioner of the clinic. */
+  async function practitionerInUse() {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
-    const target = await addTarget(clinic, {
-      base: server.base,
-      idPolicy: 'server',
-      referencePolicy: 'send',
-    });
+    const base = server.base;
+    const target = await addTarget(clinic, { base, idPolicy: 'server', referencePolicy: 'send' });
     const record = `Practitioner/${clinic.practitionerId}` as const;
     const key = { ...leaseKey(target.id), record };
     await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
+    return { clock, publish: () => publish(clinic, { target: target.name }) };
+  }
+
+  test('who waits for a record that patients share is told so', async () => {
+    const { publish } = await practitionerInUse();
     await assert.rejects(
-      publish(clinic, { target: target.name }),
+      publish(),
       /Another publish of the Practitioner that this record shares with others is running/,
     );
   });
 
   test('nobody waits on for a shared record once the publish has failed', async () => {
-    const clock = createTestClock();
-    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
-    const target = await addTarget(clinic, {
-      base: server.base,
-      idPolicy: 'server',
-      referencePolicy: 'send',
-    });
-    const record = `Practitioner/${clinic.practitionerId}` as const;
-    const key = { ...leaseKey(target.id), record };
-    await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
+    const { publish, clock } = await practitionerInUse();
     await server.script({ kind: 'status', type: 'Organization', status: 422 });
-    await assert.rejects(publish(clinic, { target: target.name }), /Organization .* 422/);
+    await assert.rejects(publish(), /Organization .* 422/);
     assert.ok(clock.nowMs() < 50_000, `${clock.nowMs()} ms`);
   });
 

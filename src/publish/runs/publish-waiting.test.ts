@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import {
   contextOf,
   createClinic,
+  createTestClock,
   createTestPublisher,
   labOrderSource,
   startPublishing,
@@ -71,6 +72,19 @@ describe('publishes that wait', () => {
     for (const published of await Promise.all(publishes)) assert.equal(published.length, 3);
     const begun = statements.slice(before).filter((name) => name === 'publish-run-begin');
     assert.equal(begun.length, waiting, 'each asked once, when its turn had come');
+  });
+
+  test('a lease of another process is asked for after 0.1 s, then after twice as long each time, up to 1 s', async () => {
+    const clock = createTestClock();
+    const node = createTestPublisher(database.pool, { clock });
+    const { target, giveBack } = await targetInUse(node.addTarget);
+    await assert.rejects(node.publish(clinic, { target }), { statusCode: 503 });
+    await giveBack();
+    assert.ok(clock.sleptMs.length > 30, 'a minute of looks');
+    for (const [look, sleptMs] of clock.sleptMs.entries()) {
+      const delayMs = Math.min(1_000, 100 * 2 ** look);
+      assert.ok(sleptMs >= delayMs / 2 && sleptMs <= 1.5 * delayMs, `look ${look}: ${sleptMs} ms`);
+    }
   });
 
   test('who waits is woken when the publish before it ends, not by a clock', async () => {

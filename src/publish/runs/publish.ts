@@ -27,13 +27,13 @@ import {
   withReferenced,
 } from '../plan/prepare-publish.ts';
 import { readableContents } from '../plan/readable-contents.ts';
-import { createLiveFhirServers } from '../servers/live-fhir-servers.ts';
-import { PUBLISH } from '../servers/publish-settings.ts';
+import { createLiveFhirServers, type LiveFhirServers } from '../servers/live-fhir-servers.ts';
+import { PUBLISH, type PublishSettings } from '../servers/publish-settings.ts';
 import type { LeaseKey } from './lease.store.ts';
 import { type PublishLease, withLease } from './lease.ts';
 import type { PublishedResource } from './run.store.ts';
 import { beginPublish, type NewPublish, newPublish, runPublish } from './run-publish.ts';
-import { createWaiting } from './waiting.ts';
+import { createWaiting, type Waiting } from './waiting.ts';
 
 export interface Publisher {
   /** 404, 403, 503 without a FHIR server, 422 for unmapped local codes, 502 when the server does not take it. */
@@ -47,6 +47,12 @@ export interface Publisher {
   close(): void;
 }
 
+type Parts = PublisherDependencies & {
+  settings: PublishSettings;
+  servers: LiveFhirServers;
+  waiting: Waiting;
+};
+
 export function createPublisher(deps: PublisherDependencies): Publisher {
   const settings = { ...PUBLISH, ...deps.settings };
   const { clock } = settings;
@@ -56,76 +62,16 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     nowMs: () => clock.nowMs(),
     metrics,
   });
-  const waiting = createWaiting(settings.waitingPerAccount);
-  const using = { ...deps, settings, servers, waiting };
-
-  /**
-   * Somebody else may have published a newer state since the record was loaded. So the record is checked again under
-   * the lease, and the records that it refers to are loaded now.
-   */
-  async function loadCurrent(
-    { prepared, rendering }: NewPublish,
-    act: PublishAct,
-    lease: PublishLease,
-  ): Promise<ReadyToSend> {
-    const { subject, version } = prepared;
-    const [stale, ready] = await Promise.all([
-      lease.waited || act.source.changedSince(act.context.scope, subject.id, version),
-      withReferenced(using, prepared, rendering.keys),
-    ]);
-    if (!stale) return ready;
-    const current = await prepareAgain(using, prepared, act);
-    requireMapped(current);
-    return withReferenced(using, current, newPublish(current).rendering.keys);
-  }
-
-  /** What is to be sent, once each other patient whose data it has is in the access log. */
-  async function underLease(begun: NewPublish, act: PublishAct, lease: PublishLease): Promise<ReadyToSend> {
-    const ready = await loadCurrent(begun, act, lease);
-    const entries = otherPatientEntries(ready, act);
-    if (entries.length > 0) await deps.accessLog.record(entries);
-    return ready;
-  }
-
-  async function publishPrepared(
-    prepared: Prepared,
-    act: PublishAct,
-  ): Promise<{ published: PublishedResource[] } & SaysNotSent> {
-    const { server, patientId, subject, context } = prepared;
-    requireMapped(prepared);
-    const waitMs = server.breaker.waitMs();
-    if (waitMs > 0)
-      throw publishError('circuit_open', {
-        target: server.name,
-        retryAfterSeconds: Math.ceil(waitMs / 1_000),
-      });
-    const { timeoutMs } = server;
-    const options = { db: deps.db, clock, settings: settings.lease, timeoutMs, waiting };
-    const { organisationId } = context.scope;
-    const key: LeaseKey = {
-      organisationId,
-      fhirServerId: server.id,
-      record: `Patient/${patientId}`,
-      subject: `${subject.kind}/${subject.id}`,
-    };
-    const begun = newPublish(prepared);
-    return withLease(options, key, {
-      accountId: context.caller.accountId,
-      take: (wanted) => beginPublish(using, begun, wanted),
-      work: (lease, found) =>
-        runPublish(using, begun, { ...found, lease, ready: () => underLease(begun, act, lease) }),
-    });
-  }
-
+  const parts = { ...deps, settings, servers, waiting: createWaiting(settings.waitingPerAccount) };
   return {
     async publish(source, request, context) {
       const act = { source, context, action: `${source.kind}.publish` };
-      const prepared = await preparePublish(using, request, act);
+      const prepared = await preparePublish(parts, request, act);
       const { server } = prepared;
       const startedMs = performance.now();
       const note = (failure?: unknown) => metrics.publish(server, failure, performance.now() - startedMs);
       try {
-        const answer = await publishPrepared(prepared, act);
+        const answer = await publishPrepared(parts, prepared, act);
         note();
         return { target: server.name, ...answer };
       } catch (error) {
@@ -133,17 +79,79 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
         throw error;
       }
     },
-    async plan(source, request, context) {
-      const act = { source, context, action: `${source.kind}.publish-dry-run` };
-      const prepared = await preparePublish(using, request, act);
-      const ready = await withReferenced(using, prepared, newPublish(prepared).rendering.keys);
-      const { own, referred } = readableContents(ready);
-      const shown = referred.map((resource) => shownEntry(ready, act, resource));
-      await deps.accessLog.record([...otherPatientEntries(ready, act), ...shown]);
-      return planPublish(deps.db, ready, [...own, ...referred]);
-    },
+    plan: (source, request, context) =>
+      plan(parts, request, { source, context, action: `${source.kind}.publish-dry-run` }),
     close: () => servers.close(),
   };
+}
+
+async function publishPrepared(
+  parts: Parts,
+  prepared: Prepared,
+  act: PublishAct,
+): Promise<{ published: PublishedResource[] } & SaysNotSent> {
+  const { server, patientId, subject, context } = prepared;
+  requireMapped(prepared);
+  const waitMs = server.breaker.waitMs();
+  if (waitMs > 0)
+    throw publishError('circuit_open', { target: server.name, retryAfterSeconds: Math.ceil(waitMs / 1_000) });
+  const { db, waiting, settings } = parts;
+  const { timeoutMs } = server;
+  const options = { db, clock: settings.clock, settings: settings.lease, timeoutMs, waiting };
+  const key: LeaseKey = {
+    organisationId: context.scope.organisationId,
+    fhirServerId: server.id,
+    record: `Patient/${patientId}`,
+    subject: `${subject.kind}/${subject.id}`,
+  };
+  const begun = newPublish(prepared);
+  return withLease(options, key, {
+    accountId: context.caller.accountId,
+    take: (wanted) => beginPublish(parts, begun, wanted),
+    work: (lease, found) =>
+      runPublish(parts, begun, { ...found, lease, ready: () => underLease(parts, begun, { act, lease }) }),
+  });
+}
+
+/** What is to be sent, once each other patient whose data it has is in the access log. */
+async function underLease(
+  parts: Parts,
+  begun: NewPublish,
+  { act, lease }: { act: PublishAct; lease: PublishLease },
+): Promise<ReadyToSend> {
+  const ready = await loadCurrent(parts, begun, { act, lease });
+  const entries = otherPatientEntries(ready, act);
+  if (entries.length > 0) await parts.accessLog.record(entries);
+  return ready;
+}
+
+/**
+ * Somebody else may have published a newer state since the record was loaded. So the record is checked again under the
+ * lease, and the records that it refers to are loaded now.
+ */
+async function loadCurrent(
+  parts: Parts,
+  { prepared, rendering }: NewPublish,
+  { act, lease }: { act: PublishAct; lease: PublishLease },
+): Promise<ReadyToSend> {
+  const { subject, version } = prepared;
+  const [stale, ready] = await Promise.all([
+    lease.waited || act.source.changedSince(act.context.scope, subject.id, version),
+    withReferenced(parts, prepared, rendering.keys),
+  ]);
+  if (!stale) return ready;
+  const current = await prepareAgain(parts, prepared, act);
+  requireMapped(current);
+  return withReferenced(parts, current, newPublish(current).rendering.keys);
+}
+
+async function plan(parts: Parts, request: PublishRequest, act: PublishAct): Promise<PublishPlan> {
+  const prepared = await preparePublish(parts, request, act);
+  const ready = await withReferenced(parts, prepared, newPublish(prepared).rendering.keys);
+  const { own, referred } = readableContents(ready);
+  const shown = referred.map((resource) => shownEntry(ready, act, resource));
+  await parts.accessLog.record([...otherPatientEntries(ready, act), ...shown]);
+  return planPublish(parts.db, ready, [...own, ...referred]);
 }
 
 /** Of a record that a dry run shows beside the order or set, which has its entry already. */

@@ -1,0 +1,25 @@
+/** Changes the settings of a connection, for an administrator or the operator. */
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import { notFound } from '../../tenancy/errors.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
+import { listConnections, updateConnection } from './connection.store.ts';
+import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
+
+export type ConnectionChanges = Partial<ConnectionSettings> & { disabled?: boolean };
+
+/**
+ * What is undefined stays as it is. Returns the connection as it is then. Throws `bad_connection_setting`. The facilities
+ * must exist.
+ */
+export async function changeConnection(
+  db: Pool,
+  key: ConnectionKey,
+  { changes, author }: { changes: ConnectionChanges; author: AddressAuthor },
+): Promise<Connection> {
+  const checked = checkSettings(changes, author.reach);
+  const { operatorAddress } = author;
+  await transaction(db, (client) => updateConnection(client, key, { ...checked, operatorAddress }));
+  const [changed] = await listConnections(db, key, { connectionId: key.connectionId });
+  if (changed === undefined) throw notFound('The connection');
+  return changed;
+}
