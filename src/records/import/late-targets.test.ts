@@ -5,6 +5,8 @@ import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../..
 import { importJson } from '../../../test-support/import-files.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
+import { importRecords } from './import-records.ts';
+import { memorySpool } from './source/spool.ts';
 
 const LAB = '/investigations/lab/orders';
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
@@ -161,4 +163,37 @@ describe('a result that comes before its order', () => {
     });
     assert.deepEqual(rows, [{ value_number: '14', based_on_id: null }]);
   });
+
+  for (const [what, misses] of [
+    ['misses nothing', false],
+    ['misses the same', true],
+  ] as const)
+    test(`the second try of an import leaves what another one wrote meanwhile, that ${what} [IN-34]`, async () => {
+      const id = crypto.randomUUID();
+      const missing = crypto.randomUUID();
+      const basedOn = [{ reference: `ServiceRequest/${missing}` }];
+      const source = (record: Resource, before?: () => Promise<void>) => ({
+        name: String(record.id),
+        sizeBytes: 0,
+        open: async () => {
+          await before?.();
+          return memorySpool(Buffer.from(JSON.stringify(record)));
+        },
+      });
+      const meanwhile = () =>
+        load({
+          ...result,
+          id,
+          basedOn: misses ? basedOn : undefined,
+          valueQuantity: { value: 14, unit: 'g/dL' },
+        });
+      const sources = [source({ ...result, id, basedOn }), source({ ...order, id: missing }, meanwhile)];
+      const scope = { timeZone: 'UTC', ...tenant };
+      await importRecords({ db: api.database.pool }, { scope, sources });
+      const { rows } = await api.database.pool.query({
+        text: 'select value_number, based_on_id is not null as joined from observation where id = $1',
+        values: [id],
+      });
+      assert.deepEqual(rows, [{ value_number: '14', joined: misses }]);
+    });
 });

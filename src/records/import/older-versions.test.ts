@@ -33,6 +33,12 @@ const version = (versionId: string, lastUpdated?: string) => ({
   versionId,
   ...(lastUpdated === undefined ? {} : { lastUpdated }),
 });
+const SYSTEMS = ['https://one.example/fhir', 'https://two.example/fhir'] as const;
+const from = (source: string, ...of: [versionId: string, lastUpdated?: string]) => ({
+  source,
+  ...version(...of),
+});
+const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 const updated = (lastUpdated: string) => ({ lastUpdated });
 
 /** The value that is stored, of the Observation and of its component, and the version of the row. */
@@ -64,6 +70,27 @@ describe('what comes after a newer version', () => {
     ['a version that is no number', version('b'), version('a'), 'second'],
     ['nothing to go by', undefined, undefined, 'second'],
     ['nothing to go by on the second', version('3', LATER), undefined, 'second'],
+    [
+      'a time far in the future, which is not believed',
+      updated('2999-01-01T00:00:00Z'),
+      updated(EARLY),
+      'second',
+    ],
+    ['a time within a day of the clock', updated(hoursFromNow(23)), updated(EARLY), 'first'],
+    ['a lower version of another system', from(SYSTEMS[0], '3'), from(SYSTEMS[1], '2'), 'second'],
+    [
+      'a lower version of the same system',
+      from(`${SYSTEMS[0]}#1`, '3'),
+      from(`${SYSTEMS[0]}#2`, '2'),
+      'first',
+    ],
+    ['a lower version of a system beside none', from(SYSTEMS[0], '3'), version('2'), 'first'],
+    [
+      'a higher version of another system at an earlier time',
+      from(SYSTEMS[0], '2', LATER),
+      from(SYSTEMS[1], '3', EARLY),
+      'first',
+    ],
     ['a time that is none', updated('2999-99-99T00:00:00Z'), updated(EARLY), 'second'],
   ] as const)
     test(`${name}: the ${wins} stays [IN-34]`, async () => {
@@ -96,6 +123,16 @@ describe('what comes after a newer version', () => {
     await t.run([result(2, undefined, String(one.id))]);
     assert.equal((await t.run([result(3, version('2'), String(one.id))])).olderCount, 1);
     assert.deepEqual(await stored(one.id), ['2', '2', '2']);
+  });
+
+  test('a number of another system leaves nothing of the one before [IN-34]', async () => {
+    const one = result(1, from(SYSTEMS[0], '30'));
+    const id = String(one.id);
+    await t.run([one]);
+    await t.run([result(2, from(SYSTEMS[1], '2'), id)]);
+    assert.equal((await t.run([result(3, from(SYSTEMS[1], '1'), id)])).olderCount, 1);
+    await t.run([result(4, from(SYSTEMS[1], '3'), id)]);
+    assert.deepEqual(await stored(id), ['4', '4', '3']);
   });
 
   test('the same content under a newer version is unchanged, and keeps an older one out [IN-34]', async () => {

@@ -126,12 +126,14 @@ function fateOf(stored: StoredRecord | undefined): Fate {
 }
 
 /**
- * SQL that is true when the version `coming` is older than `stored`: by the number of the version, else by the time of
- * its last change. What says nothing of its version is never older: the order of entry decides.
+ * SQL that is true when the version `coming` is older than `stored`: by the number of the version, where no two systems
+ * numbered them, else by the time of its last change. What says nothing of its version is never older: the order of
+ * entry decides.
  */
 function isOlder(coming: string, stored: string): string {
   return `coalesce(
         case when ${coming}.source_version <> ${stored}.source_version
+            and (${coming}.source_system <> ${stored}.source_system) is not true
           then ${coming}.source_version < ${stored}.source_version
           else ${coming}.source_updated_at < ${stored}.source_updated_at
         end, false)`;
@@ -140,7 +142,18 @@ function isOlder(coming: string, stored: string): string {
 const SOURCE_COLUMNS: readonly Column[] = [
   ['source_version', 'bigint'],
   ['source_updated_at', 'timestamptz'],
+  ['source_system', 'text'],
 ];
+
+/** A time past the clock of the database is not believed: it would keep out whatever comes until then. */
+const BELIEVED = "case when source_updated_at <= now() + interval '1 day' then source_updated_at end";
+
+/** SQL of what is known of a version afterwards: what `coming` says, else what `stored` does of the same system. */
+function keptSource(name: string, coming: string, stored: string): string {
+  const either = `coalesce(${coming}.${name}, ${stored}.${name})`;
+  if (name !== 'source_version') return either;
+  return `case when ${coming}.source_system <> ${stored}.source_system then ${coming}.${name} else ${either} end`;
+}
 
 /** The values of a row that `map` did not make. */
 function ownValues({ row, digest }: DigestedRow): Record<string, unknown> {
@@ -149,6 +162,7 @@ function ownValues({ row, digest }: DigestedRow): Record<string, unknown> {
     content_digest: `\\x${digest}`,
     source_version: row.source?.version,
     source_updated_at: row.source?.updatedAt,
+    source_system: row.source?.system,
   };
 }
 
@@ -160,16 +174,19 @@ async function storedRecords(
 ): Promise<Map<string, StoredRecord>> {
   const { keys, values } = key(scope, table);
   const columns: readonly Column[] = [['id', 'uuid'], ['content_digest', 'bytea'], ...SOURCE_COLUMNS];
+  const sources = SOURCE_COLUMNS.map(([name]) => name);
   const patient = table.columns.some(([name]) => name === 'patient_id') ? 'stored.patient_id' : 'null::uuid';
   const { rows: stored } = await client.query<StoredRecord>({
     name: statementName('stored', table.name),
     text: `select stored.id, stored.content_digest = coming.content_digest as same, ${patient} as "patientId",
         ${isOlder('coming', 'stored')} as older,
-        (coalesce(coming.source_version, stored.source_version),
-         coalesce(coming.source_updated_at, stored.source_updated_at))
-          is distinct from (stored.source_version, stored.source_updated_at) as renews
+        (${sources.map((name) => keptSource(name, 'coming', 'stored')).join(', ')})
+          is distinct from (${sources.map((name) => `stored.${name}`).join(', ')}) as renews
       from ${table.name} stored
-      join json_to_recordset($${keys.length + 2}::json) as coming (${columnList(columns)})
+      join (
+        select id, content_digest, source_version, ${BELIEVED} as source_updated_at, source_system
+        from json_to_recordset($${keys.length + 2}::json) as given (${columnList(columns)})
+      ) coming
         on coming.id = stored.id
       where ${keys.map((name, index) => `stored.${name} = $${index + 1}`).join(' and ')}
         and stored.id = any($${keys.length + 1}::uuid[])`,
@@ -193,11 +210,11 @@ async function upsert(
   const { rows } = await client.query<{ id: string; created: boolean; changed: boolean }>({
     name: statementName('upsert', table.name),
     text: `insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...names].join(', ')})
-      select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names].join(', ')}
+      select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names.map((name) => (name === 'source_updated_at' ? BELIEVED : name))].join(', ')}
       from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
       order by id
       on conflict (${[...keys, 'id'].join(', ')}) do update
-      set ${names.map((name) => `${name} = ${sources.has(name) ? `coalesce(excluded.${name}, stored.${name})` : `excluded.${name}`}`).join(', ')},
+      set ${names.map((name) => `${name} = ${sources.has(name) ? keptSource(name, 'excluded', 'stored') : `excluded.${name}`}`).join(', ')},
         version = stored.version + (stored.content_digest <> excluded.content_digest)::int,
         updated_at = case when stored.content_digest = excluded.content_digest then stored.updated_at else now() end
       where not ${isOlder('excluded', 'stored')}
