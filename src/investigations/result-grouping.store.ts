@@ -1,10 +1,13 @@
 /** SQL that reads the results to be put under orders, and what they take them from (see grouping.store.ts). */
+import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { type GroupedPart, partColumns } from './grouping.store.ts';
 
 export interface GroupedObservation extends GroupedPart {
   kind: string;
+  vitalSign: boolean;
+  category: CodeableConcept[] | null;
   memberIds: string[];
   /** Orders of the reports of its patient that list it, the oldest report first. */
   reportOrderIds: string[];
@@ -18,7 +21,7 @@ export async function observationsToGroup(
   const { rows } = await db.query<GroupedObservation>({
     name: 'grouping-observations',
     text: `
-      select ${partColumns('o')}, o.code, o.kind, o.has_member_ids as "memberIds",
+      select ${partColumns('o')}, o.code, o.kind, o.vital_sign as "vitalSign", o.category, o.has_member_ids as "memberIds",
         array(
           select r.order_id
           from (

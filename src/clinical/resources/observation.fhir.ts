@@ -214,9 +214,9 @@ function absentReason(
  * carries what laboratories give (a specimen, a reference range, an interpretation).
  */
 function kindOf({ values, reader }: Found): ObservationKind {
-  if (hasCategory(values.category, 'vital-signs')) return 'vital-sign';
-  if (hasCategory(values.category, 'laboratory')) return 'laboratory';
-  if (hasCategory(values.category, 'imaging')) return 'imaging';
+  if (inCategory(values.category, 'vital-signs')) return 'vital-sign';
+  if (inCategory(values.category, 'laboratory')) return 'laboratory';
+  if (inCategory(values.category, 'imaging')) return 'imaging';
   if (values.category !== undefined) return 'other';
   if (hasVitalSignCode(values.code as CodeableConcept)) return 'vital-sign';
   const reported = reader.has('specimen') || reader.has('referenceRange') || reader.has('interpretation');
@@ -226,7 +226,7 @@ function kindOf({ values, reader }: Found): ObservationKind {
 /** By its category or by its code; a laboratory result may be one too. */
 function countsAsVitalSign({ values }: Found): boolean {
   const concept = values.code as CodeableConcept;
-  const isOne = hasCategory(values.category, 'vital-signs') || hasVitalSignCode(concept);
+  const isOne = inCategory(values.category, 'vital-signs') || hasVitalSignCode(concept);
   return isOne && !lacksRequiredValue(concept, measuredIn(values));
 }
 
@@ -237,7 +237,8 @@ function measuredIn(values: Found['values']): Quantity | undefined {
   return { value, unit, system, code } as Quantity;
 }
 
-function hasCategory(category: unknown, name: string): boolean {
+/** True for one of these `observation-category` codes among the categories of an observation. */
+export function inCategory(category: unknown, name: string): boolean {
   const codings = ((category ?? []) as CodeableConcept[]).flatMap(({ coding }) => coding ?? []);
   return codings.some(({ system, code }) => system === OBSERVATION_CATEGORY && code === name);
 }

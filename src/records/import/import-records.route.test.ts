@@ -62,6 +62,7 @@ test('a Bundle is taken, and entered in the log of each patient before the answe
     olderCount: 0,
     notices: [],
     noticeCount: 0,
+    notShown: {},
     notKept: [],
     unresolved: [],
   });

@@ -124,6 +124,9 @@ const ReportSchema = Type.Object(
       { description: 'Taken, but somebody should look at it; the first 10,000.' },
     ),
     noticeCount: Type.Integer(),
+    notShown: Counts(
+      'Number of the `resources` that no fetch shows, by reason: `survey`, `social-history`, `imaging`, `vital-sign`, `other-order`, `other-report`. Empty in a dry run.',
+    ),
     notKept: Elements('Elements that the service does not keep, most frequent first.'),
     unresolved: Elements(
       'Elements with references to records that were not found, most frequent first. Only the display of such a reference is kept.',
@@ -143,6 +146,7 @@ const ReportSchema = Type.Object(
         olderCount: 0,
         notices: [],
         noticeCount: 0,
+        notShown: { 'social-history': 1 },
         notKept: [{ element: 'Patient.extension', count: 1, file: 'body', entry: 1 }],
         unresolved: [],
       },

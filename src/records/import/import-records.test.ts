@@ -61,6 +61,7 @@ describe('what is taken', () => {
       olderCount: 0,
       notices: [],
       noticeCount: 0,
+      notShown: {},
       notKept: [
         { element: 'Encounter.length', count: 1, file: '0.json', entry: 1 },
         { element: 'Patient.extension', count: 1, file: '0.json', entry: 3 },

@@ -74,7 +74,10 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
     if (request.dryRun === true) {
       const tables = [...IMPORTERS.values()].flatMap((importer) => importer.tables);
       await inDryRun(deps.db, { scope: request.scope, tables }, (transaction) => importAll(transaction, 1));
-    } else await importAll(inTransactions(deps.db), request.workers ?? 1);
+    } else {
+      await importAll(inTransactions(deps.db), request.workers ?? 1);
+      await report.notShown.settle(deps.db, request.scope);
+    }
   } finally {
     await unmapped.close();
   }

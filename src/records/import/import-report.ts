@@ -1,5 +1,6 @@
 /** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23, IN-35. */
 import { type ElementCount, ElementTally } from './map/element-tally.ts';
+import { NotShownTally } from './not-shown.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
 import { count } from './run/unit.ts';
 
@@ -53,6 +54,8 @@ export interface ImportDocument {
   notices: Notice[];
   /** All of these, where the list is cut. */
   noticeCount: number;
+  /** Of `resources`: those that no fetch shows, by reason. */
+  notShown: Record<string, number>;
   /** What resources carried that the model has no place for, by element, most frequent first. */
   notKept: ElementCount[];
   /** References whose target is not there, kept as their display, by element, most frequent first. */
@@ -70,6 +73,7 @@ export class ImportReport {
   readonly rejected: Rejection[] = [];
   readonly #older: OlderResource[] = [];
   readonly #notices: Notice[] = [];
+  readonly notShown = new NotShownTally();
   readonly #resources = new Map<string, number>();
   readonly #unchanged = new Map<string, number>();
   readonly #notTaken = new Map<string, number>();
@@ -85,7 +89,8 @@ export class ImportReport {
     addCounts(this.#notTaken, types);
   }
 
-  add({ resources, unchanged, notKept, older, notices }: UnitOutcome, file: string): void {
+  add({ resources, unchanged, notKept, older, notices, notShown }: UnitOutcome, file: string): void {
+    for (const one of notShown) this.notShown.add(one);
     this.noticeCount += notices.length;
     for (const { entry, reason } of notices.slice(0, LISTED - this.#notices.length))
       this.#notices.push({ file, entry: entry.number, resourceType: entry.target.type, reason });
@@ -114,6 +119,7 @@ export class ImportReport {
       olderCount: this.olderCount,
       notices: this.#notices.toSorted(comparePlaces),
       noticeCount: this.noticeCount,
+      notShown: this.notShown.counts(),
       notKept: this.#notKept.counts(),
       unresolved: this.#unresolved.counts(),
     };
@@ -131,6 +137,7 @@ export function importText(document: ImportDocument & { otherFiles?: number }): 
     ...counted('not taken', document.notTaken),
     ...olderLines(document),
     ...noticeLines(document),
+    ...counted('not shown', document.notShown),
     ...elements('not kept', document.notKept),
     ...elements('unresolved', document.unresolved),
     `rejected   ${document.rejectedCount}`,

@@ -111,6 +111,7 @@ test('a resource with a modifier extension or implicit rules is refused, by the 
     olderCount: 0,
     notices: [],
     noticeCount: 0,
+    notShown: {},
     notKept: [],
     unresolved: [],
   });

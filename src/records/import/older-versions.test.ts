@@ -111,6 +111,7 @@ describe('what comes after a newer version', () => {
         olderCount: taken ? 0 : 1,
         notices: [],
         noticeCount: 0,
+        notShown: {},
         notKept: report.notKept,
         unresolved: [],
       });

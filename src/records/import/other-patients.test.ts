@@ -249,7 +249,14 @@ test('no rule of grouping puts a part under an order of another patient [IN-20]'
     },
   ];
   const studies = [{ ...part, id: 'i', patientId: 'b' }];
-  const lab = { ...part, kind: 'laboratory', memberIds: [], reportOrderIds: [] };
+  const lab = {
+    ...part,
+    vitalSign: false,
+    category: null,
+    kind: 'laboratory',
+    memberIds: [],
+    reportOrderIds: [],
+  };
   const observations = [
     { ...lab, id: 'panel', patientId: 'a', basedOnId: 'of-a' },
     { ...lab, id: 'x', patientId: 'b', basedOnId: 'of-a' },

@@ -5,6 +5,7 @@
  */
 import type { GroupedReport, GroupedStudy } from '../../../investigations/grouping.store.ts';
 import type { GroupedObservation } from '../../../investigations/result-grouping.store.ts';
+import { isResult } from '../map/shown.ts';
 import { recordId } from '../resolve/record-id.ts';
 
 /** Panels in panels that a result takes its order from. Without a bound, a chain of them would cost its square. */
@@ -90,8 +91,8 @@ function orderOf(
     passed.add(next);
     next = panelOf(next);
   }
-  return firstOf(topFirst([...passed], next), ({ id, kind }) =>
-    kind === 'laboratory' ? madeUpId('Observation', id) : null,
+  return firstOf(topFirst([...passed], next), (one) =>
+    isResult(one) ? madeUpId('Observation', one.id) : null,
   );
 }
 

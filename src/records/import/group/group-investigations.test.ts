@@ -27,6 +27,8 @@ const result = (id: string, more: object = {}) => ({
   orderId: null,
   basedOnId: null,
   kind: 'laboratory',
+  vitalSign: false,
+  category: null,
   memberIds: [],
   reportOrderIds: [],
   ...more,
@@ -113,10 +115,13 @@ describe('which order a part belongs to', () => {
   });
 
   test('a survey alone has none', () => {
-    assert.equal(orderOf({ observations: [result('o', { kind: 'other' })] }, 'o'), null);
+    assert.equal(orderOf({ observations: [result('o', { kind: 'other', category: SURVEY })] }, 'o'), null);
   });
 });
 
+const SURVEY = [
+  { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'survey' }] },
+];
 const PATIENT = '{"resourceType":"Patient","id":"p1"}';
 const category = {
   coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],

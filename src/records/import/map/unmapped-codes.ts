@@ -7,6 +7,7 @@ import type { CodeableConcept, Coding } from '../../../fhir/coded.ts';
 import { unmappedCodings } from '../../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { MappedRecord, WriteResult } from './resource-importer.ts';
+import { isResult } from './shown.ts';
 
 export interface PlacedCoding {
   place: UnmappedPlace;
@@ -33,21 +34,16 @@ function codesOf(type: string, { values, children }: RecordRow): PlacedCoding[] 
 
 /** Undefined for records whose codes no map concerns, and for orders and reports of neither discipline. */
 function placeOf(type: string, values: RecordRow['values']): UnmappedPlace | undefined {
-  const { vital_sign, discipline } = values;
-  if (type === 'Observation') return vital_sign === true ? 'vitals.sign' : resultPlace(values);
+  const { vital_sign, discipline, kind, category } = values;
+  if (type === 'Observation') {
+    if (vital_sign === true) return 'vitals.sign';
+    // A social history goes out only where a laboratory report lists it; it is counted then.
+    return isResult({ kind, category, vitalSign: vital_sign }) ? 'lab.result' : undefined;
+  }
   const part = type === 'ServiceRequest' ? 'order' : type === 'DiagnosticReport' ? 'report' : undefined;
   if (part === undefined) return undefined;
   if (discipline === 'laboratory') return `lab.${part}`;
   return discipline === 'imaging' ? `imaging.${part}` : undefined;
-}
-
-/**
- * A social history or a procedure goes out only where a laboratory report lists it; it is counted then. Without a
- * category it may be a result of a report that is still to come.
- */
-function resultPlace({ kind, category }: RecordRow['values']): UnmappedPlace | undefined {
-  const mayGoOut = kind === 'laboratory' || (kind === 'other' && category === undefined);
-  return mayGoOut ? 'lab.result' : undefined;
 }
 
 export function isRecordRow(row: MappedRecord): row is RecordRow {

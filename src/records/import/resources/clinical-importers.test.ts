@@ -75,6 +75,7 @@ describe('clinical records that are refused', () => {
       olderCount: 0,
       notices: [],
       noticeCount: 0,
+      notShown: {},
       notKept: [{ element: 'Observation.id', count: 1, file: 'source 1', entry: 4 }],
       unresolved: [],
     });

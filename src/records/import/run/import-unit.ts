@@ -13,7 +13,9 @@ import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import { type MapOutcome, mapResources } from '../map/map-resources.ts';
 import type { ImportReach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import { reasonNotShown } from '../map/shown.ts';
 import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
+import type { NotShown } from '../not-shown.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
@@ -63,6 +65,8 @@ export interface UnitOutcome {
   patientsCreated: Set<string>;
   patientsUpdated: Set<string>;
   patientsTouched: Set<string>;
+  /** What no fetch shows, unless a report or an order brings it along. */
+  notShown: NotShown[];
   /** Local codes without a standard one, of what was created or changed. */
   unmapped: PlacedCoding[];
 }
@@ -149,6 +153,12 @@ async function writeChunk(
   const older = new Set(result.older);
   outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
   for (const code of unmappedCodesOf(importer.type, rows, result)) outcome.unmapped.push(code);
+  const written = new Set([...result.created, ...result.updated, ...result.unchanged]);
+  // What comes under which order is not known in a dry run.
+  for (const row of dryRun ? [] : rows.filter(isRecordRow)) {
+    const reason = written.has(row.id) ? reasonNotShown(importer.type, row.values) : undefined;
+    if (reason !== undefined) outcome.notShown.push({ type: importer.type, id: row.id, reason });
+  }
   await noteReplaced(importer.type, rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
@@ -188,6 +198,7 @@ function emptyOutcome(): UnitOutcome {
     patientsCreated: new Set(),
     patientsUpdated: new Set(),
     patientsTouched: new Set(),
+    notShown: [],
     unmapped: [],
   };
 }
