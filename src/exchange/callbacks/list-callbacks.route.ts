@@ -1,13 +1,11 @@
 /** GET /exchange/callbacks: what exchanges said, conflicts among it, for review. Contract: EXC-40. */
 import Type, { type Static } from 'typebox';
-import type { Pool } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import type { ListDependencies } from '../review/list-deliveries.ts';
 import type { ListedCallback } from './callback.store.ts';
 import { listCallbackPage } from './list-callbacks.ts';
 
@@ -49,11 +47,7 @@ const CallbackSchema = Type.Object(
   },
 );
 
-export function listCallbacksRoute(deps: {
-  db: Pool;
-  cursors: CursorCodec;
-  accessLog: AccessLog;
-}): Route<Access> {
+export function listCallbacksRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {

@@ -1,9 +1,7 @@
 /** Callbacks about deliveries of a facility, page by page. */
-import type { Pool } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import type { Reader } from '../../privacy/authorise-access.ts';
+import type { ListDependencies } from '../review/list-deliveries.ts';
 import { traceShown } from '../review/trace-shown.ts';
 import { type ListedCallback, listCallbacks } from './callback.store.ts';
 
@@ -15,7 +13,7 @@ export interface CallbackQuery extends PageRequest {
 
 /** Each patient shown is traced. `mayShow` tells of which callbacks. */
 export async function listCallbackPage(
-  { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
+  { db, cursors, accessLog }: ListDependencies,
   reader: Reader,
   { connection, outcome, status, ...request }: CallbackQuery,
 ): Promise<Page<ListedCallback> & { mayShow: (item: ListedCallback) => boolean }> {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { splitList } from '../../platform/command/split-list.ts';
+import { definedMembers } from '../../platform/defined-members.ts';
 import { exchangeError } from '../errors.ts';
 import { BY_OPERATOR, type ConnectionSettings, checkSettings } from './connection.ts';
 
@@ -50,35 +51,29 @@ export function withSettings(command: Command, { creating }: { creating: boolean
 
 /** The settings given, checked. */
 export function settingsOf(options: SettingOptions): Partial<ConnectionSettings> {
-  const {
-    name,
-    address,
-    clientId,
-    callbackHeader,
-    identifierSystem,
-    purposeOfUse,
-    maxInFlight,
-    timeoutMs,
-    facility,
-  } = options;
+  const { name, address, clientId, callbackHeader, identifierSystem, purposeOfUse } = options;
   if (purposeOfUse !== undefined && !isPurpose(purposeOfUse))
     throw exchangeError('bad_option', {
       problem: '--purpose-of-use must be TREATMENT, PAYMENT, OPS or RESEARCH.',
     });
-  const settings: Partial<ConnectionSettings> = {
-    ...(name === undefined ? {} : { name }),
-    ...(address === undefined ? {} : { address }),
-    ...(clientId === undefined ? {} : { clientId }),
-    ...(callbackHeader === undefined ? {} : { callbackHeader: callbackHeader.toLowerCase() }),
-    ...(identifierSystem === undefined ? {} : { identifierSystem }),
-    ...(purposeOfUse === undefined ? {} : { purposeOfUse }),
-    ...(maxInFlight === undefined ? {} : { maxInFlight: Number(maxInFlight) }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs: Number(timeoutMs) }),
-    ...(facility === undefined ? {} : { facilityIds: facility }),
-  };
+  const settings = definedMembers({
+    name,
+    address,
+    clientId,
+    callbackHeader: callbackHeader?.toLowerCase(),
+    identifierSystem,
+    purposeOfUse,
+    maxInFlight: numberOf(options.maxInFlight),
+    timeoutMs: numberOf(options.timeoutMs),
+    facilityIds: options.facility,
+  });
   return checkSettings(settings, BY_OPERATOR.reach);
 }
 
 function isPurpose(text: string): text is PurposeOfUse {
   return (PURPOSES_OF_USE as readonly string[]).includes(text);
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
 }

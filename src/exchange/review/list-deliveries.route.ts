@@ -1,23 +1,16 @@
 /** GET /exchange/deliveries: what is queued, held, delivered or skipped at the facility. Contract: EXC-28. */
 import Type from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
-import type { Pool } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../queue/delivery.ts';
 import { DeliverySchema, deliveryView } from './delivery.schema.ts';
-import { listDeliveryPage } from './list-deliveries.ts';
+import { type ListDependencies, listDeliveryPage } from './list-deliveries.ts';
 
-export function listDeliveriesRoute(deps: {
-  db: Pool;
-  cursors: CursorCodec;
-  accessLog: AccessLog;
-}): Route<Access> {
+export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {

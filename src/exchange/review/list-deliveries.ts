@@ -8,6 +8,13 @@ import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery
 import { listDeliveries } from './delivery.store.ts';
 import { requireShown, traceShown } from './trace-shown.ts';
 
+/** What lists of deliveries and callbacks need. */
+export interface ListDependencies {
+  db: Pool;
+  cursors: CursorCodec;
+  accessLog: AccessLog;
+}
+
 export interface DeliveryQuery extends PageRequest {
   filter: DeliveryFilter;
   status?: DeliveryStatus | undefined;
@@ -18,7 +25,7 @@ export interface DeliveryQuery extends PageRequest {
  * refuses the purpose.
  */
 export async function listDeliveryPage(
-  { db, cursors, accessLog }: { db: Pool; cursors: CursorCodec; accessLog: AccessLog },
+  { db, cursors, accessLog }: ListDependencies,
   reader: Reader,
   { filter, status, ...request }: DeliveryQuery,
 ): Promise<Page<Delivery> & { mayShow: (item: Delivery) => boolean }> {

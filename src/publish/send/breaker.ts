@@ -35,6 +35,7 @@ export function createPublishBreaker(settings: PublishBreakerSettings, nowMs: ()
     },
     isOpen: () => waitMs() > 0,
     note(answered) {
+      // Each publish counts, whatever record it was of.
       state.tooMany = failures.note(answered ? 'up' : 'unreachable', '');
       if (!answered) state.nextTryMs = nowMs() + settings.openMs;
     },

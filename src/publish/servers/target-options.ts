@@ -1,5 +1,6 @@
 /** Options that the server commands share, and how a FHIR server is shown. */
 import { Command, InvalidArgumentError } from 'commander';
+import { definedMembers } from '../../platform/defined-members.ts';
 import { publishError } from '../errors.ts';
 import {
   AUTHENTICATIONS,
@@ -79,7 +80,7 @@ export function nameOf({ name, organisation }: NameOptions): FhirServerName {
 /** The settings that were given. Throws `bad_target_setting` for a value that is not one of the choices. */
 export function serverSettingsOf(options: ServerSettingOptions): Partial<FhirServerSettings> {
   const { base, auth, header, user, idPolicy, references, allowLocalCodes, contentType } = options;
-  return given({
+  return definedMembers({
     base,
     auth: choice('--auth', AUTHENTICATIONS, auth),
     authHeader: header,
@@ -136,10 +137,6 @@ function choice<T extends string>(
   if (chosen === undefined)
     throw publishError('bad_target_setting', { problem: `${option} must be one of ${choices.join(', ')}.` });
   return chosen;
-}
-
-function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
 
 function wholeNumber(text: string): number {
