@@ -1,7 +1,7 @@
 /** What is decided while deliveries wait holds for each of them: it is asked again just before a request is written. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { buildDeliveries } from '../src/app/build-deliveries.ts';
+import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
 import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';

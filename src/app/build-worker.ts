@@ -1,11 +1,16 @@
 /** What runs in the background of a process: housekeeping, and the deliveries. */
+import { createDeliveryPool } from '../exchange/worker/delivery-pool.ts';
+import { createDeliveryWorker, type DeliveryWorker } from '../exchange/worker/delivery-worker.ts';
+import { attemptSeconds } from '../exchange/worker/exchange-metrics.ts';
+import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
-import { buildDeliveries } from './build-deliveries.ts';
 import type { Runtime } from './build-runtime.ts';
 
 const HOUSEKEEPING_MS = 60_000;
 const MONTHS_AHEAD = 4;
+/** Of the delivery worker, beside those of the process. */
+const DELIVERY_CONNECTIONS = 6;
 
 export interface Worker {
   start(): void;
@@ -66,4 +71,34 @@ export interface HousekeepingStep {
 
 function partitions({ owner }: Runtime): HousekeepingStep {
   return { name: 'access-log-partitions', run: (now) => makePartitions(owner, now, MONTHS_AHEAD) };
+}
+
+/** The delivery worker of a process, on connections of its own. */
+export function buildDeliveries(runtime: Runtime): DeliveryWorker {
+  const { url, log, metrics, config } = runtime;
+  const db = createDeliveryPool(
+    {
+      url,
+      role: SERVICE_ROLE,
+      max: DELIVERY_CONNECTIONS,
+      limits: config.timeLimits.background,
+      onFailure: (error) => runtime.writes.note(error),
+    },
+    (error) => log.warn(errorFields(error), 'database connection lost'),
+  );
+  const seconds = attemptSeconds(metrics.registry);
+  const worker = createDeliveryWorker({
+    ...runtime,
+    db,
+    settings: config.delivery,
+    onAttempt: ({ connectionId }, { outcome, durationMs }) =>
+      seconds.observe({ connection: connectionId, outcome }, durationMs / 1_000),
+  });
+  return {
+    start: worker.start,
+    async stop() {
+      await worker.stop();
+      await db.end();
+    },
+  };
 }
