@@ -7,7 +7,7 @@ import { buildRuntime, openDatabase, openKeys, requireSchema } from '../src/app/
 import { loadConfig } from '../src/app/config/config.ts';
 import { createLog } from '../src/platform/log/log.ts';
 
-const LINE_LENGTH = 140;
+const LINE_LENGTH = 160;
 const FILE = new URL('../openapi.json', import.meta.url);
 
 async function generate(): Promise<string> {

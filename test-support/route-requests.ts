@@ -26,6 +26,7 @@ const PATH_SEEDS: Readonly<Record<string, keyof SeededRecords>> = {
   ':vitalSetId': 'vitalSetId',
   'ServiceRequest/:resourceId': 'labOrderId',
   'Observation/:resourceId': 'observationId',
+  'Specimen/:resourceId': 'specimenId',
   'ImagingStudy/:resourceId': 'studyId',
   'DiagnosticReport/:resourceId': 'reportId',
   ':connectionId': 'connectionId',

@@ -14,6 +14,8 @@ export interface SeededRecords {
   observationId: string;
   /** Of the laboratory order. */
   reportId: string;
+  /** Named by the report. */
+  specimenId: string;
   /** Of the imaging order. */
   studyId: string;
   connectionId: string;
@@ -55,7 +57,12 @@ export async function seedRecords(
       values ($1, $2, $3, $4, $5, '2026-01-10T08:15:00Z')`,
     values: [tenant.organisationId, tenant.facilityId, vitalSetId, patientId, encounterId],
   });
-  const [observationId, reportId, studyId] = [randomUUID(), randomUUID(), randomUUID()];
+  const [observationId, reportId, studyId, specimenId] = Array.from({ length: 4 }, () => randomUUID()) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   const insertPart = (text: string, id: string, ownerId: string) => {
     const { organisationId, facilityId } = tenant;
     return db.query({ text, values: [organisationId, facilityId, id, ownerId, patientId, randomBytes(32)] });
@@ -77,6 +84,19 @@ export async function seedRecords(
     reportId,
     labOrderId,
   );
+  await db.query({
+    text: `insert into specimen (organisation_id, facility_id, id, patient_id, content_digest)
+      values ($1, $2, $3, $4, $5)`,
+    values: [tenant.organisationId, tenant.facilityId, specimenId, patientId, randomBytes(32)],
+  });
+  await db.query({
+    text: `update investigation_report
+      set specimen = jsonb_build_array(jsonb_build_object('type', 'Specimen', 'id', $4::text))
+      where organisation_id = $1
+        and facility_id = $2
+        and id = $3`,
+    values: [tenant.organisationId, tenant.facilityId, reportId, specimenId],
+  });
   await insertPart(
     `insert into imaging_study (organisation_id, facility_id, id, order_id, patient_id, status, content_digest)
      values ($1, $2, $3, $4, $5, 'available', $6)`,
@@ -94,6 +114,7 @@ export async function seedRecords(
     vitalSetId,
     observationId,
     reportId,
+    specimenId,
     studyId,
     connectionId,
     deliveryId,

@@ -15,6 +15,7 @@ import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
 import type { ObservationRecord } from '../clinical/resources/observation.fhir.ts';
 import { observationResource } from '../clinical/resources/observation.fhir.ts';
 import { type OrderRecord, SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
+import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -27,6 +28,7 @@ import { findReplacement } from './replaced-orders.store.ts';
 /** Resources in publish order: what is referred to comes before what refers to it. */
 export interface EmittedInvestigation {
   order: FhirResource;
+  specimens: FhirResource[];
   observations: FhirResource[];
   studies: FhirResource[];
   reports: FhirResource[];
@@ -40,13 +42,14 @@ export function investigationCodings({ order, observations, reports }: Investiga
 }
 
 export function emitInvestigation(
-  { order, observations, reports, studies }: InvestigationRecord,
+  { order, specimens, observations, reports, studies }: InvestigationRecord,
   organisationId: string,
   translations: Translations,
 ): EmittedInvestigation {
   const context = emitContext(organisationId, translations);
   return {
     order: resourceObject(SERVICE_REQUEST, order, context),
+    specimens: specimens.map((specimen) => resourceObject(SPECIMEN, specimen, context)),
     observations: observations.map((observation) =>
       observationResource(resultOf(order, observation), context),
     ),
@@ -106,12 +109,12 @@ async function loadOrderResources(
   if (loaded?.record === undefined) throw notFound(name);
   const { record, patientId, refusedPurposes, version } = loaded;
   const translations = await translator.translate(scope, investigationCodings(record));
-  const { order, observations, studies, reports } = emitInvestigation(
+  const { order, specimens, observations, studies, reports } = emitInvestigation(
     record,
     scope.organisationId,
     translations,
   );
-  const resources = [order, ...observations, ...studies, ...reports];
+  const resources = [order, ...specimens, ...observations, ...studies, ...reports];
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
 

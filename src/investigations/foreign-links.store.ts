@@ -9,6 +9,7 @@ export interface LinkSources {
   studies: ReadonlySet<string>;
   observations: ReadonlySet<string>;
   encounters: ReadonlySet<string>;
+  specimens: ReadonlySet<string>;
 }
 
 /** Records (by id) in which this element leads to another patient. */
@@ -36,6 +37,7 @@ const TABLES: Readonly<Record<keyof LinkSources, string>> = {
   studies: 'imaging_study',
   observations: 'observation',
   encounters: 'encounter',
+  specimens: 'specimen',
 };
 
 const RESULTS = `select e.observation_id as target
@@ -66,6 +68,7 @@ const POINTED_AT = {
   DiagnosticReport: 'investigation_report',
   ImagingStudy: 'imaging_study',
   Observation: 'observation',
+  Specimen: 'specimen',
 } as const;
 
 function encounterLink(element: string, from: keyof LinkSources): Link {
@@ -96,6 +99,16 @@ const LINKS: readonly Link[] = [
   pointerLink('Observation.derivedFrom', 'observations', 'derived_from', 'Observation'),
   pointerLink('Observation.derivedFrom', 'observations', 'derived_from', 'ImagingStudy'),
   pointerLink('Observation.partOf', 'observations', 'part_of', 'ImagingStudy'),
+  {
+    element: 'Observation.specimen',
+    from: 'observations',
+    to: 'specimen',
+    targets: "select (source.specimen ->> 'id')::uuid as target",
+  },
+  pointerLink('DiagnosticReport.specimen', 'reports', 'specimen', 'Specimen'),
+  pointerLink('ServiceRequest.specimen', 'orders', 'specimen', 'Specimen'),
+  pointerLink('Specimen.parent', 'specimens', 'parent', 'Specimen'),
+  pointerLink('Specimen.request', 'specimens', 'request', 'ServiceRequest'),
   pointerLink('ServiceRequest.basedOn', 'orders', 'based_on', 'ServiceRequest'),
   pointerLink('ServiceRequest.replaces', 'orders', 'replaces', 'ServiceRequest'),
   pointerLink('ServiceRequest.reasonReference', 'orders', 'reason_reference', 'Observation'),
@@ -111,6 +124,7 @@ const PLACES: Readonly<Record<keyof LinkSources, number>> = {
   studies: 5,
   observations: 6,
   encounters: 7,
+  specimens: 8,
 };
 
 function linkSql({ element, from, to, targets }: Link): string {
@@ -151,7 +165,7 @@ const FOREIGN = `
 export async function foreignLinks(
   db: Queryable,
   scope: FacilityScope,
-  { orders, reports, studies, observations, encounters }: LinkSources,
+  { orders, reports, studies, observations, encounters, specimens }: LinkSources,
 ): Promise<ForeignLink[]> {
   const { rows } = await db.query<{ path: string; ids: string[] }>({
     name: 'grouping-foreign-links',
@@ -164,6 +178,7 @@ export async function foreignLinks(
       [...studies],
       [...observations],
       [...encounters],
+      [...specimens],
     ],
   });
   return rows.map(({ path, ids }) => {

@@ -4,6 +4,7 @@ import { DIAGNOSTIC_REPORT } from '../clinical/resources/diagnostic-report.fhir.
 import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
 import { OBSERVATION } from '../clinical/resources/observation.fhir.ts';
 import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
+import { SPECIMENS } from './specimen.store.ts';
 
 const ORDER_FIELDS = SERVICE_REQUEST.fields('o');
 
@@ -74,5 +75,5 @@ const ORDER: Field = {
 
 /** The members of an order aliased `o` with everything that belongs to it; `lesser`: without contents of documents. */
 export function investigationFields(options: { lesser: boolean }): readonly Field[] {
-  return [ORDER, OBSERVATIONS, reports(options), STUDIES];
+  return [ORDER, SPECIMENS, OBSERVATIONS, reports(options), STUDIES];
 }

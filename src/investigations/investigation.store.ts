@@ -35,7 +35,7 @@ const SOURCE: RecordSource<InvestigationKey> = {
           and r.order_id = o.id
       )`,
   alias: 'o',
-  empty: { observations: [], reports: [], studies: [] },
+  empty: { specimens: [], observations: [], reports: [], studies: [] },
   joins: `
     join investigation_order o
       on o.organisation_id = $1

@@ -3,9 +3,11 @@ import type { ReportRecord } from '../clinical/resources/diagnostic-report.fhir.
 import type { StudyRecord } from '../clinical/resources/imaging-study.fhir.ts';
 import type { ObservationRecord } from '../clinical/resources/observation.fhir.ts';
 import type { OrderRecord } from '../clinical/resources/service-request.fhir.ts';
+import type { SpecimenRecord } from '../clinical/resources/specimen.fhir.ts';
 
 export interface InvestigationRecord {
   order: OrderRecord;
+  specimens: SpecimenRecord[];
   observations: ObservationRecord[];
   reports: ReportRecord[];
   studies: StudyRecord[];

@@ -23,6 +23,8 @@ export const R4_ELEMENTS = {
   'ImagingStudy.series':
     'uid number modality description numberOfInstances endpoint bodySite laterality specimen started performer instance',
   'ImagingStudy.series.instance': 'uid sopClass number title',
+  Specimen:
+    'identifier accessionIdentifier status type subject receivedTime parent request collection processing container condition note',
   Patient:
     'identifier active name telecom gender birthDate deceased[x] address maritalStatus multipleBirth[x] photo contact communication generalPractitioner managingOrganization link',
   Practitioner: 'identifier active name telecom address gender birthDate photo qualification communication',

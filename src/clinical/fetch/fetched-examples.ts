@@ -7,6 +7,7 @@ export const VITAL_SET_ID = 'cfc69762-c197-4bc1-950d-8af29611b257';
 const ORGANISATION_ID = '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9';
 const RESULT_ID = '3c2b36d2-f424-47bb-a427-a2bfa9576f64';
 const VITAL_SIGN_ID = '7b9c62e0-a431-44d9-8db3-6b96296d1780';
+const SPECIMEN_ID = 'a64f3c52-9d0b-4b47-8a55-2f0f6a1f6c1e';
 const STUDY_ID = '0df0f4a1-ec4e-4179-a7a7-1bdd6fbbf83e';
 const REPORT_ID = 'f6597223-f161-4aa3-81b6-f4d235817cc8';
 
@@ -93,9 +94,20 @@ const STUDY = {
   numberOfInstances: 2,
 };
 
+const SPECIMEN = {
+  resourceType: 'Specimen',
+  id: SPECIMEN_ID,
+  ...identified(SPECIMEN_ID),
+  status: 'available',
+  type: { text: 'Venous blood' },
+  subject: SUBJECT.subject,
+  collection: { collectedDateTime: TAKEN_AT },
+};
+
 /** One resource of each type that is fetched. */
 export const RESOURCE_EXAMPLES: Readonly<Record<string, object>> = {
   ServiceRequest: LAB_ORDER,
+  Specimen: SPECIMEN,
   Observation: RESULT,
   DiagnosticReport: LAB_REPORT,
   ImagingStudy: STUDY,

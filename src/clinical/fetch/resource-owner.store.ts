@@ -3,7 +3,13 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 /** Types that are entries of the Bundles of "Fetch as FHIR". */
-export const FETCHED_TYPES = ['ServiceRequest', 'Observation', 'ImagingStudy', 'DiagnosticReport'] as const;
+export const FETCHED_TYPES = [
+  'ServiceRequest',
+  'Specimen',
+  'Observation',
+  'ImagingStudy',
+  'DiagnosticReport',
+] as const;
 export type FetchedType = (typeof FETCHED_TYPES)[number];
 
 export interface ResourceOwner {
@@ -24,10 +30,51 @@ const WITH_ORDER = `
     and o.facility_id = part.facility_id
     and o.id = part.order_id`;
 
+/** SQL of the ids of the orders that show a specimen, whose id is the text `specimenId`, of the facility `facilityId`. */
+export function ordersShowing(specimenId: string, facilityId: string): string {
+  const lists = `jsonb_build_array(jsonb_build_object('id', ${specimenId}))`;
+  return `select b.order_id
+    from observation b
+    where b.organisation_id = $1
+      and b.facility_id = ${facilityId}
+      and b.specimen ->> 'id' = ${specimenId}
+      and b.order_id is not null
+    union
+    select o.id
+    from investigation_order o
+    where o.organisation_id = $1
+      and o.facility_id = ${facilityId}
+      and o.specimen @> ${lists}
+    union
+    select r.order_id
+    from investigation_report r
+    where r.organisation_id = $1
+      and r.facility_id = ${facilityId}
+      and r.specimen @> ${lists}
+      and r.order_id is not null`;
+}
+
 const OWNERS: Readonly<Record<FetchedType, string>> = {
   ServiceRequest: `
   select part.id as order_id, part.discipline, null as vital_set_id
   from investigation_order part`,
+  Specimen: `
+  select shown.order_id, shown.discipline, null as vital_set_id
+  from specimen part
+  left join lateral (
+    select o.id as order_id, o.discipline
+    from (
+      ${ordersShowing('part.id::text', 'part.facility_id')}
+    ) named (order_id)
+    join investigation_order o
+      on o.organisation_id = $1
+      and o.facility_id = part.facility_id
+      and o.id = named.order_id
+      and o.patient_id = part.patient_id
+    -- Orders for other things are shown by no fetch.
+    order by o.discipline = 'other', o.discipline desc, o.id
+    limit 1
+  ) shown on true`,
   Observation: `
   select part.order_id, o.discipline, part.vital_set_id
   from observation part${WITH_ORDER}`,

@@ -12,6 +12,7 @@ import { ORGANIZATION } from './organization.fhir.ts';
 import { PATIENT } from './patient.fhir.ts';
 import { PRACTITIONER } from './practitioner.fhir.ts';
 import { SERVICE_REQUEST } from './service-request.fhir.ts';
+import { SPECIMEN } from './specimen.fhir.ts';
 
 const DESCRIPTIONS = [
   ORGANIZATION,
@@ -23,6 +24,7 @@ const DESCRIPTIONS = [
   OBSERVATION,
   DIAGNOSTIC_REPORT,
   IMAGING_STUDY,
+  SPECIMEN,
 ];
 
 /** Columns that every record has, and those that are filled by something else than an import. */
@@ -31,6 +33,7 @@ const OF_EVERY_RECORD = [
   'version',
   'content_digest',
   'source_version',
+  'source_system',
   'source_updated_at',
   'created_at',
   'updated_at',

@@ -82,7 +82,7 @@ export const DIAGNOSTIC_REPORT = describeResource('DiagnosticReport', {
     issued: moment('issued', ['issued_source', 'issued_at'], 'time'),
     performer: references('performer', ACTORS),
     resultsInterpreter: references('results_interpreter', ACTORS),
-    specimen: references('specimen', []),
+    specimen: references('specimen', ['Specimen']),
     imagingStudy: references('imaging_study', ['ImagingStudy'], { all: 'imaging_study_ids' }),
     conclusion: string('conclusion'),
     conclusionCode: concepts('conclusion_code'),

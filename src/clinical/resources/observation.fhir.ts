@@ -136,7 +136,7 @@ export const OBSERVATION = describeResource('Observation', {
     note: notes('note'),
     bodySite: concept('body_site'),
     method: concept('method'),
-    specimen: reference('specimen', []),
+    specimen: reference('specimen', ['Specimen']),
     device: reference('device', []),
     hasMember: references('has_member', ['Observation'], { all: 'has_member_ids' }),
     derivedFrom: references('derived_from', ['Observation', 'ImagingStudy']),

@@ -89,7 +89,7 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
     reasonCode: concepts('reason_code'),
     reasonReference: references('reason_reference', ['Observation', 'DiagnosticReport']),
     bodySite: concepts('body_site'),
-    specimen: references('specimen', []),
+    specimen: references('specimen', ['Specimen']),
     note: notes('note'),
     patientInstruction: string('patient_instruction'),
     /** What lists are ordered by. */

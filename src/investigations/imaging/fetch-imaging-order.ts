@@ -36,7 +36,7 @@ export function createFetchImagingOrder({
     write(record, translations, scope) {
       const emitted = emitInvestigation(record, scope.organisationId, translations);
       const order = writeResource(emitted.order);
-      const parts = [...emitted.observations, ...emitted.studies].map(writeResource);
+      const parts = [...emitted.specimens, ...emitted.observations, ...emitted.studies].map(writeResource);
       const reports = emitted.reports.map(writeResource);
       const all = [order, ...parts, ...reports];
       const members = [

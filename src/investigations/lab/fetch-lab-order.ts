@@ -37,10 +37,11 @@ export function createFetchLabOrder({
     write(record, translations, scope) {
       const emitted = emitInvestigation(record, scope.organisationId, translations);
       const order = writeResource(emitted.order);
+      const specimens = emitted.specimens.map(writeResource);
       const observations = emitted.observations.map(writeResource);
       const studies = emitted.studies.map(writeResource);
       const reports = emitted.reports.map(writeResource);
-      const all = [order, ...observations, ...studies, ...reports];
+      const all = [order, ...specimens, ...observations, ...studies, ...reports];
       const results = observations.map((observation) => observationSummary(observation, scope.timeZone));
       const members = [
         `"orderId":"${record.order.id}"`,

@@ -15,6 +15,7 @@ const TYPES: Readonly<Record<string, PublishedType>> = {
   Patient: { stage: 0 },
   Encounter: { stage: 0 },
   ServiceRequest: { stage: 1 },
+  Specimen: { stage: 1 },
   Observation: { stage: 2 },
   ImagingStudy: { stage: 3 },
   DiagnosticReport: { stage: 4 },

@@ -45,7 +45,7 @@ describe('what is taken', () => {
     const visit = encounter(ref(someone), {
       participant: [{ individual: { reference: ref(doctor) } }],
       serviceProvider: { reference: ref(clinic), display: 'Hill' },
-      length: { value: 20 },
+      account: [{ display: 'A-1' }],
     });
     const claim = { resourceType: 'Claim', id: 'c1' };
     const document = await t.run([bundle([visit, claim, someone, doctor, clinic], 'collection')]);
@@ -63,7 +63,7 @@ describe('what is taken', () => {
       noticeCount: 0,
       notShown: {},
       notKept: [
-        { element: 'Encounter.length', count: 1, file: '0.json', entry: 1 },
+        { element: 'Encounter.account', count: 1, file: '0.json', entry: 1 },
         { element: 'Patient.extension', count: 1, file: '0.json', entry: 3 },
       ],
       unresolved: [],

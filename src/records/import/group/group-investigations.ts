@@ -12,6 +12,7 @@ import {
   partsSharingOrders,
   resultsOf,
 } from '../../../investigations/result-grouping.store.ts';
+import { ordersNaming } from '../../../investigations/specimen.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { orderEvidence } from '../write/order-disciplines.store.ts';
@@ -22,6 +23,7 @@ import { groupResults } from './group-results.ts';
 /** Ids of what was created or changed. */
 export interface TouchedInvestigations extends PartIds {
   orders: ReadonlySet<string>;
+  specimens: ReadonlySet<string>;
 }
 
 /** Records that are read beside those of the import, at each step: what is further away keeps the order it has. */
@@ -32,7 +34,7 @@ export async function groupInvestigations(
   scope: FacilityScope,
   touched: TouchedInvestigations,
 ): Promise<void> {
-  const affected = new Set(touched.orders);
+  const affected = new Set([...touched.orders, ...(await ordersNaming(client, scope, touched.specimens))]);
   const limit = FOLLOWING;
   const sharing = await partsSharingOrders(client, scope, touched, limit);
   const reports = touched.reports.union(sharing.reports);

@@ -14,6 +14,7 @@ export function nothingTouched(): TouchedRecords {
     reports: new Set(),
     studies: new Set(),
     observations: new Set(),
+    specimens: new Set(),
     encounters: new Set(),
     patients: new Set(),
   };
@@ -22,7 +23,7 @@ export function nothingTouched(): TouchedRecords {
 /** Note what was created or changed, and whom it is about. */
 export function noteTouched(
   context: WriteContext,
-  kind: 'orders' | 'reports' | 'studies' | 'observations' | 'encounters',
+  kind: 'orders' | 'reports' | 'studies' | 'observations' | 'specimens' | 'encounters',
   rows: readonly RecordRow[],
   { created, updated, formerPatients }: RecordsWritten,
 ): void {

@@ -13,6 +13,7 @@ import { OBSERVATION } from '../../../clinical/resources/observation.fhir.ts';
 import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
 import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
+import { SPECIMEN } from '../../../clinical/resources/specimen.fhir.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
@@ -46,6 +47,7 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
     directoryRecord(PRACTITIONER, 30),
     patientImporter,
     encounter,
+    clinicalRecord(SPECIMEN, { order: 55, kind: 'specimens' }),
     clinicalRecord(SERVICE_REQUEST, { order: 60, kind: 'orders' }),
     clinicalRecord(IMAGING_STUDY, { order: 70, kind: 'studies' }),
     clinicalRecord(OBSERVATION, { order: 80, kind: 'observations' }),

@@ -40,6 +40,7 @@ export interface TouchedRecords {
   readonly reports: Set<string>;
   readonly studies: Set<string>;
   readonly observations: Set<string>;
+  readonly specimens: Set<string>;
   /** Those that are parts of other visits. */
   readonly encounters: Set<string>;
   /** Whom all of these are about, and were about before. */

@@ -1,0 +1,175 @@
+/**
+ * Specimen (https://hl7.org/fhir/R4/specimen.html): what a result was measured on.
+ * Contract: FETCH-35.
+ */
+import type { CodeableConcept, Identifier } from '../../fhir/coded.ts';
+import type { Quantity } from '../../fhir/measured.ts';
+import {
+  codeableConcept,
+  compact,
+  nonEmpty,
+  optional,
+  period,
+  readIdentifier,
+} from '../../fhir/reading/datatypes.ts';
+import type { ElementReader } from '../../fhir/reading/element-reader.ts';
+import { quantity } from '../../fhir/reading/measured.ts';
+import { exactJson } from '../content/document.ts';
+import { describeResource, type RecordOf } from '../description/describe.ts';
+import { type Element, type Member, single } from '../description/element.ts';
+import { code, concept, concepts, dateTime, identifier, identifiers } from '../description/kinds.ts';
+import {
+  notes,
+  pointer,
+  pointersAt,
+  type RecordPointer,
+  references,
+  referencesTo,
+  referenceTo,
+  subject,
+} from '../description/pointer.ts';
+import type { ReadContext } from '../description/read-context.ts';
+
+const STATUSES = ['available', 'unavailable', 'unsatisfactory', 'entered-in-error'] as const;
+
+export const SPECIMEN = describeResource('Specimen', {
+  table: 'specimen',
+  reach: 'facility',
+  elements: {
+    subject: subject(),
+    identifier: identifiers(),
+    accessionIdentifier: identifier('accession_identifier'),
+    status: code('status', STATUSES),
+    type: concept('type'),
+    receivedTime: dateTime('received_time'),
+    parent: references('parent', ['Specimen']),
+    request: references('request', ['ServiceRequest']),
+    collection: part('collection', readCollection, writtenCollection),
+    processing: partList('processing', readProcessing, writtenProcessing),
+    container: partList('container', readContainer, writtenContainer),
+    condition: concepts('condition'),
+    note: notes('note'),
+  },
+  notKept: {},
+});
+
+export interface SpecimenRecord extends RecordOf<typeof SPECIMEN> {}
+
+/** A time of a part, under its FHIR name: `collectedDateTime`, `timePeriod`. */
+type Times = Readonly<Record<string, string | object>>;
+
+interface Collection {
+  collector?: RecordPointer;
+  times?: Times;
+  duration?: Quantity;
+  quantity?: Quantity;
+  method?: CodeableConcept;
+  bodySite?: CodeableConcept;
+  fastingStatusCodeableConcept?: CodeableConcept;
+  fastingStatusDuration?: Quantity;
+}
+
+interface Processing {
+  description?: string;
+  procedure?: CodeableConcept;
+  additive?: RecordPointer[];
+  times?: Times;
+}
+
+interface Container {
+  identifier?: Identifier[];
+  description?: string;
+  type?: CodeableConcept;
+  capacity?: Quantity;
+  specimenQuantity?: Quantity;
+  additiveCodeableConcept?: CodeableConcept;
+  additiveReference?: RecordPointer;
+}
+
+function readCollection(reader: ElementReader, context: ReadContext): Collection | undefined {
+  reader.choice('fastingStatus');
+  return compact<Collection>({
+    collector: pointer(context.reference(reader, 'collector', ['Practitioner'])),
+    times: times(reader, 'collected'),
+    duration: optional(reader.child('duration'), quantity),
+    quantity: optional(reader.child('quantity'), quantity),
+    method: optional(reader.child('method'), codeableConcept),
+    bodySite: optional(reader.child('bodySite'), codeableConcept),
+    fastingStatusCodeableConcept: optional(reader.child('fastingStatusCodeableConcept'), codeableConcept),
+    fastingStatusDuration: optional(reader.child('fastingStatusDuration'), quantity),
+  });
+}
+
+function writtenCollection({ collector, times: at, ...rest }: Collection): object | undefined {
+  const reference = collector && referenceTo(collector);
+  return compact({ collector: reference, ...at, ...rest });
+}
+
+/** Substances are not taken: an additive keeps what it is called. */
+function readProcessing(reader: ElementReader, context: ReadContext): Processing | undefined {
+  return compact<Processing>({
+    description: reader.string('description'),
+    procedure: optional(reader.child('procedure'), codeableConcept),
+    additive: pointersAt(context.references(reader, 'additive', [])),
+    times: times(reader, 'time'),
+  });
+}
+
+function writtenProcessing({ additive, times: at, ...rest }: Processing): object | undefined {
+  return compact({ ...rest, additive: additive && referencesTo(additive), ...at });
+}
+
+function readContainer(reader: ElementReader, context: ReadContext): Container | undefined {
+  reader.choice('additive');
+  return compact<Container>({
+    identifier: nonEmpty(reader.children('identifier').map(readIdentifier)),
+    description: reader.string('description'),
+    type: optional(reader.child('type'), codeableConcept),
+    capacity: optional(reader.child('capacity'), quantity),
+    specimenQuantity: optional(reader.child('specimenQuantity'), quantity),
+    additiveCodeableConcept: optional(reader.child('additiveCodeableConcept'), codeableConcept),
+    additiveReference: pointer(context.reference(reader, 'additiveReference', [])),
+  });
+}
+
+function writtenContainer({ additiveReference, ...rest }: Container): object | undefined {
+  const reference = additiveReference && referenceTo(additiveReference);
+  return compact({ ...rest, additiveReference: reference });
+}
+
+/** `collected[x]` and `time[x]`: a dateTime or a Period, as it was written. */
+function times(reader: ElementReader, prefix: string): Times | undefined {
+  reader.choice(prefix);
+  return compact<Record<string, string | object>>({
+    [`${prefix}DateTime`]: reader.dateTime(`${prefix}DateTime`)?.text,
+    [`${prefix}Period`]: optional(reader.child(`${prefix}Period`), period),
+  });
+}
+
+/** A part with references and decimals, in one column; it is written in the order of the FHIR page. */
+function part<const Column extends string, Kept extends object>(
+  column: Column,
+  read: (reader: ElementReader, context: ReadContext) => Kept | undefined,
+  written: (kept: Kept) => object | undefined,
+): Element<Member<Column, Kept>> {
+  const kept = single<Column, Kept>(column, {
+    type: 'jsonb',
+    read: (reader, name, context) => optional(reader.child(name), (child) => read(child, context)),
+    write: (output, name, value) => output.json(name, written(value)),
+  });
+  return { ...kept, fields: ({ alias }) => exactJson(alias, [column]) };
+}
+
+/** The same for a part that repeats. */
+function partList<const Column extends string, Kept extends object>(
+  column: Column,
+  read: (reader: ElementReader, context: ReadContext) => Kept | undefined,
+  written: (kept: Kept) => object | undefined,
+): Element<Member<Column, Kept[]>> {
+  const kept = single<Column, Kept[]>(column, {
+    type: 'jsonb',
+    read: (reader, name, context) => nonEmpty(reader.children(name).map((child) => read(child, context))),
+    write: (output, name, value) => output.json(name, nonEmpty(value.map(written))),
+  });
+  return { ...kept, fields: ({ alias }) => exactJson(alias, [column]) };
+}
