@@ -100,6 +100,22 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
     assert.deepEqual((await owner.query('select * from pg_authid order by oid')).rows, roles);
   });
 
+  it('is refused before a migration is begun, and by a dry run too [OPS-15]', async () => {
+    const { rows: newest } = await owner.query<{ name: string; checksum: string }>(
+      'delete from schema_migration where name = (select max(name) from schema_migration) returning name, checksum',
+    );
+    try {
+      for (const command of [['migrate'], ['migrate', '--dry-run']]) {
+        const { code, stdout, stderr } = await runCommand(command, { env: wrong() });
+        assert.deepEqual([code, stdout], [1, ''], command.join(' '));
+        assert.match(stderr, /MASTER_KEY is key [0-9a-f]{16}.*Nothing was changed/s);
+      }
+    } finally {
+      for (const { name, checksum } of newest)
+        await owner.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+    }
+  });
+
   it('leaves a running service at work, and the access log whole [OPS-15]', async () => {
     await clinic.start();
     for (const command of [
