@@ -86,22 +86,27 @@ export function joinPressures(members: readonly SetMember[]): FhirResource[] {
   return joined.map((resource) => withReferences(resource, ids));
 }
 
-/** Pressures that are members of a panel without any, with the panel. */
+/** Pressures that are members of a panel without any, with the panel: the first systolic and the first diastolic one. */
 function* intoPanels(free: readonly FhirResource[]): Generator<[FhirResource, FhirResource]> {
   const byName = new Map(free.map((resource) => [`Observation/${resource.id}`, resource]));
   for (const panel of free) {
     if (panel.component !== undefined || !isBloodPressure(panel.code as CodeableConcept)) continue;
+    const wanted = new Set(PRESSURES);
     for (const { reference = '' } of (panel.hasMember ?? []) as Reference[]) {
+      if (wanted.size === 0) break;
       const member = byName.get(reference);
-      if (member === undefined || singlePressure(member) === undefined) continue;
-      if (agree(panel, member)) yield [member, panel];
+      const pressure = member === undefined ? undefined : singlePressure(member);
+      if (member === undefined || pressure === undefined || !wanted.has(pressure)) continue;
+      if (!agree(panel, member)) continue;
+      wanted.delete(pressure);
+      yield [member, panel];
     }
   }
 }
 
 /** Each diastolic pressure with the systolic one that it belongs to. */
 function* pairs(singles: readonly FhirResource[]): Generator<[FhirResource, FhirResource]> {
-  const alike = [...Map.groupBy(singles, (one) => JSON.stringify(TOLD_BY.map((name) => one[name]))).values()];
+  const alike = [...Map.groupBy(singles, (one) => JSON.stringify(told(one))).values()];
   const rest: FhirResource[] = [];
   for (const group of alike) {
     const pair = onePair(group);
@@ -124,10 +129,19 @@ const TOLD_BY = ['status', 'effectivePeriod', 'effectiveTiming', 'bodySite', 'me
 
 /** Whether nothing that they say once is different. */
 function agree(a: FhirResource, b: FhirResource): boolean {
-  return TOLD_BY.every(
-    (name) =>
-      a[name] === undefined || b[name] === undefined || JSON.stringify(a[name]) === JSON.stringify(b[name]),
-  );
+  const [ours, theirs] = [told(a), told(b)];
+  return TOLD_BY.every((_, n) => ours[n] === undefined || theirs[n] === undefined || ours[n] === theirs[n]);
+}
+
+/** Written once for each Observation: a panel may have a hundred thousand members. */
+const WRITTEN = new WeakMap<FhirResource, (string | undefined)[]>();
+
+function told(resource: FhirResource): (string | undefined)[] {
+  const known = WRITTEN.get(resource);
+  if (known !== undefined) return known;
+  const written = TOLD_BY.map((name) => JSON.stringify(resource[name]));
+  WRITTEN.set(resource, written);
+  return written;
 }
 
 /** Both, under the id of the first. Of two times of issue it is the later one: before it the whole was not there. */

@@ -207,6 +207,31 @@ describe('blood pressure in parts', () => {
     ]);
   });
 
+  test('a panel holds one pressure of each kind; a further one stays by itself [FETCH-29]', async () => {
+    const member = (id: string) => ({ reference: `Observation/${id}` });
+    const second = { ...systolic({ valueQuantity: mmHg(130) }), id: OTHER, identifier: undefined };
+    const members = [member(SYSTOLIC), member(OTHER), member(DIASTOLIC)];
+    await take(
+      systolic(),
+      second,
+      diastolic(),
+      observation(PANEL, { code: BLOOD_PRESSURE, hasMember: members }),
+    );
+    const answered = await set();
+    const shown = answered.map(({ id, hasMember, component }) => ({
+      id,
+      hasMember,
+      values: (component as Json[]).map(({ valueQuantity }) => (valueQuantity as Json | undefined)?.value),
+    }));
+    assert.deepEqual(
+      shown.toSorted((a, b) => String(b.id).localeCompare(String(a.id))),
+      [
+        { id: OTHER, hasMember: undefined, values: [130, undefined] },
+        { id: PANEL, hasMember: [member(OTHER)], values: [121, 79] },
+      ],
+    );
+  });
+
   test('a pressure that a report lists is a result by itself, and its set says so at once [FETCH-22, FETCH-29]', async () => {
     await take(systolic(), diastolic());
     assert.equal((await set()).length, 1);
