@@ -3,7 +3,8 @@
  * can be fetched, validates each resource, and compares it with its source (docs/fhir-mapping.md).
  *
  * A path is a file (a Bundle or one resource, plain or gzip), or a folder of them. Without one, the records
- * of the tests are used. Exits 1 when a resource does not conform or a difference is not explained.
+ * of the tests are used. Generated records are imported after them (test-support/records/generated.ts).
+ * Exits 1 when a resource does not conform or a difference is not explained.
  */
 import { existsSync, globSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,6 +16,7 @@ import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { type ClinicalCheck, checkClinicalRecords } from '../test-support/clinical-check.ts';
 import { unexplained } from '../test-support/explained-differences.ts';
+import { writeGenerated } from '../test-support/records/generated.ts';
 
 const RECORDS = new URL('../test-support/records/clinical', import.meta.url).pathname;
 const SHOWN = 50;
@@ -26,12 +28,22 @@ async function main(paths: readonly string[]): Promise<number> {
     return say(2, `Not there: ${missing.join(', ')}. Name files or folders of FHIR R4 JSON.`);
   const files = (paths.length === 0 ? [RECORDS] : paths).flatMap(filesOf);
   if (files.length === 0) return say(2, 'No .json or .json.gz files there.');
-  const check = await withDatabase((url) => run(url, files));
-  return report(check);
+  return withGenerated(async (generated) =>
+    report(await withDatabase((url) => run(url, [...files, ...generated]))),
+  );
 }
 
 function filesOf(path: string): string[] {
   return statSync(path).isDirectory() ? globSync(join(path, '**/*.{json,json.gz}')).sort() : [path];
+}
+
+async function withGenerated<T>(work: (files: readonly string[]) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'interchange-generated-'));
+  try {
+    return await work(await writeGenerated(folder));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {

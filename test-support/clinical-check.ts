@@ -64,8 +64,9 @@ export async function checkClinicalRecords(
   for (const [key, resource] of emitted) {
     count(check.emitted, resource.resourceType);
     const json = JSON.stringify(resource);
-    check.faults.push(...clinicalFaults(json).map((fault) => `${key}: ${fault}`));
     const original = originals.get(key);
+    const faults = clinicalFaults(json, profilesOf(original));
+    check.faults.push(...faults.map((fault) => `${key}: ${fault}`));
     if (original === undefined) continue;
     const answer = parseFhirJson(json) as object;
     for (const { path, kind } of differences(original, answer, resource.resourceType))
@@ -74,6 +75,12 @@ export async function checkClinicalRecords(
   for (const [key, { resourceType }] of originals)
     if (!emitted.has(key)) count(check.notShown, String(resourceType));
   return check;
+}
+
+/** What a resource claims to follow: its answer does, too. */
+function profilesOf(original: JsonObject | undefined): readonly string[] {
+  const meta = original?.meta as { profile?: string[] } | undefined;
+  return meta?.profile ?? [];
 }
 
 /** Every resource that a fetch of an order or a vital set gives, by `Type/id`; each must be the same in all. */
@@ -125,10 +132,16 @@ async function readOriginals(
       const id = recordIdOf(resource, resourceType, fullUrl);
       const named = { id, hasUuid: hasUuid(resource, resourceType, fullUrl) };
       referAsStored(scope, resource);
-      originals.set(`${resourceType}/${storedId(scope, resourceType, named)}`, resource);
+      const key = `${resourceType}/${storedId(scope, resourceType, named)}`;
+      const before = originals.get(key);
+      if (before === undefined || versionOf(before) <= versionOf(resource)) originals.set(key, resource);
     }
   }
   return originals;
+}
+
+function versionOf({ meta }: JsonObject): number {
+  return Number((meta as { versionId?: string } | undefined)?.versionId ?? 0);
 }
 
 /** Make `Type/1` what a record of that name has become here. */

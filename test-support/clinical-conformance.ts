@@ -6,15 +6,16 @@ import { vitalSignFaults } from './vital-sign-rules.ts';
 
 /**
  * Faults by the R4 JSON schema (Ajv), structure and required codes (@medplum/core, fhir), invariants
- * (fhirpath), the vital-signs profiles and their units. `json` is the resource as it was sent.
+ * (fhirpath), the vital-signs profiles and their units. `json` is the resource as it was sent; `claimed` are URLs of
+ * vital-signs profiles that it must follow whatever its codes are.
  */
-export function clinicalFaults(json: string): string[] {
+export function clinicalFaults(json: string, claimed: readonly string[] = []): string[] {
   const resource = JSON.parse(json) as { resourceType: string };
   return [
     ...tagged('schema', jsonSchemaFaults(resource)),
     ...tagged('validators', fhirFaults(resource)),
     ...tagged('invariants', invariantFaults(resource, resource.resourceType)),
-    ...tagged('vital signs', vitalSignFaults(resource)),
+    ...tagged('vital signs', vitalSignFaults(resource, claimed)),
   ];
 }
 

