@@ -32,6 +32,8 @@ function isObject(value: unknown): value is object {
 }
 
 function isUnderstood(name: string, value: unknown, understood: ReadonlySet<string>): boolean {
+  // Rules without a URL, which only an extension says something of.
+  if (name === '_implicitRules') return false;
   if (name === 'implicitRules') return understood.has(String(value));
   if (name !== 'modifierExtension') return true;
   return Array.isArray(value) && value.length > 0 && value.every((item) => understood.has(String(item?.url)));
