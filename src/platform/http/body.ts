@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import secureJsonParse from 'secure-json-parse';
+import { isDeeper, tooDeep } from '../json-depth.ts';
 import { badRequest, HttpError } from './errors.ts';
 import { refuseMalformedEncoding } from './input.ts';
 
@@ -48,11 +49,8 @@ export function decodeText(bytes: Uint8Array): string {
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeText(bytes);
   if (text.trim() === '') throw badRequest('The body is empty. Send a JSON document.', 'empty_body');
-  if (isTooDeep(text))
-    throw badRequest(
-      `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels. Send a flatter document.`,
-      'json_too_deep',
-    );
+  if (isDeeper(text, MAX_JSON_DEPTH))
+    throw badRequest(`The JSON ${tooDeep(MAX_JSON_DEPTH)}.`, 'json_too_deep');
   try {
     return secureJsonParse.parse(text);
   } catch {
@@ -75,28 +73,4 @@ export function addValue(fields: Record<string, string | string[]>, name: string
   if (earlier === undefined) fields[name] = value;
   else if (Array.isArray(earlier)) earlier.push(value);
   else fields[name] = [earlier, value];
-}
-
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '"') index = endOfString(text, index);
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    if (depth > MAX_JSON_DEPTH) return true;
-  }
-  return false;
-}
-
-/** Index of the quote that closes the string which opens at `start`. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1) {
-    let backslashes = 0;
-    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }

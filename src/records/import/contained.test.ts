@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { LICENCE, patient, practitioner, type Resource } from '../../../test-support/records/clinic.ts';
 import { countsOf, createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
+import { containedByReference } from './resolve/contained.ts';
 
 let t: ImportTest;
 const someone = patient();
@@ -77,4 +78,32 @@ test('one that says nothing of itself is named as not kept [IN-7, IN-46]', async
     { resourceType: 'Practitioner', id: 'other', name: [{ text: 'Somebody else' }] },
   ])
     assert.deepEqual(await performerOf(contained), [null, 1, 1], JSON.stringify(contained));
+});
+
+test('of several with one id the first is meant; 1,000 are taken, and more are refused [IN-50]', async () => {
+  const named = (text: string) => person({ name: [{ text }] });
+  const many = Array.from({ length: 1_000 }, (_, index) => named(index === 0 ? 'First' : 'Later'));
+  const all = (contained: object[]) => ({ ...result(undefined, { reference: '#p' }), contained });
+  assert.deepEqual((await t.run([all(many)])).rejected, []);
+  const [row] = await t.rows<{ performer: unknown }>('select performer from observation where id = $1', [ID]);
+  assert.deepEqual(row?.performer, [{ display: 'First' }]);
+  const { rejected } = await t.run([all([...many, named('One more')])]);
+  assert.deepEqual(
+    rejected.map(({ reason }) => reason),
+    ['Observation.contained has more than 1000 resources. Send some of them as resources of their own'],
+  );
+});
+
+test('a contained resource is read once, whatever the number of references [IN-46]', () => {
+  let reads = 0;
+  const counted = {
+    resourceType: 'Practitioner',
+    get id() {
+      reads += 1;
+      return 'p';
+    },
+  };
+  const contained = containedByReference({ contained: [counted, counted] });
+  for (let reference = 0; reference < 50; reference += 1) contained.get(reference === 0 ? '#p' : '#z');
+  assert.equal(reads, 2);
 });

@@ -10,7 +10,7 @@ import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-re
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { findContained } from '../resolve/contained.ts';
+import { containedByReference, requireFewContained } from '../resolve/contained.ts';
 import {
   type ReadReference,
   readReference,
@@ -106,6 +106,7 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
   const context = new EntryMapContext(item, request);
   try {
     requireUnderstood(resource, reader.path, request.understood);
+    requireFewContained(resource, reader.path);
     const row = entry.importer.map(reader, context);
     if (context.pending) return false;
     outcome.rows.push({ ...row, source: sourceVersion(resource) });
@@ -132,6 +133,8 @@ class EntryMapContext implements MapContext {
   readonly hasOwnId: boolean;
   readonly #entry: UnitEntry;
   readonly #resource: JsonObject;
+  /** Read with the first reference to one. */
+  #contained: ReturnType<typeof containedByReference> | undefined;
   readonly #unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
   pending = false;
@@ -202,7 +205,8 @@ class EntryMapContext implements MapContext {
   /** A reference to a contained resource says what that resource says of itself. */
   #withContained(reference: ReadReference): ReadReference {
     if (reference.parsed?.kind !== 'contained' || reference.text === undefined) return reference;
-    const { type, key, display } = findContained(this.#resource, reference.text) ?? {};
+    this.#contained ??= containedByReference(this.#resource);
+    const { type, key, display } = this.#contained.get(reference.text) ?? {};
     const said = { text: undefined, parsed: undefined, type, key, identified: true, value: undefined };
     return { ...said, display: reference.display ?? display };
   }

@@ -1,11 +1,11 @@
 /**
  * What is kept of a contained resource that a reference leads to (https://hl7.org/fhir/R4/references.html#contained): it has
  * no identity of its own, so that only its identifier and its name can say who or what was meant.
- * Contract: IN-46.
+ * Contract: IN-46, IN-50.
  */
 import type { CodeableConcept } from '../../../fhir/coded.ts';
 import { displayName, type HumanName } from '../../../fhir/person.ts';
-import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
+import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { IdentifierKey } from '../map/resource-importer.ts';
 import { identifiersOf } from './record-id.ts';
 
@@ -20,18 +20,37 @@ interface Contained {
 /** Characters of a name at most, as of a part of one elsewhere. */
 const NAME_MAX = 1_024;
 
-/** The contained resource that `#id` names; undefined when there is none. */
-export function findContained({ contained }: JsonObject, reference: string): Contained | undefined {
-  const all: unknown[] = Array.isArray(contained) ? contained : [];
-  const id = reference.slice(1);
-  const found = all.find((one) => (one as JsonObject | null)?.id === id) as JsonObject | undefined;
-  if (found === undefined) return undefined;
-  const [key] = identifiersOf(found);
-  const [first] = Array.isArray(found.identifier) ? found.identifier : [found.identifier];
+/** Contained resources of one resource at most. */
+const MAX_CONTAINED = 1_000;
+
+/** Throws ResourceRejected when there are too many. */
+export function requireFewContained({ contained }: JsonObject, path: string): void {
+  if (Array.isArray(contained) && contained.length > MAX_CONTAINED)
+    throw new ResourceRejected(
+      `${path}.contained has more than ${MAX_CONTAINED} resources. Send some of them as resources of their own`,
+    );
+}
+
+/**
+ * The contained resources by what refers to them, `#id`; the first of those with the same id. Each is read once,
+ * whatever the number of references.
+ */
+export function containedByReference({ contained }: JsonObject): ReadonlyMap<string, Contained> {
+  const found = new Map<string, Contained>();
+  for (const one of Array.isArray(contained) ? (contained as unknown[]) : []) {
+    const { id, ...resource } = (one ?? {}) as JsonObject;
+    if (typeof id === 'string' && !found.has(`#${id}`)) found.set(`#${id}`, describe(resource));
+  }
+  return found;
+}
+
+function describe(resource: JsonObject): Contained {
+  const [key] = identifiersOf(resource);
+  const [first] = Array.isArray(resource.identifier) ? resource.identifier : [resource.identifier];
   return {
-    type: String(found.resourceType),
+    type: String(resource.resourceType),
     key,
-    display: nameOf(found) ?? storable(key?.value) ?? storable((first as JsonObject | undefined)?.value),
+    display: nameOf(resource) ?? storable(key?.value) ?? storable((first as JsonObject | undefined)?.value),
   };
 }
 

@@ -1,15 +1,16 @@
 /**
  * The first pass over a source: what it is, what stands where, and which resources are taken. Every entry is
  * parsed once and forgotten; what broken ones are rejected for is known before anything is written.
- * Contract: IN-31.
+ * Contract: IN-31, IN-49.
  */
 
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
+import { isDeeper, tooDeep } from '../../../platform/json-depth.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import { reportedPath, requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
-import { type SourceLimits, sizeText } from '../source/limits.ts';
+import { MAX_JSON_LEVELS, type SourceLimits, sizeText } from '../source/limits.ts';
 import { createPauses } from '../source/pauses.ts';
 import {
   decodeUtf8,
@@ -200,6 +201,7 @@ async function isRepeated(unit: Unit, seen: SeenEntry, id: string, spool: Spool)
 
 /** Parsed JSON; throws SourceError. Numbers may lose digits: for looking, not for keeping. */
 function parseJson(text: string): unknown {
+  if (isDeeper(text, MAX_JSON_LEVELS)) throw new SourceError(tooDeep(MAX_JSON_LEVELS));
   try {
     return JSON.parse(text);
   } catch (error) {

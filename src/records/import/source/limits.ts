@@ -27,6 +27,9 @@ export interface SourceLimits {
 
 const MIB = 1_048_576;
 
+/** Levels of objects and lists in each other at most, in one entry, line or single resource. */
+export const MAX_JSON_LEVELS = 1_000;
+
 /** Of the command, whose files the operator has chosen. */
 export const DEFAULT_LIMITS: SourceLimits = {
   maxSourceBytes: 4_096 * MIB,

@@ -1,8 +1,9 @@
 /** Walks the entries of a source in the order they stand in, one at a time. */
 import { isUtf8 } from 'node:buffer';
+import { isDeeper } from '../../../platform/json-depth.ts';
 import { BundleScanner } from './bundle-scanner.ts';
 import type { SourceLimits } from './limits.ts';
-import { sizeText } from './limits.ts';
+import { MAX_JSON_LEVELS, sizeText } from './limits.ts';
 import { createPauses } from './pauses.ts';
 import { SourceError } from './source-error.ts';
 import type { Spool } from './spool.ts';
@@ -53,8 +54,10 @@ const LINE_BYTES = 16_777_216;
 
 async function isDocument(spool: Spool, start: number, { last, sizeBytes }: FirstLine): Promise<boolean> {
   if (last !== CLOSE_BRACE || sizeBytes > LINE_BYTES) return false;
+  const line = (await spool.read(start, start + sizeBytes)).toString('utf8');
+  if (isDeeper(line, MAX_JSON_LEVELS)) return false;
   try {
-    JSON.parse((await spool.read(start, start + sizeBytes)).toString('utf8'));
+    JSON.parse(line);
     return true;
   } catch {
     return false;

@@ -1,0 +1,38 @@
+/** How deep JSON text is nested, found before it is parsed: each level of it takes memory then. */
+
+const BACKSLASH = 0x5c;
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Whether objects and lists stand in each other more than `levels` deep. The text may be no JSON. */
+export function isDeeper(text: string, levels: number): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) index = endOfString(text, index);
+    else if (character === OPEN_BRACE || character === OPEN_BRACKET) depth += 1;
+    else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth -= 1;
+    if (depth > levels) return true;
+  }
+  return false;
+}
+
+/** Says it, and what to do. */
+export function tooDeep(levels: number): string {
+  return `is nested deeper than ${levels} levels. Send a flatter document`;
+}
+
+/** Index of the quote that closes the string which opens at `start`; the end of the text when none does. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}

@@ -1,0 +1,61 @@
+/** JSON that is nested without end is refused before it is parsed: each level would take memory. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
+
+let t: ImportTest;
+before(async () => {
+  t = await createImportTest();
+});
+after(() => t.database.drop());
+
+const LIMIT = 1_000;
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+const patient = (levels: number) =>
+  `{"resourceType":"Patient","id":"1","name":[{"family":"A"}],"extension":[{"b":${nested(levels - 3)}}]}`;
+const reason = 'is nested deeper than 1000 levels. Send a flatter document';
+
+test('a resource, a line, and an entry of a Bundle may be nested 1,000 levels deep, not more [IN-49]', async () => {
+  const bundle = (resource: string) =>
+    `{"resourceType":"Bundle","type":"collection","entry":[{"resource":${resource}}]}`;
+  const taken = await t.run([
+    patient(LIMIT),
+    bundle(patient(LIMIT - 1)),
+    `${patient(LIMIT)}\n${patient(LIMIT)}`,
+  ]);
+  assert.deepEqual(taken.rejected, []);
+  const { rejected } = await t.run([
+    patient(LIMIT + 1),
+    bundle(patient(LIMIT)),
+    `${patient(LIMIT)}\n${patient(LIMIT + 1)}`,
+    `{"resourceType":"Bundle","type":"collection","a":${nested(LIMIT)},"entry":[]}`,
+  ]);
+  assert.deepEqual(
+    rejected.map(({ file, entry, reason: given }) => [file, entry, given]),
+    [
+      ['0.json', null, reason],
+      ['1.json', 1, `The entry ${reason}`],
+      ['2.json', 2, `The line ${reason}`],
+      ['3.json', null, reason],
+    ],
+  );
+});
+
+test('JSON that is nested deeper is not parsed, not even to tell NDJSON from a document [IN-49]', async () => {
+  const parsed: number[] = [];
+  const { parse } = JSON;
+  JSON.parse = (text, ...more) => {
+    parsed.push(String(text).length);
+    return parse(text, ...more);
+  };
+  const deep = nested(20_000);
+  try {
+    for (const second of ['x', patient(LIMIT)]) {
+      const { rejected } = await t.run([`${deep}\n${second}`]);
+      assert.match(rejected[0]?.reason ?? '', /is nested deeper than 1000 levels/);
+    }
+  } finally {
+    JSON.parse = parse;
+  }
+  assert.ok(Math.max(...parsed) < deep.length);
+});
