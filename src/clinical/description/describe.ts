@@ -166,9 +166,9 @@ export function inOrder(columns: readonly Column[], values: Values): Values {
   return ordered;
 }
 
-/** Those that write something, in the order of the FHIR page. */
+/** Those that write something, in the order of the FHIR page; extensions come first. */
 export function writersOf(type: DescribedType, elements: Elements): { name: string; element: Element }[] {
-  return R4_ELEMENTS[type].split(' ').flatMap((name) => {
+  return ['extension', ...R4_ELEMENTS[type].split(' ')].flatMap((name) => {
     const element = elements[name];
     return element === undefined ? [] : [{ name: plainName(name), element }];
   });

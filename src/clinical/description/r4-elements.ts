@@ -53,6 +53,6 @@ export const NOT_KEPT_OF_ALL = {
   language: 'it says the language of the narrative, which is not kept',
   text: 'the narrative repeats what the elements say',
   contained: 'a resource inside another resource has no id that others could refer to',
-  extension: 'extensions are not kept',
+  extension: 'extensions are not kept, but for those that a resource describes',
   modifierExtension: 'extensions are not kept',
 } as const;

@@ -1,6 +1,6 @@
 /**
  * Observation (https://hl7.org/fhir/R4/observation.html): a laboratory result, a vital sign, or both (docs/adr/0040).
- * Pure: no clock, no I/O. Contract: HTTP-30, IN-33.
+ * Pure: no clock, no I/O. Contract: FETCH-36, HTTP-30, IN-33.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import type { Quantity } from '../../fhir/measured.ts';
@@ -16,6 +16,7 @@ import {
   onlyStored,
   required,
 } from '../description/element.ts';
+import { type ExtensionType, extensions } from '../description/extensions.ts';
 import {
   categories,
   code,
@@ -108,6 +109,22 @@ const COMPONENTS = list('Observation.component', {
   notKept: {},
 });
 
+/**
+ * Extensions that say part of a result, which nobody should read without: docs/fhir-mapping.md names each with its reason.
+ * Genetics and workflow are left out: they refer to resources that are not taken.
+ */
+const KEPT_EXTENSIONS: ReadonlyMap<string, ExtensionType> = new Map([
+  ...['bodyPosition', 'delta', 'deviceCode', 'focusCode', 'secondaryFinding', 'specimenCode'].map(
+    (name) => [`http://hl7.org/fhir/StructureDefinition/observation-${name}`, 'CodeableConcept'] as const,
+  ),
+  ['http://hl7.org/fhir/StructureDefinition/event-statusReason', 'CodeableConcept'],
+  // The minimum inhibitory concentration of a susceptibility test, in the versions of MIMIC-IV on FHIR.
+  ['http://mimic.mit.edu/fhir/mimic/StructureDefinition/dilution-details', 'Quantity'],
+  ['http://mimic.mit.edu/fhir/StructureDefinition/dilution-details', 'Quantity'],
+  ['http://fhir.mimic.mit.edu/StructureDefinition/dilution-details', 'Quantity'],
+  ['http://mimic.mit.edu/fhir/mimic/StructureDefinition/lab-priority', 'string'],
+]);
+
 export const OBSERVATION = describeResource('Observation', {
   table: 'observation',
   reach: 'facility',
@@ -142,6 +159,7 @@ export const OBSERVATION = describeResource('Observation', {
     derivedFrom: references('derived_from', ['Observation', 'ImagingStudy']),
     component: COMPONENTS,
     referenceRange: referenceRanges(-1),
+    extension: extensions(KEPT_EXTENSIONS),
   },
   notKept: {},
 });
