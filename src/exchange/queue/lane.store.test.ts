@@ -122,6 +122,18 @@ describe('leases', () => {
     await release(pool(), key, { token: slow.token, patientIds: ids });
   });
 
+  it('permit a request to the one who holds them, and to no earlier one [EXC-15, EXC-24]', async () => {
+    await queue(pool(), place, await insertPatients(pool(), place, 1));
+    const slow = lease(1, 0);
+    const [mine] = await leaseDue(pool(), key, slow);
+    assert.ok(mine);
+    const next = lease(1);
+    await leaseDue(pool(), key, next);
+    const terms = { version: 1, purposeOfUse: 'OPS', timeoutMs: 1_000 } as const;
+    const asked = [slow, next].map(({ token }) => ({ ...mine, leaseToken: token }));
+    assert.deepEqual(await permits(pool(), key, terms, asked), ['changed', 'send']);
+  });
+
   it('are given back only by the one who holds them', async () => {
     const ids = await insertPatients(pool(), place, 1);
     await queue(pool(), place, ids);
