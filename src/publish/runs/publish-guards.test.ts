@@ -88,6 +88,22 @@ describe('around a publish', () => {
     assert.ok(seen.length <= 2, `${seen.length} requests`);
   });
 
+  // A request that had its whole time-out would outlive the test.
+  test('what is tried again has what is left of the time, not its whole time-out [PUB-26]', {
+    timeout: 60_000,
+  }, async () => {
+    const { addTarget, publish } = createTestPublisher(database.pool, {
+      clock: PUBLISH.clock,
+      retry: { ...WRITE_RETRY, budgetMs: 3_000, firstDelayMs: 10, random: () => 0 },
+    });
+    const target = await addTarget(clinic, { base: server.base, timeoutMs: 120_000 });
+    await server.script(
+      { kind: 'status', type: 'ServiceRequest', status: 503 },
+      { kind: 'hold', type: 'ServiceRequest' },
+    );
+    await assert.rejects(publish(clinic, { target: target.name }), /not answered \(TIMEOUT\)\. 0 of 4/);
+  });
+
   test('retry-after is waited for [PUB-27]', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });
@@ -301,7 +317,7 @@ describe('around a publish', () => {
   test('a write that waited for its turn does not begin once the lease is lost [PUB-32]', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock: PUBLISH.clock,
-      lease: { marginMs: 100, waitMs: 1_000 },
+      lease: { marginMs: 400, waitMs: 1_000 },
     });
     const target = await addTarget(clinic, { base: server.base, maxInFlight: 1, timeoutMs: 2_000 });
     await server.script({ kind: 'slow-after', type: 'Observation', delayMs: 500 });
