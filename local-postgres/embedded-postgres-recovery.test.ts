@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createPool } from '../src/platform/db/database.ts';
 import {
   ask,
@@ -25,7 +25,7 @@ describe('recovery of the embedded PostgreSQL', () => {
   });
   afterEach(() => folder.remove());
 
-  it('joins the server that a killed service left, and stops it in the end [OPS-8]', async () => {
+  test('joins the server that a killed service left, and stops it in the end [OPS-8]', async () => {
     const service = await openElsewhere(folder.path);
     await ask(service.url, 'create table kept as select 1 as n');
     const pid = await serverPid(folder.path);
@@ -38,7 +38,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     assert.equal(isAlive(pid), false);
   });
 
-  it('starts a killed server again while it is in use, where its users expect it', async () => {
+  test('starts a killed server again while it is in use, where its users expect it', async () => {
     const server = await openHere(folder.path);
     const pool = createPool({ url: server.url, max: 4, applicationName: 'test' }, () => undefined);
     await pool.query('create table kept as select 1 as n');
@@ -54,7 +54,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     await assert.rejects(serverPid(folder.path), { code: 'ENOENT' });
   });
 
-  it('starts it again once when several processes use it', async () => {
+  test('starts it again once when several processes use it', async () => {
     const server = await openHere(folder.path);
     const others = await Promise.all([openElsewhere(folder.path), openElsewhere(folder.path)]);
     process.kill(await serverPid(folder.path), 'SIGKILL');
@@ -66,7 +66,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     assert.equal(isAlive(pid), false);
   });
 
-  it('waits for sessions of a killed server that still hold its memory', async () => {
+  test('waits for sessions of a killed server that still hold its memory', async () => {
     const first = await openElsewhere(folder.path);
     await ask(
       first.url,
@@ -87,7 +87,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     await next.release();
   });
 
-  it('starts after everything was killed at once, with what was committed [OPS-8]', async () => {
+  test('starts after everything was killed at once, with what was committed [OPS-8]', async () => {
     const service = await openElsewhere(folder.path);
     await ask(service.url, 'create table kept as select 1 as n');
     const pid = await serverPid(folder.path);
@@ -104,7 +104,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     ['a PostgreSQL of another folder', undefined],
     ['this very process', () => ({ pid: process.pid, kill: () => true })],
   ] as const)
-    it(`starts although the process id of the killed server belongs to ${who} by now [OPS-8]`, async () => {
+    test(`starts although the process id of the killed server belongs to ${who} by now [OPS-8]`, async () => {
       const other = await makeDataDir();
       const elsewhere = start === undefined ? await openHere(other.path) : undefined;
       const program = start?.();
@@ -124,7 +124,7 @@ describe('recovery of the embedded PostgreSQL', () => {
       await other.remove();
     });
 
-  it('starts with a damaged pid file', async () => {
+  test('starts with a damaged pid file', async () => {
     const server = await openHere(folder.path);
     await server.release();
     await writeFile(join(folder.path, 'postgresql', 'postmaster.pid'), '');
@@ -133,7 +133,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     await next.release();
   });
 
-  it('begins anew when the making of the folder was killed halfway', async () => {
+  test('begins anew when the making of the folder was killed halfway', async () => {
     const maker = startHolder(folder.path);
     await untilHalfMade(folder.path, maker);
     const gone = once(maker, 'exit');
@@ -149,7 +149,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     );
   });
 
-  it('goes on when it was killed before the database was made', async () => {
+  test('goes on when it was killed before the database was made', async () => {
     const server = await openHere(folder.path);
     const admin = new URL(server.url);
     admin.pathname = '/postgres';
@@ -160,7 +160,7 @@ describe('recovery of the embedded PostgreSQL', () => {
     await server.release();
   });
 
-  it('leaves a folder that is not its own alone', async () => {
+  test('leaves a folder that is not its own alone', async () => {
     await mkdir(join(folder.path, 'postgresql'), { recursive: true });
     await writeFile(join(folder.path, 'postgresql', 'notes.txt'), 'mine');
     await assert.rejects(openHere(folder.path), /not a PostgreSQL data folder/);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { migrate } from '../src/platform/db/migrate.ts';
 import { ask, openElsewhere, openHere, serverPid } from '../test-support/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
@@ -26,13 +26,13 @@ describe('whom the embedded PostgreSQL runs as', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 20 });
   });
 
-  it('keeps the data from other users', async () => {
+  test('keeps the data from other users', async () => {
     const server = await openHere(data);
     assert.equal((await stat(join(data, 'postgresql'))).mode & 0o777, 0o700);
     await server.release();
   });
 
-  it('is never root [OPS-9]', { skip: process.platform !== 'linux' }, async () => {
+  test('is never root [OPS-9]', { skip: process.platform !== 'linux' }, async () => {
     const server = await openHere(data);
     const status = execFileSync('grep', ['^Uid:', `/proc/${await serverPid(data)}/status`], {
       encoding: 'utf8',
@@ -43,7 +43,7 @@ describe('whom the embedded PostgreSQL runs as', () => {
     await server.release();
   });
 
-  it('is an ordinary user when started by one [OPS-9]', { skip: asRoot || othersMayRead }, async () => {
+  test('is an ordinary user when started by one [OPS-9]', { skip: asRoot || othersMayRead }, async () => {
     await chown(folder, NOBODY, NOBODY);
     const holder = await openElsewhere(data, AS_NOBODY);
     assert.deepEqual(await ask(holder.url, 'select 1 as n'), { n: 1 });
@@ -51,7 +51,7 @@ describe('whom the embedded PostgreSQL runs as', () => {
     assert.equal(await holder.release(), 0);
   });
 
-  it('is the owner of the folder when root works in it', { skip: asRoot || othersMayRead }, async () => {
+  test('is the owner of the folder when root works in it', { skip: asRoot || othersMayRead }, async () => {
     await chmod(folder, 0o755);
     await mkdir(data);
     await chown(data, NOBODY, NOBODY);
@@ -68,7 +68,7 @@ describe('whom the embedded PostgreSQL runs as', () => {
       assert.equal((await stat(join(data, name))).uid, NOBODY, name);
   });
 
-  it('changes as folders open and close, and the data stays', { skip: asRoot }, async () => {
+  test('changes as folders open and close, and the data stays', { skip: asRoot }, async () => {
     for (const mode of [0o700, 0o755, 0o700]) {
       await chmod(folder, mode);
       const server = await openHere(data);
@@ -81,14 +81,14 @@ describe('whom the embedded PostgreSQL runs as', () => {
     }
   });
 
-  it('tells a user whose folder it is', { skip: asRoot || othersMayRead }, async () => {
+  test('tells a user whose folder it is', { skip: asRoot || othersMayRead }, async () => {
     await chmod(folder, 0o755);
     const server = await openHere(data);
     await server.release();
     await assert.rejects(openElsewhere(data, AS_NOBODY), /EmbeddedPostgresError: .*owner/);
   });
 
-  it('lets an owner without superuser rights create the role of the service', async () => {
+  test('lets an owner without superuser rights create the role of the service', async () => {
     const server = await openHere(data);
     const admin = new URL(server.url);
     admin.pathname = '/postgres';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { ask, isAlive, makeDataDir, openElsewhere, openHere, serverPid } from '../test-support/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
 
@@ -14,7 +14,7 @@ describe('openEmbeddedPostgres', () => {
   });
   afterEach(() => folder.remove());
 
-  it('makes a database in UTF-8 whose order does not depend on the machine', async () => {
+  test('makes a database in UTF-8 whose order does not depend on the machine', async () => {
     const server = await openHere(folder.path);
     const row = await ask(
       server.url,
@@ -25,7 +25,7 @@ describe('openEmbeddedPostgres', () => {
     await server.release();
   });
 
-  it('listens on loopback only, asks for the password, and keeps it in a file of its owner [OPS-10]', async () => {
+  test('listens on loopback only, asks for the password, and keeps it in a file of its owner [OPS-10]', async () => {
     const server = await openHere(folder.path);
     const settings = `select current_setting('listen_addresses') as addresses,
       current_setting('unix_socket_directories') as sockets, current_setting('max_connections') as connections`;
@@ -43,20 +43,20 @@ describe('openEmbeddedPostgres', () => {
     await server.release();
   });
 
-  it('gives processes that start together one server', async () => {
+  test('gives processes that start together one server', async () => {
     const holders = await Promise.all([1, 2, 3].map(() => openElsewhere(folder.path)));
     assert.equal(new Set(holders.map(({ url }) => url)).size, 1);
     await Promise.all(holders.map(async (holder) => assert.equal(await holder.release(), 0)));
     await assert.rejects(serverPid(folder.path), { code: 'ENOENT' });
   });
 
-  it('says what to do about a folder of another PostgreSQL version', async () => {
+  test('says what to do about a folder of another PostgreSQL version', async () => {
     await mkdir(join(folder.path, 'postgresql'), { recursive: true });
     await writeFile(join(folder.path, 'postgresql', 'PG_VERSION'), '12\n');
     await assert.rejects(openHere(folder.path), /PostgreSQL 12 created .*DATA_DIR to a new folder/);
   });
 
-  it('leaves nothing but its own files in the folder', async () => {
+  test('leaves nothing but its own files in the folder', async () => {
     const server = await openHere(folder.path);
     await server.release();
     const names = ['postgresql', 'postgresql.gate', 'postgresql.password', 'postgresql.users'];
@@ -76,7 +76,7 @@ describe('openEmbeddedPostgres', () => {
       execFileSync('cp', ['-a', made.path, folder.path]);
     });
 
-    it('stops with its last user, and keeps data and address for the next [OPS-1]', async () => {
+    test('stops with its last user, and keeps data and address for the next [OPS-1]', async () => {
       const first = await openHere(folder.path);
       await ask(first.url, 'create table kept as select 1 as n');
       const pid = await serverPid(folder.path);
@@ -89,7 +89,7 @@ describe('openEmbeddedPostgres', () => {
       await second.release();
     });
 
-    it('is shared by processes: nobody’s end stops another’s server [CMD-18]', async () => {
+    test('is shared by processes: nobody’s end stops another’s server [CMD-18]', async () => {
       const service = await openElsewhere(folder.path);
       const pid = await serverPid(folder.path);
       const command = await openHere(folder.path);
@@ -103,7 +103,7 @@ describe('openEmbeddedPostgres', () => {
       assert.equal(isAlive(pid), false);
     });
 
-    it('serves whoever joins while the last user leaves [CMD-18]', async () => {
+    test('serves whoever joins while the last user leaves [CMD-18]', async () => {
       for (let round = 0; round < 5; round += 1) {
         const first = await openHere(folder.path);
         const [, second] = await Promise.all([first.release(), openHere(folder.path)]);
@@ -114,7 +114,7 @@ describe('openEmbeddedPostgres', () => {
       }
     });
 
-    it('takes another port when its own belongs to something else by now', async () => {
+    test('takes another port when its own belongs to something else by now', async () => {
       const first = await openHere(folder.path);
       await first.release();
       const other = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
@@ -125,7 +125,7 @@ describe('openEmbeddedPostgres', () => {
       other.close();
     });
 
-    it('writes neither statements nor values to its log [SEC-23]', async () => {
+    test('writes neither statements nor values to its log [SEC-23]', async () => {
       const server = await openHere(folder.path);
       await ask(server.url, 'create table person (name text unique, born date)');
       await ask(server.url, 'insert into person values ($1, null)', ['Winnifred']);
@@ -142,7 +142,7 @@ describe('openEmbeddedPostgres', () => {
       assert.match(log, /database system is ready/);
     });
 
-    it('stops what a killed process left, but nothing that is in use', async () => {
+    test('stops what a killed process left, but nothing that is in use', async () => {
       const holder = await openElsewhere(folder.path);
       const pid = await serverPid(folder.path);
       assert.equal(await stopAbandoned(folder.path), false);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { tryLock, waitForLock } from './file-lock.ts';
 
@@ -38,7 +38,7 @@ describe('locks between processes', () => {
     await gone;
   }
 
-  it('excludes everyone while exclusive, until its process is killed', async () => {
+  test('excludes everyone while exclusive, until its process is killed', async () => {
     const holder = await holdElsewhere('exclusive');
     assert.equal(tryLock(path, 'exclusive'), undefined);
     assert.equal(tryLock(path, 'shared'), undefined);
@@ -48,7 +48,7 @@ describe('locks between processes', () => {
     lock.release();
   });
 
-  it('is shared by many, and not exclusive until the last one has gone', async () => {
+  test('is shared by many, and not exclusive until the last one has gone', async () => {
     const holder = await holdElsewhere('shared');
     const here = tryLock(path, 'shared');
     assert.ok(here);
@@ -61,7 +61,7 @@ describe('locks between processes', () => {
     alone.release();
   });
 
-  it('keeps users of one process apart', () => {
+  test('keeps users of one process apart', () => {
     const [first, second] = [tryLock(path, 'shared'), tryLock(path, 'shared')];
     first?.release();
     assert.equal(tryLock(path, 'exclusive'), undefined);
@@ -72,7 +72,7 @@ describe('locks between processes', () => {
     alone.release();
   });
 
-  it('is waited for, but not for ever', async () => {
+  test('is waited for, but not for ever', async () => {
     const held = tryLock(path, 'exclusive');
     assert.equal(await waitForLock(path, 30), undefined);
     const waiting = waitForLock(path, 10_000);

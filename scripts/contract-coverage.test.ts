@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   coverageFaults,
   coveragePage,
@@ -28,7 +28,7 @@ const [first, second, third] = parseContract(CONTRACT);
 const sentences = parseContract(CONTRACT);
 
 describe('the sentences of the contract', () => {
-  it('have an id, a section and one line of text', () => {
+  test('have an id, a section and one line of text', () => {
     assert.deepEqual(first, {
       id: 'SIGN-IN-1',
       section: 'Sign-in',
@@ -39,7 +39,7 @@ describe('the sentences of the contract', () => {
     assert.equal(sentences.length, 3);
   });
 
-  it('may say why no test proves them', () => {
+  test('may say why no test proves them', () => {
     assert.deepEqual([second?.text, second?.notTested], ['Any clock will do.', 'There is one clock.']);
   });
 });
@@ -47,18 +47,18 @@ describe('the sentences of the contract', () => {
 describe('citations in code', () => {
   const cited = (path: string, text: string) => [...findCitations(sentences, new Map([[path, text]]))];
 
-  it('stand in comments of every kind', () => {
+  test('stand in comments of every kind', () => {
     for (const comment of ['/** Ends it. Contract: HTTP-1. */', '// (HTTP-1)', '/*\n * HTTP-1\n */'])
       assert.deepEqual(cited('src/a.ts', comment), [['HTTP-1', ['src/a.ts']]], comment);
     assert.deepEqual(cited('migrations/1.sql', '-- HTTP-1\nselect 1'), [['HTTP-1', ['migrations/1.sql']]]);
   });
 
-  it('do not stand in code, in longer words, or in ids that end alike', () => {
+  test('do not stand in code, in longer words, or in ids that end alike', () => {
     assert.deepEqual(cited('src/a.ts', "const id = 'HTTP-1';"), []);
     assert.deepEqual(cited('src/a.ts', '// XHTTP-1 HTTP-1x HTTP-1-2 MY-HTTP-1'), []);
   });
 
-  it('of an id that is not there are found too, where its area is', () => {
+  test('of an id that is not there are found too, where its area is', () => {
     assert.deepEqual(cited('src/a.ts', '// HTTP-9 UTF-8 RFC-7'), [['HTTP-9', ['src/a.ts']]]);
   });
 });
@@ -66,7 +66,7 @@ describe('citations in code', () => {
 describe('proofs in tests', () => {
   const proofs = (text: string) => findProofs(new Map([['src/a.test.ts', text]]));
 
-  it('stand at the end of titles, in every way of writing a test', () => {
+  test('stand at the end of titles, in every way of writing a test', () => {
     const found = [{ path: 'src/a.test.ts', title: 'ends', ids: ['SIGN-IN-1', 'HTTP-1'] }];
     for (const text of [
       "test('ends [SIGN-IN-1, HTTP-1]', () => {});",
@@ -76,12 +76,12 @@ describe('proofs in tests', () => {
       assert.deepEqual(proofs(text), found, text);
   });
 
-  it('are no other brackets, and none of a group', () => {
+  test('are no other brackets, and none of a group', () => {
     assert.deepEqual(proofs("test('takes [1, 2] and [a]', () => {});"), []);
     assert.deepEqual(proofs("describe('ends [SIGN-IN-1]', () => {});"), []);
   });
 
-  it('show quotes as they read', () => {
+  test('show quotes as they read', () => {
     assert.equal(proofs("test('it\\'s over [HTTP-1]', () => {});")[0]?.title, "it's over");
   });
 });
@@ -95,7 +95,7 @@ describe('the page', () => {
   );
   const citations = new Map([['HTTP-1', ['src/z.ts', 'src/y.ts']]]);
 
-  it('has a table for each section, in the order of the contract', () => {
+  test('has a table for each section, in the order of the contract', () => {
     const page = coveragePage({ sentences, citations, proofs });
     assert.match(page, /^# Coverage of the contract\n/);
     assert.deepEqual(page.match(/^## .*$/gm), ['## Sign-in', '## Errors']);
@@ -106,7 +106,7 @@ describe('the page', () => {
     );
   });
 
-  it('escapes what a table or a page would take for its own', () => {
+  test('escapes what a table or a page would take for its own', () => {
     const page = coveragePage({ sentences, citations, proofs });
     assert.ok(
       page.includes(
@@ -127,11 +127,11 @@ describe('faults', () => {
     proofs: [{ path: 'test/a.test.ts', title: 'a', ids: ['SIGN-IN-1', 'HTTP-1'] }],
   };
 
-  it('are none where each sentence has code and a test, or says why it has no test', () => {
+  test('are none where each sentence has code and a test, or says why it has no test', () => {
     assert.deepEqual(coverageFaults(good), []);
   });
 
-  it('are sentences without code or test', () => {
+  test('are sentences without code or test', () => {
     assert.deepEqual(coverageFaults({ ...good, citations: new Map(), proofs: [] }), [
       'No comment in the code names SIGN-IN-1. Name it where the code keeps that sentence: Contract: SIGN-IN-1.',
       'No test names SIGN-IN-1. Add [SIGN-IN-1] to the title of a test that proves it, or write that test.',
@@ -140,7 +140,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('are ids that stand twice or are not there', () => {
+  test('are ids that stand twice or are not there', () => {
     const twice = [...sentences, ...sentences.slice(2)];
     assert.deepEqual(coverageFaults({ ...good, sentences: twice }), [
       'docs/contract.md has HTTP-1 twice. Give one of them a new id.',
@@ -155,7 +155,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('are sentences that say that no test proves them, and have one', () => {
+  test('are sentences that say that no test proves them, and have one', () => {
     const proofs = [...good.proofs, { path: 'test/b.test.ts', title: 'b', ids: ['SIGN-IN-2'] }];
     assert.deepEqual(coverageFaults({ ...good, proofs }), [
       'test/b.test.ts proves SIGN-IN-2, so docs/contract.md should not say that it is not tested.',
@@ -164,7 +164,7 @@ describe('faults', () => {
 });
 
 describe('a whole run of the tests', () => {
-  it('proves each sentence by a test that passed', () => {
+  test('proves each sentence by a test that passed', () => {
     assert.deepEqual(unprovenFaults(sentences, ['a [SIGN-IN-1, HTTP-1]', 'b']), []);
     assert.deepEqual(unprovenFaults(sentences, ['a [HTTP-1]']), [
       'No test that passed proves SIGN-IN-1: A session ends at logout.',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import { importViolations } from './import-rules.ts';
 
 function check(sources: Record<string, string>): string[] {
@@ -32,7 +32,7 @@ describe('import rules', () => {
     ['src/app/http/health.ts', 'src/platform/http/errors.ts'],
     ['src/encounters/encounter.test.ts', 'test-support/database.ts'],
   ] as const)
-    it(`allows ${from} to import ${to} [OPS-21]`, () => assert.deepEqual(imported(from, to), []));
+    test(`allows ${from} to import ${to} [OPS-21]`, () => assert.deepEqual(imported(from, to), []));
 
   for (const [from, to, reason] of [
     ['src/platform/db/database.ts', 'src/tenancy/scope.ts', /stands above it/],
@@ -59,13 +59,13 @@ describe('import rules', () => {
     ['src/app/routes.ts', 'test-support/database.ts', /not part of the service/],
     ['src/app/routes.ts', 'scripts/openapi.ts', /not part of the service/],
   ] as const)
-    it(`forbids ${from} to import ${to} [OPS-21]`, () => {
+    test(`forbids ${from} to import ${to} [OPS-21]`, () => {
       const violations = imported(from, to);
       assert.equal(violations.length, 1);
       assert.match(violations[0] ?? '', reason);
     });
 
-  it('lets routes and mappers import types of a store', () => {
+  test('lets routes and mappers import types of a store', () => {
     assert.deepEqual(imported('src/encounters/a.route.ts', 'src/encounters/a.store.ts', 'type { A }'), []);
     assert.deepEqual(
       imported('src/encounters/a.fhir.ts', 'src/encounters/a.store.ts', '{ type A, type B }'),
@@ -77,11 +77,11 @@ describe('import rules', () => {
     );
   });
 
-  it('keeps ranks for types too', () => {
+  test('keeps ranks for types too', () => {
     assert.equal(imported('src/platform/a.ts', 'src/app/b.ts', 'type { B }').length, 1);
   });
 
-  it('sees every way to import', () => {
+  test('sees every way to import', () => {
     const ways = [
       "export { x } from '../app/b.ts';",
       "export * from '../app/b.ts';",
@@ -95,12 +95,12 @@ describe('import rules', () => {
       assert.equal(check({ 'src/platform/a.ts': way, 'src/app/b.ts': '' }).length, 1, way);
   });
 
-  it('leaves comments alone', () => {
+  test('leaves comments alone', () => {
     const text = "/* import { x } from '../app/b.ts'; */\n// import { x } from '../app/b.ts';\n";
     assert.deepEqual(check({ 'src/platform/a.ts': text }), []);
   });
 
-  it('keeps clock and I/O out of mappers [OPS-21]', () => {
+  test('keeps clock and I/O out of mappers [OPS-21]', () => {
     for (const text of [
       'const now = Date.now();',
       'const now = new Date();',
@@ -112,7 +112,7 @@ describe('import rules', () => {
     assert.deepEqual(check({ 'src/encounters/encounter.fhir.ts': 'const day = new Date(text);' }), []);
   });
 
-  it('keeps clock and I/O out of what mappers import, however far away', () => {
+  test('keeps clock and I/O out of what mappers import, however far away', () => {
     const violations = check({
       'src/encounters/encounter.fhir.ts': "import { b } from '../fhir/b.ts';",
       'src/fhir/b.ts': "import { c } from './c.ts';\nimport type { Pool } from '../platform/db/database.ts';",
@@ -125,7 +125,7 @@ describe('import rules', () => {
     );
   });
 
-  it('finds cycles, also of types', () => {
+  test('finds cycles, also of types', () => {
     const violations = check({
       'src/fhir/a.ts': "import { b } from './b.ts';",
       'src/fhir/b.ts': "import { c } from './c.ts';",
@@ -134,7 +134,7 @@ describe('import rules', () => {
     assert.deepEqual(violations, ['Cycle: src/fhir/a.ts → src/fhir/b.ts → src/fhir/c.ts → src/fhir/a.ts']);
   });
 
-  it('asks for the rank of a new folder', () => {
+  test('asks for the rank of a new folder', () => {
     assert.match(check({ 'src/billing/a.ts': '' })[0] ?? '', /has no rank/);
   });
 });

@@ -1,7 +1,7 @@
 /** Tests wait for a condition (test-support/wait-until.ts), not for a time, and assert no time that has passed. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 
 /** Files that look at a clock all the same, and why. */
 const EXCEPTIONS: Record<string, string> = {
@@ -40,7 +40,7 @@ describe('tests wait for no clock', () => {
     },
   );
 
-  it('but for those that are named here', () => {
+  test('but for those that are named here', () => {
     assert.ok(files.length > 100);
     const found = files.filter((file) => looksAtClock(readFileSync(file, 'utf8')));
     assert.deepEqual(found.sort(), Object.keys(EXCEPTIONS).sort());
@@ -58,7 +58,7 @@ describe('tests wait for no clock', () => {
     'while (Date.now() < end) await look();',
     'assert.ok(process.hrtime.bigint() < end);',
   ])
-    it(`finds ${text}`, () => assert.ok(looksAtClock(text)));
+    test(`finds ${text}`, () => assert.ok(looksAtClock(text)));
 
   for (const text of [
     "import { setImmediate as turn } from 'node:timers/promises';",
@@ -66,5 +66,5 @@ describe('tests wait for no clock', () => {
     'const at = new Date(Date.now() + 3_600_000);',
     'await clock.sleep(15_000);',
   ])
-    it(`lets ${text} be`, () => assert.ok(!looksAtClock(text)));
+    test(`lets ${text} be`, () => assert.ok(!looksAtClock(text)));
 });

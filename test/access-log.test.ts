@@ -1,7 +1,7 @@
 /** No trace, no data: every route that shows patient data writes the access log first. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
@@ -63,7 +63,7 @@ describe('the access log of every route that shows patient data', () => {
     return rows;
   }
 
-  it('has who, where, whom, why and what, once the answer is there [LOG-7, LOG-8]', async () => {
+  test('has who, where, whom, why and what, once the answer is there [LOG-7, LOG-8]', async () => {
     assert.ok(shown().length > 0);
     for (const entry of shown()) {
       const correlationId = `trace-${randomUUID()}`;
@@ -83,7 +83,7 @@ describe('the access log of every route that shows patient data', () => {
     }
   });
 
-  it('cannot be written: 503, and nothing of the patient leaves [LOG-10]', async () => {
+  test('cannot be written: 503, and nothing of the patient leaves [LOG-10]', async () => {
     await owner.query(`revoke insert on access_log from ${SERVICE_ROLE}`);
     try {
       for (const entry of shown()) {
@@ -102,7 +102,7 @@ describe('the access log of every route that shows patient data', () => {
     for (const entry of shown()) assert.equal((await call(entry, randomUUID())).status, 200);
   });
 
-  it('shares statements between calls that wait together [LOG-11]', async (context) => {
+  test('shares statements between calls that wait together [LOG-11]', async (context) => {
     const read = shown().find(({ path }) => path.endsWith('/Encounter/:encounterId'));
     assert.ok(read);
     const { accessLogEntries, accessLogGroups } = api.runtime.metrics;
@@ -121,7 +121,7 @@ describe('the access log of every route that shows patient data', () => {
     assert.ok(groups <= 100, `${groups} statements for 200 calls`);
   });
 
-  it('is whole after all of this', async () => {
+  test('is whole after all of this', async () => {
     const result = await verifyAccessLog(api.database.pool, (db) => allChainKeys(api.keys, db));
     assert.deepEqual(result.faults, []);
   });

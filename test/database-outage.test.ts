@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createFhirServer } from '../src/publish/servers/manage-fhir-servers.ts';
 import { insertRefreshToken } from '../src/sign-in/sessions/refresh-token.store.ts';
@@ -57,7 +57,7 @@ describe('while the database refuses to write', () => {
     ['58030', 'a failing disk'],
     ['25006', 'a standby'],
   ] as const)
-    it(`answers 503 on every route that would write (${state}, ${reason}) [HTTP-23]`, async () => {
+    test(`answers 503 on every route that would write (${state}, ${reason}) [HTTP-23]`, async () => {
       const refreshToken = await createRefreshToken();
       await refuseWrites(state);
       const failures: string[] = [];
@@ -84,7 +84,7 @@ describe('while the database refuses to write', () => {
       assert.deepEqual(missing, []);
     });
 
-  it('says that it is not ready until a write succeeds again', async () => {
+  test('says that it is not ready until a write succeeds again', async () => {
     assert.equal((await api.call(`${api.origin}/readyz`)).status, 200);
     await refuseWrites('53100');
     await callOn(routeOf('putTerminologyMap'), '');
@@ -98,7 +98,7 @@ describe('while the database refuses to write', () => {
     assert.equal((await api.call(`${api.origin}/readyz`)).status, 200);
   });
 
-  it('notices what is refused to the access log alone', async () => {
+  test('notices what is refused to the access log alone', async () => {
     await refuseWrites('53100', (table) => table.startsWith('access_log') || table === 'write_probe');
     assert.equal((await callOn(routeOf('readEncounter'), '')).status, 503);
     assert.equal((await api.call(`${api.origin}/readyz`)).status, 503);
@@ -114,7 +114,7 @@ describe('a caller who hangs up', () => {
     ['/api/v1/terminology/maps/import', true],
   ];
 
-  it('is not taken for a fault of the database, nor for one of the service', async () => {
+  test('is not taken for a fault of the database, nor for one of the service', async () => {
     const node = await api.addNode();
     for (const [path, signedIn] of uploads)
       for (const start of [Buffer.from('{"a'), Buffer.from([0x1f, 0x8b, 8, 0])]) {

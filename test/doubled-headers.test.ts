@@ -1,6 +1,6 @@
 /** A header that can have one value only is refused when it comes twice: nobody knows which one a proxy believed. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { exchangeBytes, type RawAnswer, type RawRequest, sendRaw } from '../test-support/raw-http.ts';
 import { rawSampleRequest } from '../test-support/route-requests.ts';
@@ -47,7 +47,7 @@ describe('a header that comes twice', () => {
     assert.ok(headers['x-correlation-id']);
   }
 
-  it('is 400 on every route, known or not, when it is Authorization, whichever comes first [HTTP-20]', async () => {
+  test('is 400 on every route, known or not, when it is Authorization, whichever comes first [HTTP-20]', async () => {
     const good = `Bearer ${account.token}`;
     for (const request of requests())
       for (const authorization of [
@@ -60,7 +60,7 @@ describe('a header that comes twice', () => {
       }
   });
 
-  it('is 400 on every route when it is Host or Content-Type, the same value twice too [HTTP-20]', async () => {
+  test('is 400 on every route when it is Host or Content-Type, the same value twice too [HTTP-20]', async () => {
     for (const request of requests()) {
       const where = `${request.method} ${request.target}`;
       for (const host of [
@@ -74,7 +74,7 @@ describe('a header that comes twice', () => {
     }
   });
 
-  it('is 400 when it frames the body', async () => {
+  test('is 400 when it frames the body', async () => {
     const post = { method: 'POST', target: '/api/v1/auth/verify' };
     for (const headers of [
       { 'transfer-encoding': ['chunked', 'chunked'] },
@@ -88,7 +88,7 @@ describe('a header that comes twice', () => {
     assert.equal(answer?.status, 400);
   });
 
-  it('is 400 after the token when it names the organisation or the facility', async () => {
+  test('is 400 after the token when it names the organisation or the facility', async () => {
     const target = '/api/v1/patients/base';
     const authorization = `Bearer ${account.token}`;
     const ids = { 'x-org-id': tenant.organisationId, 'x-facility-id': tenant.facilityId };
@@ -104,13 +104,13 @@ describe('a header that comes twice', () => {
     }
   });
 
-  it('is 401 when it is the signature of a callback', async () => {
+  test('is 401 when it is the signature of a callback', async () => {
     const target = `/api/v1/exchange/connections/${seeds.connectionId}/callback`;
     const headers = { 'content-type': 'application/json', 'x-signature': ['a'.repeat(64), 'a'.repeat(64)] };
     assert.equal((await send({ method: 'POST', target, headers, body: Buffer.from('{}') })).status, 401);
   });
 
-  it('counts as one list where HTTP says so, and as none where it is a correlation id', async () => {
+  test('counts as one list where HTTP says so, and as none where it is a correlation id', async () => {
     const read = await api.call(`/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`, {
       token: account.token,
     });

@@ -1,6 +1,6 @@
 /** What holds for every path alike: where it lies, the correlation id of its answers, and calls of other web pages. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
 import { sendRaw } from '../test-support/raw-http.ts';
 import { rawSampleRequest } from '../test-support/route-requests.ts';
@@ -19,7 +19,7 @@ describe('every path', () => {
   });
   after(() => api.close());
 
-  it('lies below the version prefix [HTTP-1]', () => {
+  test('lies below the version prefix [HTTP-1]', () => {
     assert.equal(new URL(api.baseUrl).pathname, '/api/v1');
     const outside = api.api.routes.map(({ path }) => path).filter((path) => !path.startsWith('/api/v1/'));
     assert.deepEqual(
@@ -29,7 +29,7 @@ describe('every path', () => {
     assert.ok(outside.length < api.api.routes.length);
   });
 
-  it('allows no call of a page of another origin [HTTP-28]', async () => {
+  test('allows no call of a page of another origin [HTTP-28]', async () => {
     const tenant = await api.createTenant();
     const seeds = await seedRecords(api.database.pool, tenant);
     const { token } = await api.createAccount(tenant);
@@ -48,7 +48,7 @@ describe('every path', () => {
     }
   });
 
-  it('makes its links from the public address, whatever the request says of hosts [HTTP-22]', async () => {
+  test('makes its links from the public address, whatever the request says of hosts [HTTP-22]', async () => {
     const tenant = await api.createTenant();
     const seeds = await seedRecords(api.database.pool, tenant);
     const { token } = await api.createAccount(tenant);
@@ -64,7 +64,7 @@ describe('every path', () => {
     assert.ok(links > 3, 'there are links');
   });
 
-  it('answers with the correlation id of its caller, or with a new one where that is none [HTTP-7]', async () => {
+  test('answers with the correlation id of its caller, or with a new one where that is none [HTTP-7]', async () => {
     const answered = async (path: string, given?: string) => {
       const headers: Record<string, string> = given === undefined ? {} : { 'x-correlation-id': given };
       return (await api.call(path, { headers })).headers.get('x-correlation-id') ?? '';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import { after, beforeEach, describe, it } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { updateConnection } from '../src/exchange/connections/connection.store.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
 import { rotateSecret } from '../src/exchange/connections/rotate-secret.ts';
@@ -88,7 +88,7 @@ async function fhirPatient(id = patientId) {
 }
 
 describe('callback', () => {
-  it('records the assigned id on the patient, as an identifier of the FHIR Patient and for search [PAT-8, EXC-34]', async () => {
+  test('records the assigned id on the patient, as an identifier of the FHIR Patient and for search [PAT-8, EXC-34]', async () => {
     const before = await fhirPatient();
     const answer = await callback(accepted('HIE-77', { message: 'welcome' }));
     assert.equal(answer.status, 200, answer.text);
@@ -108,7 +108,7 @@ describe('callback', () => {
     );
   });
 
-  it('causes no delivery: an assigned id is not a change of the patient [EXC-44]', async () => {
+  test('causes no delivery: an assigned id is not a change of the patient [EXC-44]', async () => {
     await callback(accepted());
     assert.equal(await queue(pool(), tenant, [patientId], 'updated'), 0);
     assert.equal(await rename(pool(), tenant, [patientId], 'New'), 1);
@@ -119,7 +119,7 @@ describe('callback', () => {
     assert.match(rows[0]?.body ?? '', /"value":"HIE-1"/);
   });
 
-  it('is refused like any other when the stored secret cannot be read', async () => {
+  test('is refused like any other when the stored secret cannot be read', async () => {
     await pool().query(
       `update exchange_secret set sealed = $2 where connection_id = $1 and direction = 'callback'`,
       [connection.id, Buffer.alloc(64)],
@@ -128,7 +128,7 @@ describe('callback', () => {
     assert.equal(answer.status, 401, answer.text);
   });
 
-  it('takes the digest with and without sha256=, in either case [EXC-35]', async () => {
+  test('takes the digest with and without sha256=, in either case [EXC-35]', async () => {
     for (const [index, prefix] of ['sha256=', ''].entries()) {
       const body = JSON.stringify(accepted('HIE-1', { message: `m${index}` }));
       assert.equal((await callback(body, { signature: prefix + sign(body) })).status, 200);
@@ -136,7 +136,7 @@ describe('callback', () => {
     }
   });
 
-  it('answers a repeat of the same bytes as the first time and changes nothing, also at once [EXC-41]', async () => {
+  test('answers a repeat of the same bytes as the first time and changes nothing, also at once [EXC-41]', async () => {
     const body = JSON.stringify(accepted());
     const answers = await Promise.all(Array.from({ length: 8 }, () => callback(body)));
     answers.push(await callback(body));
@@ -150,7 +150,7 @@ describe('callback', () => {
     assert.equal((await fhirPatient()).meta.versionId, version);
   });
 
-  it('records a rejection and leaves the patient as it is [EXC-34, EXC-43]', async () => {
+  test('records a rejection and leaves the patient as it is [EXC-34, EXC-43]', async () => {
     const answer = await callback({ deliveryId, status: 'rejected', message: 'no such district' });
     assert.deepEqual(
       [answer.status, answer.json],
@@ -161,7 +161,7 @@ describe('callback', () => {
     assert.deepEqual(listed.json.confirmation, { status: 'rejected', assignedId: null });
   });
 
-  it('answers 409 to another id, keeps it for review and overwrites nothing [EXC-40]', async () => {
+  test('answers 409 to another id, keeps it for review and overwrites nothing [EXC-40]', async () => {
     await callback(accepted('HIE-1'));
     const second = JSON.stringify(accepted('HIE-2'));
     for (let time = 0; time < 2; time += 1) {
@@ -207,13 +207,13 @@ describe('callback', () => {
     );
   });
 
-  it('takes one of two ids that race [EXC-40]', async () => {
+  test('takes one of two ids that race [EXC-40]', async () => {
     const answers = await Promise.all(['A', 'B', 'C', 'D'].map((id) => callback(accepted(id))));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409]);
     assert.deepEqual(await counts(), [4, 1]);
   });
 
-  it('answers 404 to a delivery that is not of this connection [EXC-39]', async () => {
+  test('answers 404 to a delivery that is not of this connection [EXC-39]', async () => {
     const other = await connect({ pool: pool(), keys: api.keys }, tenant, {
       address: 'https://hie.example.org/2',
     });
@@ -229,7 +229,7 @@ describe('callback', () => {
     assert.deepEqual(await counts(), [0, 0]);
   });
 
-  it('answers 400 to what is signed and not a callback [EXC-38]', async () => {
+  test('answers 400 to what is signed and not a callback [EXC-38]', async () => {
     const bad = [
       '',
       'no json',
@@ -255,7 +255,7 @@ describe('callback', () => {
     assert.deepEqual(await counts(), [0, 0]);
   });
 
-  it('takes no assigned id that nobody could see or type', async () => {
+  test('takes no assigned id that nobody could see or type', async () => {
     for (const id of [
       ' ',
       '\t',
@@ -275,7 +275,7 @@ describe('callback', () => {
     assert.equal((await callback(accepted('№ 12/é 3'))).status, 200);
   });
 
-  it('answers 413 past 256 KiB and takes what is just below [HTTP-16, EXC-42]', async () => {
+  test('answers 413 past 256 KiB and takes what is just below [HTTP-16, EXC-42]', async () => {
     const padded = (size: number) => {
       const body = JSON.stringify(accepted());
       return body + ' '.repeat(size - body.length);
@@ -286,7 +286,7 @@ describe('callback', () => {
 });
 
 describe('callback signature', () => {
-  it('refuses everything unauthenticated with one and the same 401 [EXC-36, EXC-37, EXC-52, SEC-18]', async () => {
+  test('refuses everything unauthenticated with one and the same 401 [EXC-36, EXC-37, EXC-52, SEC-18]', async () => {
     const body = JSON.stringify(accepted());
     const good = sign(body);
     const other = await connect({ pool: pool(), keys: api.keys }, tenant, {
@@ -340,7 +340,7 @@ describe('callback signature', () => {
     return Number(/^interchange_exchange_callbacks_total\{status="401"\} (\d+)/m.exec(text)?.[1] ?? 0);
   };
 
-  it('refuses a header that is sent twice [EXC-37]', async () => {
+  test('refuses a header that is sent twice [EXC-37]', async () => {
     const body = JSON.stringify(accepted());
     const status = await new Promise<number>((resolve, reject) => {
       const sending = request(
@@ -360,7 +360,7 @@ describe('callback signature', () => {
     assert.equal(status, 401);
   });
 
-  it('reads the header that was agreed for the connection [EXC-35]', async () => {
+  test('reads the header that was agreed for the connection [EXC-35]', async () => {
     const own = await connect({ pool: pool(), keys: api.keys }, tenant, {
       address: 'https://hie.example.org/5',
       callbackHeader: 'x-hub-signature-256',
@@ -378,7 +378,7 @@ describe('callback signature', () => {
     assert.equal((await callback(body, { id: own.id, signature: null, headers })).status, 200);
   });
 
-  it('takes the old and the new secret until the overlap ends [EXC-46]', async () => {
+  test('takes the old and the new secret until the overlap ends [EXC-46]', async () => {
     const key = { organisationId: tenant.organisationId, connectionId: connection.id };
     const { now } = api.clock;
     const rotated = await rotateSecret({ db: pool(), keys: api.keys, now, publicBaseUrl: api.baseUrl }, key, {
@@ -400,7 +400,7 @@ describe('callback signature', () => {
     api.clock.now = now;
   });
 
-  it('notes what the secret was last used for [EXC-48]', async () => {
+  test('notes what the secret was last used for [EXC-48]', async () => {
     await callback(accepted());
     const shown = await api.call(`/exchange/connections/${connection.id}`, { token: account.token });
     const secret = shown.json.secrets.find((one: { direction: string }) => one.direction === 'callback');

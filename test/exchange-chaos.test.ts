@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
-import { after, before, it } from 'node:test';
+import { after, before, test } from 'node:test';
 import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
@@ -213,7 +213,7 @@ async function settled(): Promise<{ patient_id: string; held_reason: string }[]>
   }, 'every lane is done');
 }
 
-it('loses and reorders nothing, whatever is killed [LOG-17, EXC-8, EXC-13, EXC-20, EXC-50]', {
+test('loses and reorders nothing, whatever is killed [LOG-17, EXC-8, EXC-13, EXC-20, EXC-50]', {
   timeout: 240_000,
 }, async (t) => {
   await Promise.all([change(), killAll()]);

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, it } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Command } from 'commander';
 import { buildProgram } from '../src/app/commands.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
@@ -62,7 +62,7 @@ const create = (...more: string[]) =>
     ...more,
   );
 
-it('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, CMD-13]', async () => {
+test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, CMD-13]', async () => {
   const created = await create('--facility', place.facilityId, '--callback-header', 'X-Hub-Signature');
   assert.deepEqual(Object.keys(created).sort(), ['callbackSecret', 'callbackUrl', 'id', 'outboundSecret']);
   assert.equal(
@@ -90,7 +90,7 @@ it('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, CMD
   assert.match(text.stdout, new RegExp(`${created.id} +disabled +HIE`));
 });
 
-it('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
+test('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
   const { id } = await create();
   const run = (...args: string[]) => runCommand(['connection', ...args, '--id', id], { env });
   const waiting = await run('rotate-secret');
@@ -121,7 +121,7 @@ it('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
   await fails(2, /--activate-at must be/, 'connection', 'rotate-secret', '--id', id, '--activate-at', 'soon');
 });
 
-it('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {
+test('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {
   const wanted = ['--organisation', place.organisationId, '--name', 'x', '--client-id', 'c'];
   await Promise.all([
     fails(
@@ -159,7 +159,7 @@ it('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', a
   ]);
 });
 
-it('every command shows an example', () => {
+test('every command shows an example', () => {
   const program = buildProgram();
   for (const name of ['connection', 'delivery']) {
     const group = program.commands.find((command) => command.name() === name);
@@ -182,7 +182,7 @@ function assertExample(command: Command, path: string): void {
   assert.match(help, new RegExp(`Example:\\n  npx interchange ${path}`));
 }
 
-it('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, EXC-29, CMD-14]', async () => {
+test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, EXC-29, CMD-14]', async () => {
   const { id } = await create();
   const patients = await insertPatients(database.pool, place, 3);
   await queue(database.pool, place, patients);
@@ -256,7 +256,7 @@ it('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, 
   );
 });
 
-it('the simulator takes a signed delivery, confirms it, and fails when told to [EXC-52]', async () => {
+test('the simulator takes a signed delivery, confirms it, and fails when told to [EXC-52]', async () => {
   const file = join(folder, 'connection.json');
   const address = `http://127.0.0.1:${45_000 + Math.floor(Math.random() * 10_000)}`;
   const connection = await json(

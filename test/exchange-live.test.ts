@@ -1,6 +1,6 @@
 /** What is decided while deliveries wait holds for each of them: it is asked again just before a request is written. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
 import { setModules } from '../src/tenancy/organisations/facilities.ts';
@@ -95,7 +95,7 @@ const until = (what: string, condition: () => Promise<boolean>) => waitUntil(con
 const delivered = () => until('the rest is delivered', async () => (await heads()).length === 0);
 
 describe('a delivery that waits behind a slow request', () => {
-  it('is not sent once its patient has refused the purpose, and the refusal is in the access log [EXC-24]', async () => {
+  test('is not sent once its patient has refused the purpose, and the refusal is in the access log [EXC-24]', async () => {
     const [refusing = '', ...others] = await allWait();
     await refuse(refusing);
     go();
@@ -116,7 +116,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.equal((await heads())[0]?.attempts, 0);
   });
 
-  it('is not sent once its connection is disabled, and goes when it is enabled [EXC-24]', async () => {
+  test('is not sent once its connection is disabled, and goes when it is enabled [EXC-24]', async () => {
     await allWait();
     await call('POST', `/exchange/connections/${connectionId}/disable`);
     go();
@@ -129,7 +129,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.deepEqual(arrived().sort(), patients.sort());
   });
 
-  it('is not sent once the module is off, and goes when it is on again [EXC-24]', async () => {
+  test('is not sent once the module is off, and goes when it is on again [EXC-24]', async () => {
     await allWait();
     await setModules(pool(), { ...tenant, modules: ['patients'] });
     go();
@@ -143,7 +143,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.deepEqual(arrived().sort(), patients.sort());
   });
 
-  it('is held once the connection does not cover its facility [EXC-24]', async () => {
+  test('is held once the connection does not cover its facility [EXC-24]', async () => {
     await allWait();
     const other = await api.createFacility(tenant.organisationId);
     await pool().query('update exchange_connection set all_facilities = false where organisation_id = $1', [
@@ -161,7 +161,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.equal(exchange.arrivals.length, 1);
   });
 
-  it('goes to the new address once that is confirmed [EXC-24]', async (context) => {
+  test('goes to the new address once that is confirmed [EXC-24]', async (context) => {
     await allWait();
     const elsewhere = await startExchange();
     context.after(() => elsewhere.close());
@@ -175,7 +175,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.equal(elsewhere.arrivals.length, 3);
   });
 
-  it('is withheld under the purpose that the connection has now', async () => {
+  test('is withheld under the purpose that the connection has now', async () => {
     const [refusing = '', ...others] = await allWait();
     await refuse(refusing, ['RESEARCH']);
     await call('PATCH', `/exchange/connections/${connectionId}`, { purposeOfUse: 'RESEARCH' });
@@ -192,7 +192,7 @@ describe('a delivery that waits behind a slow request', () => {
     assert.deepEqual(new Set(rows.map((row) => row.purpose_of_use)), new Set(['RESEARCH']));
   });
 
-  it('is sent under a lease that outlives its request, also when the time-out was raised meanwhile', async () => {
+  test('is sent under a lease that outlives its request, also when the time-out was raised meanwhile', async () => {
     await allWait();
     // As of a lease of 30 s, with the time-out that the connection had then.
     await pool().query(
@@ -223,7 +223,7 @@ describe('a delivery that waits behind a slow request', () => {
 });
 
 describe('a patient who refuses', () => {
-  it('between two tries of a delivery gets no second one', async () => {
+  test('between two tries of a delivery gets no second one', async () => {
     const [first = ''] = patients;
     exchange.behave = ({ envelope }) =>
       envelope.resource.id === first ? { status: 503, after: refuse(first) } : { status: 200 };
@@ -234,7 +234,7 @@ describe('a patient who refuses', () => {
     assert.deepEqual(await outcomes(first), ['failed', 'withheld']);
   });
 
-  it('after a replay, while it waits, is not sent', async () => {
+  test('after a replay, while it waits, is not sent', async () => {
     const [held = ''] = patients;
     exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === held ? 422 : 200 });
     worker.start();

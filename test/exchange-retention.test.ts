@@ -1,7 +1,7 @@
 /** What is removed of the ledger of deliveries over time, and what never is (docs/operations.md, "Retention"). */
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
-import { after, afterEach, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { retentionRules } from '../src/app/commands/retention.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
@@ -111,7 +111,7 @@ const DONE = { kind: 'advance' } as const;
 const HELD = { kind: 'hold', reason: 'refused_422' } as const;
 
 describe('deliveries that were done long ago', () => {
-  it('lose their payload first, and say so; the rest of the ledger goes later [EXC-51, OPS-23]', async () => {
+  test('lose their payload first, and say so; the rest of the ledger goes later [EXC-51, OPS-23]', async () => {
     await settled(DONE);
     await age(399);
     assert.deepEqual(await run(), {}, 'not a day too soon');
@@ -144,7 +144,7 @@ describe('deliveries that were done long ago', () => {
     assert.equal((await get(`/exchange/deliveries/${delivery?.id}`)).status, 404);
   });
 
-  it('take what people decided about them along [EXC-51]', async () => {
+  test('take what people decided about them along [EXC-51]', async () => {
     const patientId = await settled(HELD, 'refused');
     const decision = { action: 'skip', reason: 'not wanted', accountId: null } as const;
     await decide(pool(), tenant, { filter: { patientId }, decision });
@@ -154,14 +154,14 @@ describe('deliveries that were done long ago', () => {
     assert.equal(await countOf('exchange_review'), 0);
   });
 
-  it('stay for ever where the days are 0', async () => {
+  test('stay for ever where the days are 0', async () => {
     await settled(DONE);
     await age(3_000);
     assert.deepEqual(await run({ DELIVERY_PAYLOAD_DAYS: '0', DELIVERY_HISTORY_DAYS: '0' }), {});
     assert.equal((await ledger())[0]?.body === null, false);
   });
 
-  it('are counted and left alone by a dry run [OPS-23]', async () => {
+  test('are counted and left alone by a dry run [OPS-23]', async () => {
     await settled(DONE);
     await age(801);
     const counted = await runRetention(pool(), rules(), { dryRun: true });
@@ -177,7 +177,7 @@ describe('deliveries that were done long ago', () => {
 });
 
 describe('what is never removed', () => {
-  it('what waits, is held, is set aside, or was tried or decided on lately [EXC-19, EXC-51]', async () => {
+  test('what waits, is held, is set aside, or was tried or decided on lately [EXC-19, EXC-51]', async () => {
     const held = await settled(HELD, 'refused');
     await rename(pool(), tenant, [held], 'behind the held one');
     const replayed = await settled(HELD, 'refused');
@@ -206,7 +206,7 @@ describe('what is never removed', () => {
     assert.deepEqual(await ledger(), before);
   });
 
-  it('the place of a patient: what comes after a sweep goes on in order [EXC-51]', async () => {
+  test('the place of a patient: what comes after a sweep goes on in order [EXC-51]', async () => {
     const patientId = await settled(DONE);
     await rename(pool(), tenant, [patientId], 'second');
     await end(HELD, 'refused');
@@ -249,7 +249,7 @@ describe('callbacks', () => {
   const accepted = (deliveryId: string, more: object = {}) =>
     JSON.stringify({ deliveryId, status: 'accepted', assignedId: 'HIE-1', message: 'Welcome', ...more });
 
-  it('are answered as ever after the delivery is gone: a repeat 200, a conflict 409, an unknown delivery 404 [EXC-41]', async () => {
+  test('are answered as ever after the delivery is gone: a repeat 200, a conflict 409, an unknown delivery 404 [EXC-41]', async () => {
     const patientId = await settled(DONE);
     const [{ id = '' } = {}] = await ledger();
     const first = await callback(accepted(id));
@@ -280,7 +280,7 @@ describe('callbacks', () => {
 });
 
 describe('the sweep of the worker', () => {
-  it('goes on where it stopped, in bounded batches, and rests until the next day', async () => {
+  test('goes on where it stopped, in bounded batches, and rests until the next day', async () => {
     const patients = await insertPatients(pool(), tenant, 25);
     await queue(pool(), tenant, patients);
     await end(DONE);
@@ -299,7 +299,7 @@ describe('the sweep of the worker', () => {
     assert.equal((await again(tomorrow))['payloads of deliveries'], 1);
   });
 
-  it('is not stopped by an organisation for which it fails', async () => {
+  test('is not stopped by an organisation for which it fails', async () => {
     const asked: string[] = [];
     const failing = {
       name: 'things',
@@ -325,7 +325,7 @@ describe('the sweep of the worker', () => {
 });
 
 describe('unmapped codes', () => {
-  it('are forgotten when they were not met for long', async () => {
+  test('are forgotten when they were not met for long', async () => {
     const met = (code: string, daysAgo: number) =>
       pool().query(
         `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place, met_count,

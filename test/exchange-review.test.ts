@@ -1,6 +1,6 @@
 /** Connections and the review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, it } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
 import { documentedCalls } from '../test-support/documented-answers.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
@@ -28,7 +28,7 @@ describe('/exchange/connections', () => {
   const create = (more: object = {}, token?: string) =>
     post('/exchange/connections', { name: 'HIE', address, clientId: 'clinic', ...more }, token);
 
-  it('creates one, shows the secrets once, and lists it for the facility [EXC-1, EXC-45]', async () => {
+  test('creates one, shows the secrets once, and lists it for the facility [EXC-1, EXC-45]', async () => {
     const created = await create();
     assert.equal(created.status, 201, created.text);
     assert.deepEqual(Object.keys(created.json).sort(), [
@@ -81,7 +81,7 @@ describe('/exchange/connections', () => {
     assert.ok(createdAt);
   });
 
-  it('refuses settings that cannot be [SEC-24]', async () => {
+  test('refuses settings that cannot be [SEC-24]', async () => {
     const bad: object[] = [
       { address: 'http://hie.example.org/in' },
       { address: 'http://10.0.0.8/in' },
@@ -126,7 +126,7 @@ describe('/exchange/connections', () => {
     assert.match((await create({ address: 'https://10.0.0.8/in' })).json.message, /address.*public internet/);
   });
 
-  it('takes only what a terminal shows and does not obey', async () => {
+  test('takes only what a terminal shows and does not obey', async () => {
     const bad: object[] = [
       { name: 'HIE\u001b[2J' },
       { name: 'HIE\u0007' },
@@ -143,7 +143,7 @@ describe('/exchange/connections', () => {
     assert.equal((await create({ name: 'Santé à Genève №1', identifierSystem: 'urn:x:é' })).status, 201);
   });
 
-  it('takes no setting that it does not know', async () => {
+  test('takes no setting that it does not know', async () => {
     const { id } = (await create()).json;
     assert.equal((await create({ unknown: 1 })).status, 400);
     assert.equal((await create({ facilityId: tenant.facilityId })).status, 400);
@@ -157,7 +157,7 @@ describe('/exchange/connections', () => {
     assert.equal((await get(`/exchange/connections/${id}`)).json.secrets.length, 2);
   });
 
-  it('takes no header for signatures that means something else or that every request has', async () => {
+  test('takes no header for signatures that means something else or that every request has', async () => {
     for (const callbackHeader of [
       '__proto__',
       'constructor',
@@ -186,7 +186,7 @@ describe('/exchange/connections', () => {
   const patch = (id: string, body: object) =>
     api.call(`/exchange/connections/${id}`, { token: account.token, method: 'PATCH', body });
 
-  it('keeps an address as it is sent to, and who set it', async () => {
+  test('keeps an address as it is sent to, and who set it', async () => {
     const { id } = (await create({ address: 'HTTPS://hie.example.org:443/a/../in' })).json;
     assert.deepEqual(await addressOf(id), ['https://hie.example.org/in', false]);
     const inside = await connect({ pool: pool(), keys: api.keys }, tenant, {
@@ -211,7 +211,7 @@ describe('/exchange/connections', () => {
     );
   });
 
-  it('takes private addresses where the operator allows them', async () => {
+  test('takes private addresses where the operator allows them', async () => {
     const allowing = await startTestApi({ env: { EXCHANGE_ALLOW_PRIVATE_ADDRESSES: 'true' } });
     try {
       const { token } = await allowing.createAccount(await allowing.createTenant());
@@ -230,7 +230,7 @@ describe('/exchange/connections', () => {
     }
   });
 
-  it('changes, disables, enables and rotates [EXC-49]', async () => {
+  test('changes, disables, enables and rotates [EXC-49]', async () => {
     const { id, callbackSecret } = (await create()).json;
     const changed = await api.call(`/exchange/connections/${id}`, {
       token: account.token,
@@ -260,7 +260,7 @@ describe('/exchange/connections', () => {
     assert.equal((await get(`/exchange/connections/${id}`)).json.secrets.length, 5);
   });
 
-  it('signs with the new secret when it is told to', async () => {
+  test('signs with the new secret when it is told to', async () => {
     const { id } = (await create()).json;
     const rotate = (body: object) => post(`/exchange/connections/${id}/rotate-secret`, body);
     const activate = (token?: string) =>
@@ -316,7 +316,7 @@ describe('/exchange/connections', () => {
       assert.equal((await rotate(bad)).status, 400, JSON.stringify(bad));
   });
 
-  it('hides connections of other facilities and tenants [EXC-49]', async () => {
+  test('hides connections of other facilities and tenants [EXC-49]', async () => {
     const { id } = (await create()).json;
     const elsewhere = await api.createTenant();
     const stranger = await api.createAccount(elsewhere);
@@ -337,14 +337,14 @@ describe('/exchange/connections', () => {
     assert.equal((await get(`/exchange/connections/nonsense`)).status, 404);
   });
 
-  it('leaves a connection of every facility to those who may use every facility', async () => {
+  test('leaves a connection of every facility to those who may use every facility', async () => {
     const whole = await connect({ pool: pool(), keys: api.keys }, tenant, { address });
     await api.createFacility(tenant.organisationId);
     assert.equal((await get(`/exchange/connections/${whole.id}`)).status, 200);
     assert.equal((await post(`/exchange/connections/${whole.id}/disable`)).status, 403);
   });
 
-  it('needs its permission and the exchange module [EXC-49]', async () => {
+  test('needs its permission and the exchange module [EXC-49]', async () => {
     const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
     assert.equal((await get('/exchange/connections', reader.token)).status, 403);
     assert.equal((await create({}, reader.token)).status, 403);
@@ -386,7 +386,7 @@ describe('/exchange/deliveries', () => {
   const list = async (query = '', token?: string) => (await get(`/exchange/deliveries${query}`, token)).json;
   const heldIds = async () => (await list('?status=held')).items.map(({ id }: { id: string }) => id);
 
-  it('lists by status, connection, patient and time [EXC-28]', async () => {
+  test('lists by status, connection, patient and time [EXC-28]', async () => {
     assert.equal((await list()).items.length, 15);
     assert.equal((await list('?status=held')).items.length, 2);
     assert.equal((await list('?status=queued')).items.length, 13);
@@ -414,7 +414,7 @@ describe('/exchange/deliveries', () => {
       assert.equal((await get(`/exchange/deliveries${bad}`)).status, 400, bad);
   });
 
-  it('pages without losing or repeating any', async () => {
+  test('pages without losing or repeating any', async () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -430,7 +430,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await get(`/exchange/deliveries?limit=4&status=held&cursor=${foreign}`)).status, 400);
   });
 
-  it('reads one with its attempts and decisions, and its payload only with the permission, logged [EXC-33]', async () => {
+  test('reads one with its attempts and decisions, and its payload only with the permission, logged [EXC-33]', async () => {
     const [id = ''] = await heldIds();
     const patientId = (await get(`/exchange/deliveries/${id}`)).json.patientId;
     const nonce = crypto.randomUUID();
@@ -484,7 +484,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=NONSENSE`)).status, 400);
   });
 
-  it('traces each patient that a list or a delivery shows, once, before it is shown [EXC-32]', async () => {
+  test('traces each patient that a list or a delivery shows, once, before it is shown [EXC-32]', async () => {
     const [first = '', second = '', , , last = ''] = patients;
     const groups = await api.runtime.metrics.registry.getSingleMetric('interchange_access_log_groups_total');
     const written = async () => (await groups?.get())?.values[0]?.value ?? 0;
@@ -510,7 +510,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await trace(last)).length, 1);
   });
 
-  it('names no patient who refuses the purpose, and still lets the delivery be reviewed [EXC-32]', async () => {
+  test('names no patient who refuses the purpose, and still lets the delivery be reviewed [EXC-32]', async () => {
     const [refusing = ''] = patients;
     await pool().query(
       `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
@@ -541,7 +541,7 @@ describe('/exchange/deliveries', () => {
     );
   });
 
-  it('replays by id and by filter, in place, and only says so with dryRun [EXC-29, EXC-31]', async () => {
+  test('replays by id and by filter, in place, and only says so with dryRun [EXC-29, EXC-31]', async () => {
     const dry = await post('/exchange/deliveries/replay', { dryRun: true });
     assert.deepEqual([dry.json.dryRun, dry.json.count, dry.json.deliveryIds.length], [true, 2, 2]);
     assert.equal((await heldIds()).length, 2);
@@ -563,7 +563,7 @@ describe('/exchange/deliveries', () => {
     );
   });
 
-  it('refuses a filter that it does not know, rather than take it for none', async () => {
+  test('refuses a filter that it does not know, rather than take it for none', async () => {
     for (const body of [{ connection: connectionId }, { conectionId: connectionId }, { status: 'held' }]) {
       const replayed = await post('/exchange/deliveries/replay', body);
       assert.equal(replayed.status, 400, JSON.stringify(body));
@@ -572,7 +572,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await heldIds()).length, 2);
   });
 
-  it('decides on an id only when the rest of the filter fits it, and on nothing when one does not fit', async () => {
+  test('decides on an id only when the rest of the filter fits it, and on nothing when one does not fit', async () => {
     const ids = await heldIds();
     const [fits = '', other = ''] = ids;
     const { patientId, heldReason } = (await get(`/exchange/deliveries/${fits}`)).json;
@@ -591,7 +591,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await decideOn({ connectionId, patientId, heldReason })).json.count, 1);
   });
 
-  it('traces the patient whose deliveries are asked for, and tells nothing where the purpose is refused', async () => {
+  test('traces the patient whose deliveries are asked for, and tells nothing where the purpose is refused', async () => {
     const [held = '', refusing = '', free = ''] = patients;
     const dry = (patientId: string) => post('/exchange/deliveries/replay', { patientId, dryRun: true });
     assert.equal((await dry(held)).json.count, 1);
@@ -617,13 +617,13 @@ describe('/exchange/deliveries', () => {
     assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: [id] })).json.count, 1);
   });
 
-  it('skips for no reason that a terminal would obey', async () => {
+  test('skips for no reason that a terminal would obey', async () => {
     for (const reason of ['', ' ', 'a\nb', '\u001b[2Jgone', 'bell\u0007'])
       assert.equal((await post('/exchange/deliveries/skip', { reason })).status, 400, JSON.stringify(reason));
     assert.equal((await heldIds()).length, 2);
   });
 
-  it('skips with a reason, and what is behind goes on [EXC-30]', async () => {
+  test('skips with a reason, and what is behind goes on [EXC-30]', async () => {
     assert.equal((await post('/exchange/deliveries/skip', {})).status, 400, 'a reason is needed');
     const [id = ''] = await heldIds();
     const skipped = await post('/exchange/deliveries/skip', { deliveryIds: [id], reason: 'entered twice' });
@@ -649,7 +649,7 @@ describe('/exchange/deliveries', () => {
     assert.equal(await rename(pool(), tenant, [read.patientId], 'later'), 1, 'the lane goes on');
   });
 
-  it('shows and decides nothing of other facilities and tenants', async () => {
+  test('shows and decides nothing of other facilities and tenants', async () => {
     const [id = ''] = await heldIds();
     const stranger = await api.createAccount(await api.createTenant());
     const facilityId = await api.createFacility(tenant.organisationId);
@@ -674,7 +674,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await post('/exchange/deliveries/replay', { since: 'yesterday' })).status, 400);
   });
 
-  it('tells Prometheus what waits and what is held [EXC-28, EXC-52]', async () => {
+  test('tells Prometheus what waits and what is held [EXC-28, EXC-52]', async () => {
     const text = await api.runtime.metrics.registry.metrics();
     const value = (name: string) =>
       Number(new RegExp(`^${name}\\{connection="${connectionId}"\\} (\\S+)`, 'm').exec(text)?.[1]);

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 interface Vector {
@@ -68,7 +68,7 @@ function forgeries(vector: Vector): [string, Vector][] {
 }
 
 describe('docs/signing.md', () => {
-  it('TypeScript check [EXC-9]', async () => {
+  test('TypeScript check [EXC-9]', async () => {
     const path = save('receive.ts', blocks('ts')[0]);
     const { isFromInterchange } = (await import(pathToFileURL(path).href)) as {
       isFromInterchange: (
@@ -102,7 +102,7 @@ describe('docs/signing.md', () => {
     }
   });
 
-  it('Python check [EXC-9]', () => {
+  test('Python check [EXC-9]', () => {
     save('receive.py', blocks('python')[0]);
     const cases = requests.flatMap((vector) => [
       { ...vector, good: true, later: 0, fresh: true },
@@ -131,7 +131,7 @@ print("checked")
     assert.equal(result.stdout.trim(), 'checked', result.stderr);
   });
 
-  it('shell check [EXC-9]', () => {
+  test('shell check [EXC-9]', () => {
     const script = save('receive.sh', blocks('sh')[0]);
     const check = (vector: Vector) => {
       writeFileSync(join(folder, 'body'), vector.body);
@@ -159,7 +159,7 @@ print("checked")
     }
   });
 
-  it('shell lines that sign a callback', () => {
+  test('shell lines that sign a callback', () => {
     const lines = blocks('sh')[1] ?? '';
     for (const { secret, body, digest } of callbacks) {
       const only: string = lines

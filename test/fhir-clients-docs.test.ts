@@ -1,6 +1,6 @@
 /** Programs of docs/fhir-clients.md whose library is here run as they are printed, against a real service. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
 import { printedProgram, runProgram } from '../test-support/printed-program.ts';
@@ -31,7 +31,7 @@ describe(PAGE, () => {
   after(() => api.close());
 
   for (const library of ['fhir-kit-client', 'Medplum'])
-    it(library, async () => {
+    test(library, async () => {
       // Evaluated in the folder of the project, whose libraries it finds.
       const program = ['--input-type=module', '--eval', printedProgram(PAGE, library, 'js')];
       const { output, errors } = await runProgram(process.execPath, program, env);

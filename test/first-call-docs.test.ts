@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { createAccount } from '../src/sign-in/accounts/create-account.ts';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
@@ -76,7 +76,7 @@ describe(PAGE, () => {
   });
 
   for (const { section, language, file, command } of PROGRAMS.filter(({ needs }) => needs.every(isInstalled)))
-    it(file, async () => {
+    test(file, async () => {
       const path = join(folder, file);
       writeFileSync(path, printedProgram(PAGE, section, language));
       const { code, output, errors } = await runProgram(command, [path], env);

@@ -1,6 +1,6 @@
 /** `fullUrl` of a fetched Bundle: absolute, unique, ends in the id, resolves references, and leads to the resource. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { type Json, startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { importClinical } from '../test-support/import-files.ts';
 
@@ -38,7 +38,7 @@ describe('fullUrl', () => {
   });
   after(async () => api?.close());
 
-  it('is absolute, without version, unique, ends in type and id, and resolves references to other entries [HTTP-22, FETCH-17]', () => {
+  test('is absolute, without version, unique, ends in type and id, and resolves references to other entries [HTTP-22, FETCH-17]', () => {
     let resolved = 0;
     for (const { bundle } of bundles) {
       const urls: string[] = bundle.entry.map((entry: Json) => entry.fullUrl);
@@ -60,7 +60,7 @@ describe('fullUrl', () => {
     assert.ok(resolved > 3);
   });
 
-  it('leads to the same resource, digit for digit, for a caller who may fetch the Bundle [FETCH-18]', async () => {
+  test('leads to the same resource, digit for digit, for a caller who may fetch the Bundle [FETCH-18]', async () => {
     const types = new Set<string>();
     for (const { permission } of FETCHES) {
       const { token } = await api.createAccount(tenant, { permissions: [permission] });
@@ -84,7 +84,7 @@ describe('fullUrl', () => {
     ]);
   });
 
-  it('is 404 for a caller who may fetch other kinds only, and says no more than of an unknown id [FETCH-19]', async () => {
+  test('is 404 for a caller who may fetch other kinds only, and says no more than of an unknown id [FETCH-19]', async () => {
     const { token } = await api.createAccount(tenant, { permissions: ['investigations.imaging.list'] });
     for (const { bundle } of bundles.filter(({ permission }) => permission === 'investigations.lab.list'))
       for (const { fullUrl, resource } of bundle.entry) {
@@ -100,7 +100,7 @@ describe('fullUrl', () => {
       }
   });
 
-  it('is 403 where no module that its permissions need is on, and another one on is enough', async () => {
+  test('is 403 where no module that its permissions need is on, and another one on is enough', async () => {
     const permissions = ['investigations.lab.list', 'encounters.vitals.read'];
     const bare = await api.createTenant({ modules: ['imaging', 'patients'] });
     const refused = await api.createAccount(bare, { permissions });
@@ -113,7 +113,7 @@ describe('fullUrl', () => {
     assert.equal((await api.call(path, { token })).status, 404);
   });
 
-  it('is written to the access log as the fetch that it comes from', async () => {
+  test('is written to the access log as the fetch that it comes from', async () => {
     const { path, bundle } =
       bundles.find(({ permission }) => permission === 'investigations.lab.list') ?? assert.fail();
     const reader = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
@@ -158,7 +158,7 @@ describe('bad input', () => {
 
   const sample = (entry: RegisteredRoute) => sampleRequest(entry, seeds);
 
-  it('in the path [HTTP-12, SEC-30]', async () => {
+  test('in the path [HTTP-12, SEC-30]', async () => {
     await fuzz((entry) => {
       const parameters = pathParameters(entry);
       if (parameters.length === 0) return undefined;
@@ -173,14 +173,14 @@ describe('bad input', () => {
     });
   });
 
-  it('in the query [HTTP-12, HTTP-26]', async () => {
+  test('in the query [HTTP-12, HTTP-26]', async () => {
     await fuzz((entry) => {
       const known = knownQuery(entry).toString();
       return queries(entry, known).map((query) => withQuery(entry, query));
     });
   });
 
-  it('in the JSON body [HTTP-2, HTTP-3]', async () => {
+  test('in the JSON body [HTTP-2, HTTP-3]', async () => {
     await fuzz(({ route, ...entry }) => {
       const { body, bodyMode = 'parsed' } = route.schemas;
       if (body === undefined || bodyMode === 'form') return undefined;
@@ -190,7 +190,7 @@ describe('bad input', () => {
     });
   });
 
-  it('in records to import', async () => {
+  test('in records to import', async () => {
     const entry = api.api.routes.find(({ route }) => route.docs.operationId === 'importRecords');
     assert.ok(entry);
     const request = sample(entry);
@@ -205,7 +205,7 @@ describe('bad input', () => {
     );
   });
 
-  it('in the headers [HTTP-7]', async () => {
+  test('in the headers [HTTP-7]', async () => {
     await fuzz((entry) => {
       const request = sample(entry);
       const raw = toRaw(request, new URLSearchParams(request.query).toString());
@@ -226,7 +226,7 @@ describe('bad input', () => {
     return new URLSearchParams(entry.route.schemas.bodyMode === 'form' ? body : query);
   }
 
-  it('in parameters that are given twice [HTTP-10]', async () => {
+  test('in parameters that are given twice [HTTP-10]', async () => {
     for (const entry of api.api.routes)
       for (const [name, property] of Object.entries(querySchema(entry))) {
         if ((property as { type?: string }).type === 'array') continue;
@@ -239,7 +239,7 @@ describe('bad input', () => {
       }
   });
 
-  it('in text that PostgreSQL cannot hold [HTTP-12]', async () => {
+  test('in text that PostgreSQL cannot hold [HTTP-12]', async () => {
     for (const entry of api.api.routes)
       for (const name of Object.keys(querySchema(entry)))
         for (const value of ['%00', 'a%00b', '%ff', '%ed%a0%80', '%']) {
@@ -261,7 +261,7 @@ describe('bad input', () => {
     }
   }
 
-  it('is never repeated in a message [HTTP-4]', async () => {
+  test('is never repeated in a message [HTTP-4]', async () => {
     const mark = 'Quixzotterdam-1951-07-19';
     const repeated: string[] = [];
     const look = async (entry: RegisteredRoute, where: string, request: RawRequest) => {
@@ -291,7 +291,7 @@ describe('bad input', () => {
     assert.deepEqual(repeated, []);
   });
 
-  it('in bodies that are too large or too deep [HTTP-16, SEC-27]', async () => {
+  test('in bodies that are too large or too deep [HTTP-16, SEC-27]', async () => {
     const tenMegabytes = Buffer.alloc(10 * 2 ** 20, 'x');
     const refused = [
       Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`),
@@ -314,7 +314,7 @@ describe('bad input', () => {
       await send(entry, { ...withQuery(entry, knownQuery(entry).toString()), body: tenMegabytes });
   });
 
-  it('in the type of the body [HTTP-3]', async () => {
+  test('in the type of the body [HTTP-3]', async () => {
     const types = ['', 'text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'x', ';', '*/*'];
     for (const { entry, raw } of takers())
       for (const type of types) {
@@ -327,7 +327,7 @@ describe('bad input', () => {
       }
   });
 
-  it('in the encoding of the body', async () => {
+  test('in the encoding of the body', async () => {
     for (const { entry, raw, body } of takers()) {
       const zipped = gzipSync(body);
       for (const bytes of [
@@ -343,7 +343,7 @@ describe('bad input', () => {
     }
   });
 
-  it('in the method and the address [HTTP-2]', async () => {
+  test('in the method and the address [HTTP-2]', async () => {
     const paths = [
       '/',
       '/api',
@@ -378,7 +378,7 @@ describe('bad input', () => {
     }
   });
 
-  it('that is not HTTP at all [HTTP-12]', async () => {
+  test('that is not HTTP at all [HTTP-12]', async () => {
     const garbage = [
       'nonsense\r\n\r\n',
       '\0\0\0\0\r\n\r\n',
@@ -423,7 +423,7 @@ describe('bad input', () => {
     );
   });
 
-  it('that never ends holds up nobody else, and is not waited for for ever [SEC-27]', async () => {
+  test('that never ends holds up nobody else, and is not waited for for ever [SEC-27]', async () => {
     const beginnings = [
       '',
       'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ',
@@ -447,7 +447,7 @@ describe('bad input', () => {
     assert.ok(timeout > 0 && timeout <= 300_000);
   });
 
-  it('between good requests on one connection [HTTP-19]', async () => {
+  test('between good requests on one connection [HTTP-19]', async () => {
     const authorization = `Bearer ${token}`;
     const good = (connection: string) =>
       requestBytes({
@@ -471,7 +471,7 @@ describe('bad input', () => {
     for (const answer of answers) checkAnswer(answer, new Set());
   });
 
-  it('never makes an answer that may be kept [HTTP-8]', async () => {
+  test('never makes an answer that may be kept [HTTP-8]', async () => {
     for (const path of [
       '/docs',
       '/docs/static/index.html',
@@ -486,7 +486,7 @@ describe('bad input', () => {
     }
   });
 
-  it('leaves the service as it was [HTTP-12]', async () => {
+  test('leaves the service as it was [HTTP-12]', async () => {
     assert.equal((await api.call('/patients/base', { token })).status, 200);
     assert.doesNotMatch(api.logs(), /unexpected error/);
   });

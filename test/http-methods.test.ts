@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, it, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
@@ -59,7 +59,7 @@ test('CONNECT is 405, with the methods that the service takes', async () => {
 });
 
 describe('HEAD', () => {
-  it('answers wherever GET does: the same status and headers, and no body [HTTP-13]', async () => {
+  test('answers wherever GET does: the same status and headers, and no body [HTTP-13]', async () => {
     const targets = api.api.routes.filter(({ method }) => method === 'GET').map(rawSample);
     const others = ['/healthz', '/readyz', '/metrics', '/api/v1/docs', '/api/v1/docs/json', '/nope'];
     for (const target of others) targets.push({ method: 'GET', target, headers: {} });
@@ -82,7 +82,7 @@ describe('HEAD', () => {
     }
   });
 
-  it('is checked and logged like GET [HTTP-13]', async () => {
+  test('is checked and logged like GET [HTTP-13]', async () => {
     const path = `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`;
     assert.equal((await api.call(path, { method: 'HEAD' })).status, 401);
     const stranger = await api.createAccount(await api.createTenant());
@@ -111,7 +111,7 @@ describe('HEAD', () => {
 });
 
 describe('a method that a path does not take', () => {
-  it('is 405 with those that it takes, and 404 where there is no path [HTTP-14]', async () => {
+  test('is 405 with those that it takes, and 404 where there is no path [HTTP-14]', async () => {
     const id = seeds.patientId;
     const allowed: [string, string][] = [
       ['/api/v1/auth/login', 'POST'],
@@ -138,12 +138,12 @@ describe('a method that a path does not take', () => {
     }
   });
 
-  it('is 405 with a body, too [HTTP-14]', async () => {
+  test('is 405 with a body, too [HTTP-14]', async () => {
     const request = { target: '/api/v1/auth/login', headers: {}, body: Buffer.from('{}') };
     for (const method of ['QUERY', 'DELETE', 'FROB']) messageOf(await send({ ...request, method }), 405);
   });
 
-  it('is told from what is no HTTP [HTTP-14]', async () => {
+  test('is told from what is no HTTP [HTTP-14]', async () => {
     for (const line of ['FROB', 'FROB /x', 'FROB /x HTTP/2.0', 'F(B /x HTTP/1.1', 'FROB  HTTP/1.1']) {
       const [answer] = await exchangeBytes(port, Buffer.from(`${line}\r\nhost: x\r\n\r\n`));
       assert.ok(answer);
@@ -169,7 +169,7 @@ describe('a body with a content encoding', () => {
     return send({ ...request, headers: { ...headers, 'content-encoding': encoding }, body: bytes as Buffer });
   }
 
-  it('is 415 where it is not taken, and says so [HTTP-15]', async () => {
+  test('is 415 where it is not taken, and says so [HTTP-15]', async () => {
     for (const request of taking(['confirmDelivery']))
       for (const encoding of ['gzip', 'br', 'identity, gzip']) {
         const answer = await sendEncoded(request, encoding);
@@ -178,12 +178,12 @@ describe('a body with a content encoding', () => {
       }
   });
 
-  it('is taken when it is none', async () => {
+  test('is taken when it is none', async () => {
     for (const request of taking(['confirmDelivery', 'logout', 'changePassword']))
       assert.notEqual((await sendEncoded(request, 'identity')).status, 415, request.target);
   });
 
-  it('does not come before the signature of a callback [SEC-18]', async () => {
+  test('does not come before the signature of a callback [SEC-18]', async () => {
     const callback = api.api.routes.find(({ route }) => route.docs.operationId === 'confirmDelivery');
     assert.ok(callback);
     messageOf(await sendEncoded(rawSample(callback), 'gzip'), 401);
@@ -191,7 +191,7 @@ describe('a body with a content encoding', () => {
 });
 
 describe('a request that breaks off', () => {
-  it('is 431 with the limit when its headers are too large [HTTP-18]', async () => {
+  test('is 431 with the limit when its headers are too large [HTTP-18]', async () => {
     const bytes = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
     const [answer] = await exchangeBytes(port, Buffer.from(bytes));
     assert.match(messageOf(answer as RawAnswer, 431), /16384 bytes.*Send/);
@@ -200,7 +200,7 @@ describe('a request that breaks off', () => {
     assert.match(messageOf(refused as RawAnswer, 431), /1000 headers.*Send/);
   });
 
-  it('does not take the answers to good requests before it along [HTTP-19]', async () => {
+  test('does not take the answers to good requests before it along [HTTP-19]', async () => {
     const good = requestBytes({
       method: 'GET',
       target: '/api/v1/patients/base',
@@ -225,7 +225,7 @@ describe('a request that breaks off', () => {
     }
   });
 
-  it('does not wait for itself when the garbage is in its own body', async () => {
+  test('does not wait for itself when the garbage is in its own body', async () => {
     const good = requestBytes({
       method: 'GET',
       target: '/api/v1/patients/base',
@@ -240,7 +240,7 @@ describe('a request that breaks off', () => {
     );
   });
 
-  it('is answered once, however much garbage follows', async () => {
+  test('is answered once, however much garbage follows', async () => {
     const good = requestBytes({
       method: 'GET',
       target: '/api/v1/patients/base',

@@ -1,6 +1,6 @@
 /** Changes on one node hold on every other with the very next call (docs/adr/0004). */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { transaction } from '../src/platform/db/database.ts';
 import { disableAccount } from '../src/sign-in/accounts/manage-accounts.ts';
@@ -59,7 +59,7 @@ describe('a change on one node', () => {
     );
   }
 
-  it('ends a session everywhere: logout [SIGN-IN-37, OPS-3]', async () => {
+  test('ends a session everywhere: logout [SIGN-IN-37, OPS-3]', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = await first.createAccount(tenant);
       await expectAt(account, 200, 'before');
@@ -69,7 +69,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('ends a session also for answers that carry no patient, and for wrong input', async () => {
+  test('ends a session also for answers that carry no patient, and for wrong input', async () => {
     const paths = [
       '/patients/base?search=nobody',
       '/encounters/fhir/Encounter/00000000-0000-4000-8000-000000000000?purposeOfUse=OPS',
@@ -88,7 +88,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('reaches a form search, which hears of everything first', async () => {
+  test('reaches a form search, which hears of everything first', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = await first.createAccount(tenant);
       const search = () =>
@@ -103,7 +103,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('disables an account [ACC-16]', async () => {
+  test('disables an account [ACC-16]', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = await first.createAccount(tenant);
       await expectAt(account, 200, 'before');
@@ -112,7 +112,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('lets an account in again [ACC-16]', async () => {
+  test('lets an account in again [ACC-16]', async () => {
     const account = await first.createAccount(tenant);
     const set = (value: string) =>
       change(
@@ -128,7 +128,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('takes and gives a permission [ACC-15, ACC-16]', async () => {
+  test('takes and gives a permission [ACC-15, ACC-16]', async () => {
     const account = await first.createAccount(tenant);
     const { rows } = await first.database.pool.query<{ name: string }>(
       `select r.name from account a join role r on r.organisation_id = a.organisation_id and r.id = a.role_id
@@ -146,7 +146,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('switches a module off and on, however the id of the organisation is written [ACC-16]', async () => {
+  test('switches a module off and on, however the id of the organisation is written [ACC-16]', async () => {
     const account = await first.createAccount(tenant);
     const organisationId = tenant.organisationId.toUpperCase();
     const set = (modules: readonly string[]) =>
@@ -159,7 +159,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it("changes a patient's privacy [ACC-16]", async () => {
+  test("changes a patient's privacy [ACC-16]", async () => {
     const account = await first.createAccount(tenant);
     const set = (...purposes: string[]) =>
       first.database.pool.query(
@@ -174,7 +174,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('withdraws a facility and gives it back [ACC-16]', async () => {
+  test('withdraws a facility and gives it back [ACC-16]', async () => {
     const account = await first.createAccount(tenant, {
       facilityIds: [tenant.facilityId, otherFacility],
     });
@@ -193,7 +193,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('moves an account to another facility: nothing of the former one is shown any more [ACC-16]', async () => {
+  test('moves an account to another facility: nothing of the former one is shown any more [ACC-16]', async () => {
     const account = await first.createAccount(tenant, {
       facilityIds: [tenant.facilityId, otherFacility],
     });
@@ -219,7 +219,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('sets and clears the flag that the password must be changed', async () => {
+  test('sets and clears the flag that the password must be changed', async () => {
     const account = await first.createAccount(tenant);
     const set = (flag: boolean) =>
       change(
@@ -236,7 +236,7 @@ describe('a change on one node', () => {
     }
   });
 
-  it('holds under load on the other node [ACC-17]', async () => {
+  test('holds under load on the other node [ACC-17]', async () => {
     const busy = await first.createAccount(tenant);
     let loading = true;
     const load = Array.from({ length: 8 }, async () => {
@@ -255,7 +255,7 @@ describe('a change on one node', () => {
     await Promise.all(load);
   });
 
-  it('holds while the live connections are being lost; calls are answered and logged all the same [ACC-17]', async () => {
+  test('holds while the live connections are being lost; calls are answered and logged all the same [ACC-17]', async () => {
     const account = await first.createAccount(tenant);
     const before = await entriesOf(account);
     let released = 0;
@@ -274,7 +274,7 @@ describe('a change on one node', () => {
     assert.ok((await entriesOf(account)) >= before + released);
   });
 
-  it('loses the connection during a call, and answers by what holds then', async () => {
+  test('loses the connection during a call, and answers by what holds then', async () => {
     for (let round = 0; round < 25; round += 1) {
       const account = await first.createAccount(tenant);
       assert.equal((await read(second, account)).status, 200);

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
@@ -126,7 +126,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
   const login = (credential: string, identity = ids.userId) =>
     call('/auth/login', { body: { identity, credential, userType: 'EHR' } });
 
-  it('sets up, by commands', async () => {
+  test('sets up, by commands', async () => {
     ids.organisation = (await command(['organisation', 'create', '--name', 'Logged Hospitals'])).id as string;
     const place = ['--organisation', ids.organisation];
     ids.facility = (await command(['facility', 'create', ...place, '--name', 'Ward'])).id as string;
@@ -174,7 +174,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     );
   });
 
-  it('imports, by command and over HTTP, good and bad', async () => {
+  test('imports, by command and over HTTP, good and bad', async () => {
     const file = join(folder.path, '..', 'bundle.json');
     const good = structuredClone(RECORDS);
     await writeFile(file, JSON.stringify(good));
@@ -213,7 +213,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     };
   }
 
-  it('signs in and out, in every way', async () => {
+  test('signs in and out, in every way', async () => {
     await call('/auth/verify', { body: { email: 'system@example.org', userType: 'EHR' } });
     await call('/auth/verify', { body: { email: PASSWORDS.inIdentity, userType: 'EHR' } });
     assert.equal((await login(PASSWORDS.wrong)).status, 403);
@@ -250,7 +250,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       await login(PASSWORDS.wrong, randomUUID().replace(/./, 'f'));
   });
 
-  it('reads, searches and is refused', async () => {
+  test('reads, searches and is refused', async () => {
     const { token } = await session();
     const found = await call(`/patients/base?search=${PATIENT.family}`, { token });
     assert.equal(found.json.items?.length, 1, found.text);
@@ -301,7 +301,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     ids.patient = patient;
   });
 
-  it('publishes and delivers to servers that refuse and repeat what they were sent', async () => {
+  test('publishes and delivers to servers that refuse and repeat what they were sent', async () => {
     const { token } = await session();
     const orders = await call(`/investigations/lab/orders?patient=${ids.patient}`, { token });
     const order = orders.json.items?.[0]?.orderId ?? orders.json.items?.[0]?.id;
@@ -325,7 +325,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       await call(callback, { body, headers: { 'x-signature': value } });
   });
 
-  it('fails, when the database refuses what must not be refused', async () => {
+  test('fails, when the database refuses what must not be refused', async () => {
     const { token } = await session();
     await owner.query('alter table patient_name rename column family to family_gone');
     const { status, text } = await call(`/patients/base?search=${PATIENT.family}`, { token });
@@ -334,7 +334,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     assert.doesNotMatch(text, /family|column|select/);
   });
 
-  it('left no password, token, setup link or secret readable in the database [SIGN-IN-45, SEC-13]', async () => {
+  test('left no password, token, setup link or secret readable in the database [SIGN-IN-45, SEC-13]', async () => {
     const contents = await readTables();
     const placesOf = (secret: string) => {
       const bytes = Buffer.from(secret);
@@ -376,7 +376,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     );
   }
 
-  it('left none of its secrets and patients in any log [SEC-23]', async () => {
+  test('left none of its secrets and patients in any log [SEC-23]', async () => {
     service.child.kill('SIGTERM');
     const { code, stdout, stderr } = await service.ended;
     assert.equal(code, 0, stderr);

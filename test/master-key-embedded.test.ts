@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { loadConfig } from '../src/app/config/config.ts';
 import { masterKeySource } from '../src/app/config/master-key.ts';
 import { addMasterKey } from '../src/app/master-key/rotate-master-key.ts';
@@ -32,7 +32,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     await data.remove();
   });
 
-  it('is one command, beside a service that is not restarted [OPS-16]', async () => {
+  test('is one command, beside a service that is not restarted [OPS-16]', async () => {
     const old = (await readFile(path, 'utf8')).trim();
     const printed = await clinic.command(...ROTATE);
     assert.match(printed, /is now the only one that opens the database/);
@@ -45,7 +45,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     await verifyIsWhole(clinic);
   });
 
-  it('never leaves a key file that does not open the database, wherever it is killed', async () => {
+  test('never leaves a key file that does not open the database, wherever it is killed', async () => {
     const server = await openHere(data.path);
     const owner = createPool({ url: server.url, max: 2, applicationName: 'test' }, () => undefined);
     try {
@@ -94,7 +94,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     await waitUntil(async () => !(await rotationWaits(owner)), 'the rotation is gone');
   }
 
-  it('says of another MASTER_KEY where the key of this database is', async () => {
+  test('says of another MASTER_KEY where the key of this database is', async () => {
     const list = async (env: Record<string, string>) =>
       (await runProcess(['organisation', 'list'], { env: { ...clinic.env, ...env } })).stderr;
     const hint = (name: string) =>
@@ -117,7 +117,7 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     await clinic.start();
   });
 
-  it('makes no new key where the key file is lost', async () => {
+  test('makes no new key where the key file is lost', async () => {
     await clinic.stop();
     await rename(path, `${path}.lost`);
     const { code, stderr } = await runProcess(['organisation', 'list'], { env: clinic.env });

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { SEALED_TABLES } from '../src/app/master-key/sealed-tables.ts';
@@ -77,7 +77,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     return rows.flatMap(({ number, wrapped }) => unwrapDataKey(master, number, wrapped) ?? []);
   }
 
-  it('has both keys good while processes change over, then the new one alone [OPS-16]', async () => {
+  test('has both keys good while processes change over, then the new one alone [OPS-16]', async () => {
     await makePartitions(owner, new Date('2020-01-01T00:00:00Z'), 1);
     await clinic.command('access-log', 'archive', '--before', '2020-02', '--out', join(folder, 'archive'));
     const leaked = await dataKeysOf(old);
@@ -156,7 +156,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     }
   }
 
-  it('needs no restart where the key is in a file that is replaced [OPS-16]', async () => {
+  test('needs no restart where the key is in a file that is replaced [OPS-16]', async () => {
     const path = join(folder, 'master.key');
     await writeFile(path, old);
     await configure({ MASTER_KEY_FILE: path });
@@ -173,7 +173,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await isRefused(clinic, old);
   });
 
-  it('is given up with the old key, as long as it is not finished', async () => {
+  test('is given up with the old key, as long as it is not finished', async () => {
     const key = newKey();
     assert.equal((await rotate(['--new-key-stdin'], { stdin: `${key}\n` })).code, 0);
     const third = await rotate(['--new-key-stdin'], { stdin: newKey() });
@@ -193,7 +193,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await clinic.useEverything();
   });
 
-  it('takes one new key, which is none of before, and from no argument', async () => {
+  test('takes one new key, which is none of before, and from no argument', async () => {
     const wrong = [
       [],
       ['--new-key-stdin', '--write-new-key-file', 'x'],
@@ -209,7 +209,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     assert.equal(await readFile(path, 'utf8'), 'kept');
   });
 
-  it('is done again from its beginning when it is killed, and so is a service beside it', async () => {
+  test('is done again from its beginning when it is killed, and so is a service beside it', async () => {
     const path = join(folder, 'master.key');
     await writeFile(path, old);
     await configure({ MASTER_KEY_FILE: path });
@@ -258,7 +258,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     }
   }
 
-  it('seals in one transaction: killed while it is under way, nothing is half sealed', async () => {
+  test('seals in one transaction: killed while it is under way, nothing is half sealed', async () => {
     const key = newKey();
     await rotate(['--new-key-stdin'], { stdin: key });
     await configure({ MASTER_KEY: key });

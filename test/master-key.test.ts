@@ -1,7 +1,7 @@
 /** A wrong master key is refused by every process, before anything is written or disturbed. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createMasterKey, wrapDataKey } from '../src/platform/crypto/master-key.ts';
 import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
@@ -51,7 +51,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
     return found;
   }
 
-  it('is refused by every command, and nothing is written [OPS-15]', async () => {
+  test('is refused by every command, and nothing is written [OPS-15]', async () => {
     // Nothing of the service's own writes meanwhile.
     await clinic.stop();
     const rowsBefore = await everyRow();
@@ -100,7 +100,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
     assert.deepEqual((await owner.query('select * from pg_authid order by oid')).rows, roles);
   });
 
-  it('is refused before a migration is begun, and by a dry run too [OPS-15]', async () => {
+  test('is refused before a migration is begun, and by a dry run too [OPS-15]', async () => {
     const { rows: newest } = await owner.query<{ name: string; checksum: string }>(
       'delete from schema_migration where name = (select max(name) from schema_migration) returning name, checksum',
     );
@@ -116,7 +116,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
     }
   });
 
-  it('leaves a running service at work, and the access log whole [OPS-15]', async () => {
+  test('leaves a running service at work, and the access log whole [OPS-15]', async () => {
     await clinic.start();
     for (const command of [
       ['organisation', 'list'],
@@ -128,7 +128,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
     await verifyIsWhole(clinic);
   });
 
-  it('shows in a running service too, when the database is replaced: it is not ready, and writes nothing there', async () => {
+  test('shows in a running service too, when the database is replaced: it is not ready, and writes nothing there', async () => {
     // Another database has other data keys, and chains of other writers.
     const { rows } = await owner.query('select * from data_key');
     const { rows: writers } = await owner.query('select id, head_seal from access_log_writer');

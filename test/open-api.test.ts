@@ -1,7 +1,7 @@
 /** The OpenAPI document: valid by its own schema, complete, and true of what is answered. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { querySchemaOf } from '../src/app/http/register-route.ts';
@@ -38,12 +38,12 @@ const resolve = (value: Json): Json =>
         .reduce((at: Json, key: string) => at[key], document);
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1 [HTTP-25]', async () => {
+  test('is valid OpenAPI 3.1 [HTTP-25]', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     assert.deepEqual({ valid, errors }, { valid: true, errors: undefined });
   });
 
-  it('has requests whose schemas are JSON Schema, which no start checks', () => {
+  test('has requests whose schemas are JSON Schema, which no start checks', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     for (const { method, path, route } of api.api.routes)
       for (const schema of [querySchemaOf(route), route.schemas.params, route.schemas.body])
@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
         );
   });
 
-  it('has every route once, with a name of its own and a declared tag [HTTP-25]', () => {
+  test('has every route once, with a name of its own and a declared tag [HTTP-25]', () => {
     const below = api.api.routes.filter(({ path }) => path.startsWith('/api/v1/'));
     const documented = operations();
     assert.equal(documented.length, below.length);
@@ -70,7 +70,7 @@ describe('the OpenAPI document', () => {
     assert.ok(document.info.contact.name);
   });
 
-  it('lets generated clients send the body of each call that takes one', () => {
+  test('lets generated clients send the body of each call that takes one', () => {
     const bodies = Object.fromEntries(
       operations()
         .filter(({ operation }) => operation.requestBody !== undefined)
@@ -90,7 +90,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([...schema.required].sort(), ['patient', 'purposeOfUse']);
   });
 
-  it('gives every id in a path the format uuid, and facility headers to every call of a facility', () => {
+  test('gives every id in a path the format uuid, and facility headers to every call of a facility', () => {
     for (const { where, operation } of operations()) {
       const parameters: Json[] = operation.parameters.map(resolve);
       for (const parameter of parameters.filter((one) => one.in === 'path'))
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives every id in a body the format uuid', () => {
+  test('gives every id in a body the format uuid', () => {
     const names =
       /^(localId|orderId|vitalSetId|(patient|encounter|facility|organisation|connection|delivery|map|user|account)Id|(updated|changed)By)$/;
     const ids = everyProperty({ ...document, components: { ...document.components, examples: {} } }).filter(
@@ -115,14 +115,14 @@ describe('the OpenAPI document', () => {
     assert.ok(ids.length > 30, `${ids.length} ids`);
   });
 
-  it('has an example of each body that is sent', () => {
+  test('has an example of each body that is sent', () => {
     for (const { where, operation } of operations()) {
       const [first] = Object.values((operation.requestBody?.content ?? {}) as Record<string, Json>);
       if (first !== undefined) assert.ok(first.example !== undefined, where);
     }
   });
 
-  it('has an example of the answer of each operation that succeeds', () => {
+  test('has an example of the answer of each operation that succeeds', () => {
     for (const { where, operation } of operations()) {
       const status = Object.keys(operation.responses).find((one) => one.startsWith('2')) ?? '';
       const contents = Object.values((operation.responses[status]?.content ?? {}) as Record<string, Json>);
@@ -131,7 +131,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has examples that their own schemas take, and with members that these schemas have', () => {
+  test('has examples that their own schemas take, and with members that these schemas have', () => {
     const ajv = new Ajv2020({ strict: false });
     ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
@@ -149,7 +149,7 @@ describe('the OpenAPI document', () => {
     assert.ok(count > 150, `${count} examples`);
   });
 
-  it('shows FHIR that is valid', () => {
+  test('shows FHIR that is valid', () => {
     const shown = new Map<string, Json>();
     const look = (value: Json): void => {
       if (value === null || typeof value !== 'object') return;
@@ -232,7 +232,7 @@ describe('the OpenAPI document', () => {
     );
   }
 
-  it('makes one type of each list of values', () => {
+  test('makes one type of each list of values', () => {
     const unions: string[] = [];
     const look = (value: unknown, where: string): void => {
       if (value === null || typeof value !== 'object') return;
@@ -245,7 +245,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(unions, []);
   });
 
-  it('is not larger than it need be', () => {
+  test('is not larger than it need be', () => {
     const { size } = statSync(new URL('../openapi.json', import.meta.url));
     assert.ok(size < 250_000, `${size} bytes`);
   });

@@ -1,7 +1,7 @@
 /** FHIR clients see why: errors below /encounters/fhir are OperationOutcomes for those who ask for FHIR by name. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { Client } from 'fhir-kit-client';
 import pg from 'pg';
 import { type Answer, type CallOptions, startTestApi, type TestApi } from '../test-support/api.ts';
@@ -94,7 +94,7 @@ function isPlain({ json, headers }: Answer, status: number, where: string): void
 }
 
 describe('an error below /encounters/fhir', () => {
-  it('is an OperationOutcome, with the members of the error shape, where Accept names FHIR JSON [HTTP-6]', async () => {
+  test('is an OperationOutcome, with the members of the error shape, where Accept names FHIR JSON [HTTP-6]', async () => {
     const accepts = [FHIR, `text/html, Application/FHIR+JSON;q=0.5, */*`, 'application/json+fhir'];
     for (const one of cases())
       for (const accept of accepts) {
@@ -110,7 +110,7 @@ describe('an error below /encounters/fhir', () => {
     );
   });
 
-  it('is the plain shape for everyone else [HTTP-6]', async () => {
+  test('is the plain shape for everyone else [HTTP-6]', async () => {
     for (const one of cases())
       for (const accept of ['*/*', 'application/json', 'application/*', `${FHIR};q=0, */*`]) {
         if (one.status === 406 && accept.startsWith(FHIR)) continue;
@@ -120,7 +120,7 @@ describe('an error below /encounters/fhir', () => {
       }
   });
 
-  it('has the headers of the plain one', async () => {
+  test('has the headers of the plain one', async () => {
     const refused = await api.call(search, { headers: { accept: FHIR } });
     assert.equal(refused.headers.get('www-authenticate'), 'Bearer');
     assert.equal(refused.headers.get('cache-control'), 'no-store');
@@ -129,7 +129,7 @@ describe('an error below /encounters/fhir', () => {
     assert.equal(method.headers.get('allow'), 'GET, HEAD');
   });
 
-  it('is plain on every other path [HTTP-6]', async () => {
+  test('is plain on every other path [HTTP-6]', async () => {
     for (const path of [
       '/encounters/fhirs',
       '/patients/base',
@@ -142,7 +142,7 @@ describe('an error below /encounters/fhir', () => {
     }
   });
 
-  it('gives an outside FHIR client the reason', async () => {
+  test('gives an outside FHIR client the reason', async () => {
     const client = new Client({
       baseUrl: `${api.baseUrl}${BASE}`,
       bearerToken: token,
@@ -168,7 +168,7 @@ describe('an error below /encounters/fhir', () => {
     });
   });
 
-  it('is an OperationOutcome when the service fails, too', async () => {
+  test('is an OperationOutcome when the service fails, too', async () => {
     const owner = new pg.Client({ connectionString: api.database.adminUrl });
     await owner.connect();
     const failing = async (table: string, status: number, code: string) => {

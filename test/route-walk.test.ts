@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { Access, FacilityAccess } from '../src/tenancy/callers/access.ts';
 import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
@@ -101,7 +101,7 @@ describe('every registered route', () => {
     return answer;
   }
 
-  it('has a seed for each of its path parameters [SEC-20]', () => {
+  test('has a seed for each of its path parameters [SEC-20]', () => {
     const missing = routes().flatMap((entry) =>
       pathParameters(entry)
         .filter((name) => seedOf(entry, name, seeds) === undefined)
@@ -112,7 +112,7 @@ describe('every registered route', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('answers its rightful caller, so that the refusals below mean something [HTTP-26]', async () => {
+  test('answers its rightful caller, so that the refusals below mean something [HTTP-26]', async () => {
     await walk(routes(), async (entry) => {
       const account = entry.route.access.kind === 'session' ? await api.createAccount(here) : rightful;
       const answer = await call(entry, { token: account.token });
@@ -123,14 +123,14 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 404 to another organisation that names its records [ACC-2, SEC-19]', async () => {
+  test('answers 404 to another organisation that names its records [ACC-2, SEC-19]', async () => {
     const stranger = await api.createAccount(other);
     await walk(onRecords(), async (entry) => {
       isError(await call(entry, { token: stranger.token }), 404);
     });
   });
 
-  it('answers 404 to another facility of the same organisation [ACC-3]', async () => {
+  test('answers 404 to another facility of the same organisation [ACC-3]', async () => {
     const neighbour = await api.createAccount(elsewhere);
     const both = await api.createAccount(here, {
       facilityIds: [here.facilityId, elsewhere.facilityId],
@@ -142,7 +142,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 404 to an own patient named with a record of someone else, and the other way round [ACC-4]', async () => {
+  test('answers 404 to an own patient named with a record of someone else, and the other way round [ACC-4]', async () => {
     await walk(onRecords(), async (entry) => {
       for (const name of pathParameters(entry)) {
         const mixed = { ...seeds, [keyOfSeed(entry, name, seeds)]: seedOf(entry, name, foreign) };
@@ -151,7 +151,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('shows nothing of its records to anyone else, by whatever route [ACC-2, SEC-19]', async () => {
+  test('shows nothing of its records to anyone else, by whatever route [ACC-2, SEC-19]', async () => {
     const strangers = [await api.createAccount(other), await api.createAccount(elsewhere)];
     const secrets = [...Object.values(MARKS), ...Object.values(seeds), ...Object.values(refusing)];
     await walk(ofKind('facility'), async (entry) => {
@@ -165,7 +165,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 403 to headers of an organisation or facility that the account may not use [ACC-8]', async () => {
+  test('answers 403 to headers of an organisation or facility that the account may not use [ACC-8]', async () => {
     const stranger = await api.createAccount(other);
     const neighbour = await api.createAccount(elsewhere);
     const headers = [
@@ -187,7 +187,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 401 without a good token [ACC-13, HTTP-2]', async () => {
+  test('answers 401 without a good token [ACC-13, HTTP-2]', async () => {
     const expired = await api.createAccount(here);
     const gone = await api.createAccount(here);
     await api.call('/auth/logout', { method: 'POST', token: gone.token });
@@ -210,7 +210,7 @@ describe('every registered route', () => {
     }
   });
 
-  it('takes open routes with any token or none', async () => {
+  test('takes open routes with any token or none', async () => {
     await walk(ofKind('open'), async (entry) => {
       const statuses = new Set<number>();
       for (const token of [undefined, 'nonsense', rightful.token])
@@ -219,7 +219,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('opens nothing but session routes to an account that must change its password [SIGN-IN-39]', async () => {
+  test('opens nothing but session routes to an account that must change its password [SIGN-IN-39]', async () => {
     const flagged = await api.createAccount(here, { mustChangePassword: true });
     await walk(ofKind('facility'), async (entry) => {
       assert.match(isError(await call(entry, { token: flagged.token }), 403).message, /change its password/);
@@ -231,7 +231,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 403 without its permission, and takes each of those that it names alone [ACC-10, ENC-30, PUB-2, PUB-3]', async () => {
+  test('answers 403 without its permission, and takes each of those that it names alone [ACC-10, ENC-30, PUB-2, PUB-3]', async () => {
     const none = await api.createAccount(here, { permissions: [] });
     await walk(ofKind('facility'), async (entry) => {
       const { permissions } = facilityAccess(entry);
@@ -249,7 +249,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 403 where one of its modules is off [ACC-11, ACC-12, PUB-4]', async () => {
+  test('answers 403 where one of its modules is off [ACC-11, ACC-12, PUB-4]', async () => {
     const without = new Map<string, TestAccount>();
     for (const module of MODULES) {
       const tenant = await api.createTenant({ modules: MODULES.filter((name) => name !== module) });
@@ -264,7 +264,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 400 to malformed tenancy headers, and where no facility is named [ACC-7, ACC-9]', async () => {
+  test('answers 400 to malformed tenancy headers, and where no facility is named [ACC-7, ACC-9]', async () => {
     const homeless = await api.createAccount(here);
     await api.database.pool.query(
       'update account set default_facility_id = null where organisation_id = $1 and id = $2',
@@ -285,7 +285,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('makes its checks in their order [ACC-14]', async () => {
+  test('makes its checks in their order [ACC-14]', async () => {
     const bare = await api.createTenant({ modules: [] });
     const bad = { 'x-facility-id': 'nonsense', prefer: 'handling=strict' };
     const strict = { prefer: 'handling=strict' };
@@ -307,7 +307,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('checks parameters before it looks for the record [ACC-14]', async () => {
+  test('checks parameters before it looks for the record [ACC-14]', async () => {
     const unknown = unknownRecords(seeds);
     await walk(onRecords(), async (entry) => {
       const headers = { prefer: 'handling=strict' };
@@ -322,7 +322,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers a malformed id like an unknown one [HTTP-9]', async () => {
+  test('answers a malformed id like an unknown one [HTTP-9]', async () => {
     const unknown = unknownRecords(seeds);
     await walk(onRecords(), async (entry) => {
       const { message } = isError(await call(entry, { token: rightful.token, seeds: unknown }), 404);
@@ -337,7 +337,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('answers 403 where the patient refuses the purpose, and 404 first where the record is not in scope [LOG-4]', async () => {
+  test('answers 403 where the patient refuses the purpose, and 404 first where the record is not in scope [LOG-4]', async () => {
     const neighbour = await api.createAccount(elsewhere);
     const stranger = await api.createAccount(other);
     await walk(onRecords(), async (entry) => {
@@ -359,7 +359,7 @@ describe('every registered route', () => {
     });
   });
 
-  it('leaves patients who refuse the purpose out of lists of patients [PAT-5]', async () => {
+  test('leaves patients who refuse the purpose out of lists of patients [PAT-5]', async () => {
     await walk(
       ofKind('facility').filter((entry) => !namesRecord(entry, seeds) && !isOrganisationWide(entry)),
       async (entry) => {

@@ -1,6 +1,6 @@
 /** Statements that take too long: cut off where a caller waits, and not where work is long by its nature. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { buildWorker } from '../src/app/build-worker.ts';
 import { housekeepingSteps } from '../src/app/features.ts';
@@ -45,7 +45,7 @@ for (const [what, env] of [
     const call = (method: string, path: string, body?: unknown) =>
       api.call(path, { method, token: account.token, ...(body === undefined ? {} : { body }) });
 
-    it('is cut off: 503, when to try again, and the connection goes on [HTTP-24]', async () => {
+    test('is cut off: 503, when to try again, and the connection goes on [HTTP-24]', async () => {
       const calls: [string, string, unknown][] = [
         ['PUT', `/patients/base/${seeds.patientId}/privacy`, { refusedPurposes: ['RESEARCH'] }],
         ['GET', `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`, undefined],
@@ -57,7 +57,7 @@ for (const [what, env] of [
       for (const [method, path, body] of calls) assert.equal((await call(method, path, body)).status, 200);
     });
 
-    it('is cut off in the access log, too: no trace, no data [LOG-10]', async () => {
+    test('is cut off in the access log, too: no trace, no data [LOG-10]', async () => {
       await other.query('begin');
       await other.query('lock table access_log in share mode');
       const path = `/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`;
@@ -74,7 +74,7 @@ for (const [what, env] of [
       for (const line of failures) assert.match(line, /"errorCode":"5(7014|5P03)"/, 'PostgreSQL cut it off');
     });
 
-    it('is cut off where a process begins its part of the access log [LOG-10]', async () => {
+    test('is cut off where a process begins its part of the access log [LOG-10]', async () => {
       const node = await api.addNode();
       await other.query('begin');
       await other.query('lock table access_log_registry in access exclusive mode');
@@ -87,7 +87,7 @@ for (const [what, env] of [
       await node.close();
     });
 
-    it('does not cut off an import', async () => {
+    test('does not cut off an import', async () => {
       await other.query('begin');
       await other.query('lock table patient in access exclusive mode');
       const importing = call('POST', '/imports/fhir', sampleBundle());
@@ -98,7 +98,7 @@ for (const [what, env] of [
       assert.deepEqual([status, json.rejected], [200, []]);
     });
 
-    it('does not cut off housekeeping', async () => {
+    test('does not cut off housekeeping', async () => {
       await other.query('begin');
       await other.query('lock table patient, sign_in_counter in access exclusive mode');
       const sweeping = Promise.all(housekeepingSteps(api.runtime).map((step) => step.run(api.clock.now)));
@@ -128,7 +128,7 @@ describe('work that no caller waits for', { timeout: 60_000 }, () => {
     }
   }
 
-  it('is cut off where it takes longer than such work may: deliveries', () =>
+  test('is cut off where it takes longer than such work may: deliveries', () =>
     withLocked('exchange_connection', { DATABASE_LONG_STATEMENT_SECONDS: '1' }, async (api) => {
       const worker = buildWorker(api.runtime, []);
       worker.start();
@@ -139,7 +139,7 @@ describe('work that no caller waits for', { timeout: 60_000 }, () => {
       }
     }));
 
-  it('keeps those who write the access log waiting no longer than a request may wait: the making of a month', () =>
+  test('keeps those who write the access log waiting no longer than a request may wait: the making of a month', () =>
     withLocked('access_log_default', { DATABASE_LOCK_SECONDS: '1' }, async (api) => {
       const month = new Date('2035-01-01T00:00:00Z');
       await assert.rejects(makePartitions(api.runtime.owner, month, 1), { code: '55P03' });

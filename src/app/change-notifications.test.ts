@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import type pg from 'pg';
 import { createChangeNotifications } from './change-notifications.ts';
 
@@ -28,7 +28,7 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('createChangeNotifications', () => {
-  it('waits for no round trip when a statement sent after the mark was answered', async () => {
+  test('waits for no round trip when a statement sent after the mark was answered', async () => {
     const { waiting, client } = connection();
     const changes = createChangeNotifications({ client: () => client }, () => assert.fail('no doubt'));
     const mark = changes.mark();
@@ -39,7 +39,7 @@ describe('createChangeNotifications', () => {
     assert.equal(waiting.length, 1);
   });
 
-  it('does not count a statement that was sent before the mark, however late it is answered', async () => {
+  test('does not count a statement that was sent before the mark, however late it is answered', async () => {
     const { waiting, client } = connection();
     const changes = createChangeNotifications({ client: () => client }, () => assert.fail('no doubt'));
     const earlier = changes.connection()?.query(STATEMENT);
@@ -53,7 +53,7 @@ describe('createChangeNotifications', () => {
     await since;
   });
 
-  it('makes one round trip for those that wait together, and a new one for who comes later', async () => {
+  test('makes one round trip for those that wait together, and a new one for who comes later', async () => {
     const { waiting, client } = connection();
     const changes = createChangeNotifications({ client: () => client }, () => assert.fail('no doubt'));
     const together = [changes.receivedUntil(changes.mark()), changes.receivedUntil(changes.mark())];
@@ -69,7 +69,7 @@ describe('createChangeNotifications', () => {
     assert.equal(waiting.length, 2);
   });
 
-  it('is in doubt when a statement fails, before anyone goes on, and never rejects', async () => {
+  test('is in doubt when a statement fails, before anyone goes on, and never rejects', async () => {
     const { waiting, client } = connection();
     let doubts = 0;
     const changes = createChangeNotifications({ client: () => client }, () => {
@@ -85,7 +85,7 @@ describe('createChangeNotifications', () => {
     assert.equal(doubts, 2);
   });
 
-  it('waits for nothing while the connection is down: callers are read each time then [SEC-21]', async () => {
+  test('waits for nothing while the connection is down: callers are read each time then [SEC-21]', async () => {
     const changes = createChangeNotifications({ client: () => undefined }, () => undefined);
     assert.equal(changes.connection(), undefined);
     await changes.receivedUntil(changes.mark());

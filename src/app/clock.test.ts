@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApi, type TestApi } from '../../test-support/api.ts';
 import { type StartedCommand, startCommand } from '../../test-support/command.ts';
 import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../test-support/sign-in.ts';
@@ -44,7 +44,7 @@ describe('a process whose clock is wrong', { timeout: 300_000 }, () => {
       .stdout.split('\n')
       .filter((line) => line.includes(`"event":"${event}"`));
 
-  it('issues no token and is not ready while it is 40 days ahead; then goes on by itself [OPS-18, OPS-20]', async () => {
+  test('issues no token and is not ready while it is 40 days ahead; then goes on by itself [OPS-18, OPS-20]', async () => {
     await writeFile(clockFile, String(FORTY_DAYS));
     const { userId } = await addAccount(
       { database: api.database, passwords: cheapPasswords() },
@@ -91,7 +91,7 @@ describe('a process whose clock is wrong', { timeout: 300_000 }, () => {
     await service.ended;
   });
 
-  it('removes nothing while it is 40 days ahead; then sweeps', async () => {
+  test('removes nothing while it is 40 days ahead; then sweeps', async () => {
     await writeFile(clockFile, String(FORTY_DAYS));
     const { rows: kept } = await api.database.pool.query('select token_hash from refresh_token');
     assert.ok(kept.length > 0);

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { Command } from 'commander';
 import pg from 'pg';
 import { insertPatient } from '../../test-support/clinical-records.ts';
@@ -38,7 +38,7 @@ function afterFlags(help: string, flags: string): string {
 }
 
 describe('every command', () => {
-  it('says in its help what it does, its options, and an example that begins with its name [CMD-3]', () => {
+  test('says in its help what it does, its options, and an example that begins with its name [CMD-3]', () => {
     for (const { name, command } of leaves(buildProgram())) {
       if (name === 'start') continue;
       const help = helpOf(command);
@@ -56,7 +56,7 @@ describe('every command', () => {
     }
   });
 
-  it('takes no secret as an argument [CMD-6]', () => {
+  test('takes no secret as an argument [CMD-6]', () => {
     // The path of a file is no secret.
     for (const { name, command } of leaves(buildProgram()))
       for (const { long, required, optional } of command.options)
@@ -64,7 +64,7 @@ describe('every command', () => {
           assert.ok(!required && !optional, `${name} ${long} takes a value`);
   });
 
-  it('has every option of an example [CMD-3]', () => {
+  test('has every option of an example [CMD-3]', () => {
     for (const { name, command } of leaves(buildProgram())) {
       const help = helpOf(command);
       const example = help.slice(help.search(/Examples?:\n/)).split('\n');
@@ -119,7 +119,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     return String(id);
   }
 
-  it('prints { id } of what it made, takes an id, and lists it [CMD-7]', async () => {
+  test('prints { id } of what it made, takes an id, and lists it [CMD-7]', async () => {
     const id = randomUUID();
     assert.equal(one(await run('organisation create --name', 'Second', '--id', id, '--json')), id);
     const taken = await run('organisation create --name', 'Third', '--id', id);
@@ -145,7 +145,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.equal(plain.stderr, '');
   });
 
-  it('ends with 2, and says on stderr how to call it, when it is called wrongly [CMD-5]', async () => {
+  test('ends with 2, and says on stderr how to call it, when it is called wrongly [CMD-5]', async () => {
     const wrong: [string[], RegExp][] = [
       [['nonsense'], /unknown command/],
       [['organisation', 'nonsense'], /unknown command|help/],
@@ -186,7 +186,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
-  it('ends with 1 and says so when an id is unknown [CMD-5]', async () => {
+  test('ends with 1 and says so when an id is unknown [CMD-5]', async () => {
     const id = randomUUID();
     const unknown: [string[], RegExp][] = [
       [['facility', 'create', '--organisation', id, '--name', 'X'], /no organisation/],
@@ -222,7 +222,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
-  it('prints exactly one JSON document with --json [CMD-4]', async () => {
+  test('prints exactly one JSON document with --json [CMD-4]', async () => {
     const lists = [
       ['organisation', 'list'],
       ['facility', 'list', '--organisation', organisation],
@@ -249,7 +249,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
-  it('prints its version, and ends its process with the code of the command [CMD-5]', async () => {
+  test('prints its version, and ends its process with the code of the command [CMD-5]', async () => {
     const { code, stdout } = await runProcess(['--version']);
     const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     assert.deepEqual([code, stdout], [0, `${manifest.version}\n`]);
@@ -262,14 +262,14 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.deepEqual(codes, [0, 1, 2]);
   });
 
-  it('ends without a word when nobody reads its output any more', async () => {
+  test('ends without a word when nobody reads its output any more', async () => {
     const started = startCommand(['--help']);
     started.child.stdout.destroy();
     const { code, stderr } = await started.ended;
     assert.deepEqual([code, stderr], [1, '']);
   });
 
-  it('takes ids in either case, and leaves the trace whole', async () => {
+  test('takes ids in either case, and leaves the trace whole', async () => {
     const pool = database.pool;
     const patient = await insertPatient(pool, { organisationId: organisation, facilityId: facility });
     const ids = [organisation, facility, patient].map((id) => id.toUpperCase());
@@ -284,7 +284,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.equal(verified.code, 0, verified.stdout);
   });
 
-  it('speaks of no header when a patient is not known', async () => {
+  test('speaks of no header when a patient is not known', async () => {
     const ids = ['--organisation', organisation, '--facility', facility, '--patient', randomUUID()];
     const { code, stderr } = await runCommand(['patient', 'privacy', ...ids, '--refuse', 'OPS'], { env });
     assert.equal(code, 1);
@@ -294,7 +294,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     );
   });
 
-  it('lists every fault of the environment at once, and starts nothing [OPS-11]', async () => {
+  test('lists every fault of the environment at once, and starts nothing [OPS-11]', async () => {
     const { code, stdout, stderr } = await runProcess(['serve'], {
       env: {
         DATABASE_URL: 'mysql://localhost/x',
@@ -327,7 +327,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.doesNotMatch(stderr, /short|mysql:/);
   });
 
-  it('says what is wrong with the database, and not its password', async () => {
+  test('says what is wrong with the database, and not its password', async () => {
     const url = new URL(database.url);
     const change = (part: Partial<URL>) => Object.assign(new URL(url), part).href;
     const faults: [Record<string, string>, RegExp][] = [
@@ -348,7 +348,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
-  it('does not touch an operator’s database that lacks migrations, and says what to run [CMD-16, OPS-6]', async () => {
+  test('does not touch an operator’s database that lacks migrations, and says what to run [CMD-16, OPS-6]', async () => {
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
     const name = `empty_${randomBytes(6).toString('hex')}`;
@@ -379,7 +379,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
-  it('starts the embedded database for its own time when none is configured [CMD-18]', async () => {
+  test('starts the embedded database for its own time when none is configured [CMD-18]', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-commands-'));
     try {
       const own = { DATA_DIR: folder };

@@ -1,7 +1,7 @@
 /** Several processes on one port, as real processes that are really killed. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApi, type TestApi } from '../../test-support/api.ts';
 import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
 import { requestBytes } from '../../test-support/raw-http.ts';
@@ -37,7 +37,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     return { port: events[0]?.port ?? 0, pids: events.map(({ pid }) => pid) };
   }
 
-  it('answers or closes every connection when they are killed one after the other [OPS-4]', async () => {
+  test('answers or closes every connection when they are killed one after the other [OPS-4]', async () => {
     const processes = 4;
     const service = start(processes);
     const { port, pids } = await serving(service, processes);
@@ -54,7 +54,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     assert.ok(load.answered() > load.opened() / 2, `${load.answered()} of ${load.opened()}`);
   });
 
-  it('end when the one that started them is killed, and leave the port free', async () => {
+  test('end when the one that started them is killed, and leave the port free', async () => {
     const service = start(2);
     const { port, pids } = await serving(service, 2);
     service.child.kill('SIGKILL');
@@ -63,7 +63,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     assert.equal((await serving(next, 2)).port, port);
   });
 
-  it('do not share the port with another service', async () => {
+  test('do not share the port with another service', async () => {
     const service = start(2);
     const { port } = await serving(service, 2);
     for (const processes of [1, 2]) {
@@ -77,7 +77,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     }
   });
 
-  it('of two services that start on one port at the same moment, one serves', async () => {
+  test('of two services that start on one port at the same moment, one serves', async () => {
     const { port } = await freeAddress();
     const both = [start(2, port), start(2, port)];
     const first = await Promise.race(both.map(({ ended }) => ended));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
@@ -57,7 +57,7 @@ describe('serve', { timeout: 600_000 }, () => {
     return ended;
   }
 
-  it('finishes a request in flight when it is told to stop, and says meanwhile that it is not ready [OPS-17]', async () => {
+  test('finishes a request in flight when it is told to stop, and says meanwhile that it is not ready [OPS-17]', async () => {
     const service = await serve();
     assert.equal((await service.read()).status, 200);
     assert.equal((await service.get('/readyz')).status, 200);
@@ -96,7 +96,7 @@ describe('serve', { timeout: 600_000 }, () => {
     assert.match(stdout, /"event":"stopped"/);
   });
 
-  it('ends with 0 at SIGINT too, at once, and waits for no connection that is idle', async () => {
+  test('ends with 0 at SIGINT too, at once, and waits for no connection that is idle', async () => {
     for (const args of [
       ['--role', 'api'],
       ['--processes', '2'],
@@ -116,7 +116,7 @@ describe('serve', { timeout: 600_000 }, () => {
       ['--role', 'api'],
       ['--processes', '2'],
     ])
-      it(`answers for a while and says that it is not ready (${args.join(' ')}) [OPS-17]`, async () => {
+      test(`answers for a while and says that it is not ready (${args.join(' ')}) [OPS-17]`, async () => {
         const service = await serve(args, { DRAIN_SECONDS: '3600' });
         const count = args.includes('2') ? 2 : 1;
         await waitUntil(() => servingPids(service).length === count);
@@ -149,7 +149,7 @@ describe('serve', { timeout: 600_000 }, () => {
         await waitUntil(() => servingPids(service).every(isGone));
       });
 
-    it('ends by itself when the time is over', async () => {
+    test('ends by itself when the time is over', async () => {
       const service = await serve(['--role', 'api'], { DRAIN_SECONDS: '1' });
       const { code, stdout } = await stop(service);
       assert.equal(code, 0);
@@ -157,7 +157,7 @@ describe('serve', { timeout: 600_000 }, () => {
     });
   });
 
-  it('is what npm start runs where a database is configured, and makes nothing in it [CMD-21]', async () => {
+  test('is what npm start runs where a database is configured, and makes nothing in it [CMD-21]', async () => {
     const counted = async () => {
       const { rows } = await owner.query(
         'select (select count(*) from organisation) as organisations, (select count(*) from account) as accounts',
@@ -173,14 +173,14 @@ describe('serve', { timeout: 600_000 }, () => {
     assert.doesNotMatch(stdout, /demo/i);
   });
 
-  it('works without listening as a worker, and stops at once [CMD-17]', async () => {
+  test('works without listening as a worker, and stops at once [CMD-17]', async () => {
     const service = await serve(['--role', 'worker'], { DRAIN_SECONDS: '3600' }, 'working');
     assert.doesNotMatch(service.output().stdout, /"event":"listening"/);
     const { code } = await stop(service);
     assert.equal(code, 0);
   });
 
-  it('answers from several processes, says the metrics of all, replaces one that is killed, and stops all of them [CMD-17, OPS-3, OPS-4]', async () => {
+  test('answers from several processes, says the metrics of all, replaces one that is killed, and stops all of them [CMD-17, OPS-3, OPS-4]', async () => {
     const metricsPort = await freePort();
     const service = await serve(['--processes', '2'], { METRICS_PORT: String(metricsPort) });
     const pids = await waitUntil(() => {
@@ -209,13 +209,13 @@ describe('serve', { timeout: 600_000 }, () => {
     for (const pid of servingPids(service)) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
   });
 
-  it('stops several workers, too, which listen to nothing [OPS-4]', async () => {
+  test('stops several workers, too, which listen to nothing [OPS-4]', async () => {
     const service = await serve(['--processes', '2', '--role', 'worker'], {}, 'working');
     const { code } = await stop(service);
     assert.equal(code, 0);
   });
 
-  it('ends with 1 and the reason when its port is taken', async () => {
+  test('ends with 1 and the reason when its port is taken', async () => {
     const { port } = new URL(api.origin);
     for (const args of [[], ['--processes', '2']]) {
       const service = startCommand(['serve', '--port', port, ...args], { env: api.env });
@@ -232,7 +232,7 @@ describe('serve', { timeout: 600_000 }, () => {
     }
   });
 
-  it('ends with 1 and the fix when it cannot listen where it shall', async () => {
+  test('ends with 1 and the fix when it cannot listen where it shall', async () => {
     const { port } = new URL(api.origin);
     const faults: [string[], Record<string, string>, RegExp][] = [
       [
@@ -258,7 +258,7 @@ describe('serve', { timeout: 600_000 }, () => {
     }
   });
 
-  it('answers 503 while the database is gone, and goes on when it is back [HTTP-23, OPS-18]', async () => {
+  test('answers 503 while the database is gone, and goes on when it is back [HTTP-23, OPS-18]', async () => {
     const proxy = await startProxy(new URL(api.database.url));
     const url = new URL(api.database.url);
     url.port = String(proxy.port);
@@ -288,14 +288,14 @@ describe('serve', { timeout: 600_000 }, () => {
     proxy.close();
   });
 
-  it('answers probes by HEAD as by GET [OPS-18]', async () => {
+  test('answers probes by HEAD as by GET [OPS-18]', async () => {
     for (const probe of ['/healthz', '/readyz']) {
       const answer = await fetch(api.origin + probe, { method: 'HEAD' });
       assert.deepEqual([answer.status, await answer.text()], [200, ''], probe);
     }
   });
 
-  it('shows metrics to this machine only [OPS-19]', async () => {
+  test('shows metrics to this machine only [OPS-19]', async () => {
     const service = await serve([], { HOST: '0.0.0.0' });
     await service.read();
     const metrics = await service.get('/metrics');
@@ -319,7 +319,7 @@ describe('serve', { timeout: 600_000 }, () => {
     await stop(service);
   });
 
-  it('has metrics on a port of their own where one is set [OPS-19]', async () => {
+  test('has metrics on a port of their own where one is set [OPS-19]', async () => {
     const port = await freePort();
     const service = await serve([], { METRICS_PORT: String(port) });
     assert.equal((await service.get('/metrics')).status, 404);

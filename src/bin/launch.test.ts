@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
 const olderNode = findOlderNode();
@@ -50,7 +50,7 @@ describe('launch.js', () => {
     ],
   ] as const)
     describe(`under ${name}`, { skip }, () => {
-      it('runs the command under Node.js 26 or newer, with its arguments [CMD-1]', async () => {
+      test('runs the command under Node.js 26 or newer, with its arguments [CMD-1]', async () => {
         const { output, code } = await run(node, ['show', '--name', 'two words', '']);
         const seen = JSON.parse(output);
         assert.ok(Number.parseInt(seen.version, 10) >= 26);
@@ -58,17 +58,17 @@ describe('launch.js', () => {
         assert.equal(code, 0);
       });
 
-      it('passes input, output and the exit code through', async () => {
+      test('passes input, output and the exit code through', async () => {
         assert.match((await run(node, ['echo'], 'from stdin')).output, /from stdin$/);
         assert.equal((await run(node, ['exit'])).code, 7);
       });
 
-      it('ends by the signal that ended the command', async () => {
+      test('ends by the signal that ended the command', async () => {
         assert.equal((await run(node, ['die'])).signal, 'SIGKILL');
       });
 
       for (const signal of ['SIGTERM', 'SIGINT'] as const)
-        it(`passes ${signal} on once, and ends when the command has ended`, async () => {
+        test(`passes ${signal} on once, and ends when the command has ended`, async () => {
           const child = spawn(node, [launcher, 'wait'], { stdio: ['pipe', 'pipe', 'inherit'] });
           await firstLine(child);
           const output = collect(child);
@@ -78,7 +78,7 @@ describe('launch.js', () => {
           assert.equal(output(), signal);
         });
 
-      it('ends with the shell that npm started it through, as if told itself', onPosix, async () => {
+      test('ends with the shell that npm started it through, as if told itself', onPosix, async () => {
         // What follows keeps the shell from becoming the program.
         const script = `'${node}' '${launcher}' wait; true`;
         const env = { ...process.env, npm_lifecycle_event: 'start' };
@@ -91,7 +91,7 @@ describe('launch.js', () => {
         assert.equal(output(), 'SIGTERM');
       });
 
-      it('does not leave the command behind when it is killed', async () => {
+      test('does not leave the command behind when it is killed', async () => {
         const child = spawn(node, [launcher, 'wait'], { stdio: ['pipe', 'pipe', 'inherit'] });
         const { pid } = JSON.parse(await firstLine(child));
         const closed = once(child, 'close');
@@ -102,7 +102,7 @@ describe('launch.js', () => {
       });
     });
 
-  it('needs no pinned Node.js where the one of the machine is new enough [CMD-2]', async () => {
+  test('needs no pinned Node.js where the one of the machine is new enough [CMD-2]', async () => {
     await rm(join(root, 'node_modules'));
     const { output, code } = await run(process.execPath, ['show']);
     await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
@@ -110,7 +110,7 @@ describe('launch.js', () => {
     assert.equal(JSON.parse(output).version, process.versions.node);
   });
 
-  it('says what to install where there is no Node.js 26', { skip: olderNode === undefined }, async () => {
+  test('says what to install where there is no Node.js 26', { skip: olderNode === undefined }, async () => {
     await rm(join(root, 'node_modules'));
     const child = spawn(olderNode ?? '', [launcher], { stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { isTimeZone, parseDateTime } from './date-time.ts';
 
@@ -20,7 +20,7 @@ function span(text: string, zone = 'UTC'): [string, string] | undefined {
 }
 
 describe('parseDateTime', () => {
-  it('stands for the whole of its precision', () => {
+  test('stands for the whole of its precision', () => {
     assert.deepEqual(span('2026'), ['2026-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']);
     assert.deepEqual(span('2026-02'), ['2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z']);
     assert.deepEqual(span('2024-02-29'), ['2024-02-29T00:00:00.000Z', '2024-03-01T00:00:00.000Z']);
@@ -37,7 +37,7 @@ describe('parseDateTime', () => {
     assert.deepEqual(span('9999-12-31'), ['9999-12-31T00:00:00.000Z', '+010000-01-01T00:00:00.000Z']);
   });
 
-  it('names its precision and keeps its text', () => {
+  test('names its precision and keeps its text', () => {
     for (const [text, precision] of [
       ['2026', 'year'],
       ['2026-03', 'month'],
@@ -47,7 +47,7 @@ describe('parseDateTime', () => {
       assert.deepEqual([parseDateTime(text)?.text, parseDateTime(text)?.precision], [text, precision]);
   });
 
-  it('takes days in the zone that it is given, over changes of the clock', () => {
+  test('takes days in the zone that it is given, over changes of the clock', () => {
     assert.deepEqual(span('2026-03-01', 'Africa/Lagos'), [
       '2026-02-28T23:00:00.000Z',
       '2026-03-01T23:00:00.000Z',
@@ -67,12 +67,12 @@ describe('parseDateTime', () => {
     ]);
   });
 
-  it('does not let the zone touch what has one', () => {
+  test('does not let the zone touch what has one', () => {
     for (const zone of ZONES)
       assert.deepEqual(span('2026-03-01T10:20:30+01:00', zone), span('2026-03-01T10:20:30+01:00'));
   });
 
-  it('joins days, months and years without gap or overlap in every zone', () => {
+  test('joins days, months and years without gap or overlap in every zone', () => {
     const day = fc.date({ min: new Date('1900-01-02'), max: new Date('2200-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(day, fc.constantFrom(...ZONES), (date, zone) => {
@@ -90,7 +90,7 @@ describe('parseDateTime', () => {
     );
   });
 
-  it('reads every instant that it writes', () => {
+  test('reads every instant that it writes', () => {
     fc.assert(
       fc.property(
         fc.date({
@@ -103,7 +103,7 @@ describe('parseDateTime', () => {
     );
   });
 
-  it('refuses everything else', () => {
+  test('refuses everything else', () => {
     const refused = [
       ...[
         '',
@@ -154,7 +154,7 @@ describe('parseDateTime', () => {
     for (const text of refused) assert.equal(parseDateTime(text), undefined, text);
   });
 
-  it('never throws', () => {
+  test('never throws', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.stringMatching(/^\d{4}(-\d{2}){0,2}(T\d{2}:\d{2}(:\d{2})?Z)?$/)),
@@ -167,7 +167,7 @@ describe('parseDateTime', () => {
 });
 
 describe('isTimeZone', () => {
-  it('knows zones of the IANA database', () => {
+  test('knows zones of the IANA database', () => {
     for (const zone of ZONES) assert.equal(isTimeZone(zone), true, zone);
     for (const zone of ['', 'Mars/Base', 'Lagos', 'UTC+25', "'; drop"])
       assert.equal(isTimeZone(zone), false, zone);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Decimal, decimalText, parseFhirJson } from './json.ts';
 
@@ -17,7 +17,7 @@ const exponential = fc
   .map(([text, e, sign, exponent]) => `${text}${e}${sign}${exponent}`);
 
 describe('parseFhirJson', () => {
-  it('gives every decimal back digit for digit [HTTP-29]', () => {
+  test('gives every decimal back digit for digit [HTTP-29]', () => {
     fc.assert(
       fc.property(fc.array(plain), (numbers) => {
         const text = `{"values":[${numbers.join(',')}]}`;
@@ -26,7 +26,7 @@ describe('parseFhirJson', () => {
     );
   });
 
-  it('keeps the digits that a double would lose [HTTP-29]', () => {
+  test('keeps the digits that a double would lose [HTTP-29]', () => {
     for (const text of [
       '1.20',
       '7.0',
@@ -44,7 +44,7 @@ describe('parseFhirJson', () => {
     }
   });
 
-  it('writes an exponent out, without changing the value or its precision', () => {
+  test('writes an exponent out, without changing the value or its precision', () => {
     const written: Record<string, string> = {
       '1e3': '1000',
       '1.5e3': '1500',
@@ -70,11 +70,11 @@ describe('parseFhirJson', () => {
     );
   });
 
-  it('leaves numbers that are the same in JavaScript plain', () => {
+  test('leaves numbers that are the same in JavaScript plain', () => {
     assert.deepEqual(parseFhirJson('{"a":5,"b":0.1,"c":-3}'), { a: 5, b: 0.1, c: -3 });
   });
 
-  it('reads everything else as JSON.parse does', () => {
+  test('reads everything else as JSON.parse does', () => {
     fc.assert(
       fc.property(
         fc.jsonValue().filter((value) => !JSON.stringify(value).match(/\d/)),
@@ -83,7 +83,7 @@ describe('parseFhirJson', () => {
     );
   });
 
-  it('says SyntaxError to what is no JSON, and to numbers beyond all measure', () => {
+  test('says SyntaxError to what is no JSON, and to numbers beyond all measure', () => {
     for (const text of [
       '',
       '{',
@@ -102,7 +102,7 @@ describe('parseFhirJson', () => {
 });
 
 describe('Decimal', () => {
-  it('is written unquoted inside a document', () => {
+  test('is written unquoted inside a document', () => {
     assert.equal(
       JSON.stringify({ value: new Decimal('1.20'), list: [new Decimal('7.0')] }),
       '{"value":1.20,"list":[7.0]}',
@@ -110,18 +110,18 @@ describe('Decimal', () => {
     assert.equal(`${new Decimal('1.20')}`, '1.20');
   });
 
-  it('takes only a decimal', () => {
+  test('takes only a decimal', () => {
     for (const text of ['', ' 1', '1 ', '1,5', 'x', '1.', '.1', '--1', '0x10', '1;drop', 'Infinity'])
       assert.throws(() => new Decimal(text), RangeError, text);
   });
 });
 
 describe('decimalText', () => {
-  it('is undefined for what is no number', () => {
+  test('is undefined for what is no number', () => {
     for (const value of ['1', null, undefined, true, {}, []]) assert.equal(decimalText(value), undefined);
   });
 
-  it('writes small and large numbers without exponent', () => {
+  test('writes small and large numbers without exponent', () => {
     assert.equal(decimalText(1e-7), '0.0000001');
     assert.equal(decimalText(1e21), '1000000000000000000000');
     assert.equal(decimalText(0), '0');

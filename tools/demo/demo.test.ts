@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type StartedCommand, startCommand } from '../../test-support/command.ts';
@@ -90,12 +90,12 @@ describe('the demo', { timeout: 300_000 }, () => {
     return text.split('\n').map((line) => line.trim());
   }
 
-  it('shows where things are [CMD-19]', async () => {
+  test('shows where things are [CMD-19]', async () => {
     for (const [, address = ''] of page.matchAll(/^ {2}(?:Reference|Health) +(\S+)/gm))
       assert.equal((await fetch(address)).status, 200, address);
   });
 
-  it('signs in, finds the patient and reads encounters [CMD-20]', async () => {
+  test('signs in, finds the patient and reads encounters [CMD-20]', async () => {
     const { userId } = JSON.parse(await step(1, false)) as { userId: string };
     assert.ok(page.includes(`User id        ${userId}`));
     const found = JSON.parse(await step(3)) as { items: unknown[] };
@@ -105,7 +105,7 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.equal((JSON.parse(await step(5)) as { resourceType: string }).resourceType, 'Encounter');
   });
 
-  it('fetches laboratory, imaging and vital signs [CMD-20]', async () => {
+  test('fetches laboratory, imaging and vital signs [CMD-20]', async () => {
     const [lab, imaging, vitals] = JSON.parse(`[${(await step(6)).replaceAll('}{', '},{')}]`) as Record<
       string,
       unknown[]
@@ -115,34 +115,34 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.ok(vitals?.vitalSetId && vitals.observations?.length);
   });
 
-  it('shows the trace and proves it', async () => {
+  test('shows the trace and proves it', async () => {
     const { items } = JSON.parse(await step(7)) as { items: unknown[] };
     assert.ok(items.length > 0);
     assert.match(await step(9), /whole/);
   });
 
-  it('takes its records again, and nothing changes', async () => {
+  test('takes its records again, and nothing changes', async () => {
     assert.match(await step(10), /Patient\s+6/);
   });
 
-  it('delivers to the simulator [CMD-20]', async () => {
+  test('delivers to the simulator [CMD-20]', async () => {
     assert.match(await step(11), /patient\.created/);
     // What holds secrets is not in the checkout, and for its owner alone.
     assert.ok(!(await readdir(work)).includes('connection.json'));
     assert.equal((await stat(join(data.path, 'connection.json'))).mode & 0o777, 0o600);
   });
 
-  it('publishes to the simulator [CMD-20]', async () => {
+  test('publishes to the simulator [CMD-20]', async () => {
     const printed = await step(12);
     assert.match(printed, /PUT DiagnosticReport\/\S+ 201/);
     assert.match(printed, /"target":"local","published":\[\{/);
   });
 
-  it('signs out', async () => {
+  test('signs out', async () => {
     assert.equal(await step(13), '204\n');
   });
 
-  it('is the same after a restart [CMD-19]', async () => {
+  test('is the same after a restart [CMD-19]', async () => {
     const before = page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST');
     demo.child.kill('SIGTERM');
     assert.equal((await demo.ended).code, 0);
@@ -150,7 +150,7 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.equal(page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'), before);
   });
 
-  it('prints its facts as one JSON document', async () => {
+  test('prints its facts as one JSON document', async () => {
     const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' };
     const other = startCommand(['demo', '--json'], { env });
     await other.printed(/\n\}\n/);

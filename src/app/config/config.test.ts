@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { baseUrlOf, type Config, loadConfig, parseMasterKey } from './config.ts';
 import { ConfigError } from './environment.ts';
 import { masterKeySource } from './master-key.ts';
@@ -144,7 +144,7 @@ test('proxies are addresses, ranges or names of ranges', () => {
 describe('the master key', () => {
   const loadKey = async (config: Config) => (await masterKeySource(config).load()).bytes;
 
-  it('is 32 bytes as hex, base64 or base64url', () => {
+  test('is 32 bytes as hex, base64 or base64url', () => {
     for (const text of [
       KEY.toString('hex'),
       KEY.toString('hex').toUpperCase(),
@@ -162,7 +162,7 @@ describe('the master key', () => {
       assert.equal(parseMasterKey(text), undefined);
   });
 
-  it('is read from a file, and what is wrong with the file is told', async () => {
+  test('is read from a file, and what is wrong with the file is told', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     const path = join(folder, 'key');
     const config = loadConfig({ DATABASE_URL: DATABASE.DATABASE_URL, MASTER_KEY_FILE: path });
@@ -178,7 +178,7 @@ describe('the master key', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is made once for the embedded database, for its owner alone, however many begin at once [OPS-14]', async () => {
+  test('is made once for the embedded database, for its owner alone, however many begin at once [OPS-14]', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     const config = loadConfig({ DATA_DIR: join(folder, 'data') });
     const made = await Promise.all(Array.from({ length: 8 }, () => loadKey(config)));
@@ -191,7 +191,7 @@ describe('the master key', () => {
   });
 
   const asRoot = { skip: process.getuid?.() !== 0 && 'only root works in folders of others' };
-  it('belongs to the owner of the folder when root makes it there', asRoot, async () => {
+  test('belongs to the owner of the folder when root makes it there', asRoot, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     await chown(folder, 65_534, 65_534);
     const config = loadConfig({ DATA_DIR: folder });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { runCommand } from '../../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
@@ -38,7 +38,7 @@ describe('the first data key', () => {
 
   const rows = async () => (await owner.query('select number, master_key_id from data_key')).rows;
 
-  it('of a new database is random, and binds it to the key', async () => {
+  test('of a new database is random, and binds it to the key', async () => {
     await refuseWrongMasterKey(database.adminUrl, source);
     assert.deepEqual(await rows(), [], 'looking writes nothing');
     const { dataKeys } = await openOrMakeDataKeys(owner, source);
@@ -49,7 +49,7 @@ describe('the first data key', () => {
     assert.equal((await rows()).length, 1);
   });
 
-  it('is made once, however many processes begin, and for one of two keys', async () => {
+  test('is made once, however many processes begin, and for one of two keys', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, (_, index) => openOrMakeDataKeys(owner, index % 2 === 0 ? source : others)),
     );
@@ -58,7 +58,7 @@ describe('the first data key', () => {
     assert.equal((await rows()).length, 1);
   });
 
-  it('of a database of before is the master key, and everything goes on as it was', async () => {
+  test('of a database of before is the master key, and everything goes on as it was', async () => {
     const direct = createKeyRing(key);
     await createOrganisation(database.pool, { name: 'Clinic' });
     await rotateSigningKey({ db: database.pool, keys: direct }, NOW);
@@ -89,7 +89,7 @@ describe('the first data key', () => {
     assert.deepEqual(JSON.parse(verified.stdout).faults, []);
   });
 
-  it('is that of the key that sealed more, where another one once wrote too', async () => {
+  test('is that of the key that sealed more, where another one once wrote too', async () => {
     await rotateSigningKey({ db: database.pool, keys: createKeyRing(key) }, NOW);
     await logSomething(createKeyRing(key).derive('access-log'));
     const { bytes } = await others.load();
@@ -101,7 +101,7 @@ describe('the first data key', () => {
     assert.deepEqual((await openOrMakeDataKeys(owner, source)).dataKeys, [key]);
   });
 
-  it('is asked for before the schema is there', async () => {
+  test('is asked for before the schema is there', async () => {
     await owner.query('drop schema public cascade');
     await refuseWrongMasterKey(database.adminUrl, source);
   });

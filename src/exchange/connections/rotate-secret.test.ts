@@ -1,7 +1,7 @@
 /** Which secret signs, from the rotation until the new one is in use (docs/adr/0088). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { connect, insertPatients, type Place, QUICK, queue } from '../../../test-support/exchange-records.ts';
 import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
@@ -79,7 +79,7 @@ async function secrets() {
 }
 
 describe('a rotation of the outbound secret', () => {
-  it('leaves the old one signing, however long, until the new one is activated [EXC-46]', async () => {
+  test('leaves the old one signing, however long, until the new one is activated [EXC-46]', async () => {
     const { outboundSecret, outboundActiveFrom } = await rotate({ overlapSeconds: 60 });
     assert.equal(outboundActiveFrom, null);
     assert.equal(
@@ -96,7 +96,7 @@ describe('a rotation of the outbound secret', () => {
     assert.deepEqual(await activateSecret(database.pool, key()), 'none-waits');
   });
 
-  it('switches by itself at the time that was given, with nothing loaded anew [EXC-46]', async () => {
+  test('switches by itself at the time that was given, with nothing loaded anew [EXC-46]', async () => {
     const { outboundSecret, outboundActiveFrom } = await rotate({ activate: inAnHour() });
     assert.ok(outboundActiveFrom);
     assert.equal(await deliver(connection.outboundSecret), 'valid');
@@ -106,7 +106,7 @@ describe('a rotation of the outbound secret', () => {
     assert.equal(await deliver(outboundSecret), 'valid', 'a second after');
   });
 
-  it('switches at once after a leak: when told to, and when the old ones end at once [EXC-47]', async () => {
+  test('switches at once after a leak: when told to, and when the old ones end at once [EXC-47]', async () => {
     const first = await rotate({ activate: 'now' });
     assert.equal(await deliver(first.outboundSecret), 'valid');
     const second = await rotate({ overlapSeconds: 0 });
@@ -114,13 +114,13 @@ describe('a rotation of the outbound secret', () => {
     assert.deepEqual(await secrets(), ['ended', 'ended', 'signs']);
   });
 
-  it('can be activated before its time', async () => {
+  test('can be activated before its time', async () => {
     const { outboundSecret } = await rotate({ activate: inAnHour() });
     assert.equal(await activateSecret(database.pool, key()), 'activated');
     assert.equal(await deliver(outboundSecret), 'valid');
   });
 
-  it('takes the place of one that waits, and says so', async () => {
+  test('takes the place of one that waits, and says so', async () => {
     const never = await rotate({ activate: inAnHour() });
     assert.equal(never.discardedWaiting, undefined);
     const { outboundSecret, discardedWaiting } = await rotate();
@@ -135,7 +135,7 @@ describe('a rotation of the outbound secret', () => {
     assert.equal(callbackOnly.discardedWaiting, undefined);
   });
 
-  it('refuses times that cannot be', async () => {
+  test('refuses times that cannot be', async () => {
     const refused = async (rotation: Partial<SecretRotation>, message: RegExp) => {
       await assert.rejects(rotate(rotation), (error) => {
         assert.ok(error instanceof DomainError && error.code === 'bad_connection_setting');

@@ -1,7 +1,7 @@
 /** Leases against a model: whatever order events come in, a lane has one live lease and its deliveries go in order. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, it } from 'node:test';
+import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import {
@@ -71,7 +71,7 @@ const steps: fc.Arbitrary<{ name: string; run: Step }> = fc.oneof(
   patient.map((index) => ({ name: `change ${index}`, run: change(index) })),
 );
 
-it('a lane never has two live leases, and its deliveries are done in order, none twice, none left out [EXC-13]', async () => {
+test('a lane never has two live leases, and its deliveries are done in order, none twice, none left out [EXC-13]', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (run) => {
       const model = await freshModel();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange-records.ts';
@@ -83,7 +83,7 @@ const attemptCount = async () =>
     .rowCount;
 
 describe('leases', () => {
-  it('are given to one of many that ask at once [EXC-15]', async () => {
+  test('are given to one of many that ask at once [EXC-15]', async () => {
     const ids = await insertPatients(pool(), place, 200);
     await queue(pool(), place, ids);
     const given = await Promise.all(Array.from({ length: 8 }, () => leaseDue(pool(), key, lease(40))));
@@ -92,7 +92,7 @@ describe('leases', () => {
     assert.ok(patients.length >= 190, 'and leave nothing aside');
   });
 
-  it('start with what has waited longest', async () => {
+  test('start with what has waited longest', async () => {
     const [old = '', young = ''] = await insertPatients(pool(), place, 2);
     await queue(pool(), place, [old]);
     await queue(pool(), place, [young]);
@@ -100,7 +100,7 @@ describe('leases', () => {
     assert.equal(first?.patientId, old);
   });
 
-  it('fence off a worker whose lease has ended [EXC-15]', async () => {
+  test('fence off a worker whose lease has ended [EXC-15]', async () => {
     const ids = await insertPatients(pool(), place, 1);
     await queue(pool(), place, ids);
     await rename(pool(), place, ids, '1');
@@ -122,7 +122,7 @@ describe('leases', () => {
     await release(pool(), key, { token: slow.token, patientIds: ids });
   });
 
-  it('permit a request to the one who holds them, and to no earlier one [EXC-15, EXC-24]', async () => {
+  test('permit a request to the one who holds them, and to no earlier one [EXC-15, EXC-24]', async () => {
     await queue(pool(), place, await insertPatients(pool(), place, 1));
     const slow = lease(1, 0);
     const [mine] = await leaseDue(pool(), key, slow);
@@ -134,7 +134,7 @@ describe('leases', () => {
     assert.deepEqual(await permits(pool(), key, terms, asked), ['changed', 'send']);
   });
 
-  it('are given back only by the one who holds them', async () => {
+  test('are given back only by the one who holds them', async () => {
     const ids = await insertPatients(pool(), place, 1);
     await queue(pool(), place, ids);
     const mine = lease(1);
@@ -145,7 +145,7 @@ describe('leases', () => {
     assert.equal((await leaseDue(pool(), key, lease(1))).length, 1);
   });
 
-  it('are not given for a disabled connection, a held lane or an open circuit', async () => {
+  test('are not given for a disabled connection, a held lane or an open circuit', async () => {
     const ids = await insertPatients(pool(), place, 2);
     await queue(pool(), place, ids);
     const [first] = await leaseDue(pool(), key, lease(1, 0));
@@ -164,7 +164,7 @@ describe('leases', () => {
     assert.equal((await leaseDue(pool(), key, lease(10, 0))).length, 0);
   });
 
-  it('read what they need and no more, planned on empty tables and without statistics', async () => {
+  test('read what they need and no more, planned on empty tables and without statistics', async () => {
     const db = createDeliveryPool({ url: database.url, max: 1 }, () => undefined);
     const mine = lease(10);
     assert.deepEqual(await leaseDue(db, key, mine), [], 'planned on an empty table');
@@ -225,7 +225,7 @@ describe('leases', () => {
 });
 
 describe('settling', () => {
-  it('moves each lane as its result says, many at once', async () => {
+  test('moves each lane as its result says, many at once', async () => {
     const ids = await insertPatients(pool(), place, 4);
     await queue(pool(), place, ids);
     await rename(pool(), place, ids.slice(0, 1), '1');
@@ -250,7 +250,7 @@ describe('settling', () => {
     assert.deepEqual([fourth?.held_reason, fourth?.attempts], ['refused_400', 1]);
   });
 
-  it('does not count a try that was not the delivery’s fault', async () => {
+  test('does not count a try that was not the delivery’s fault', async () => {
     const ids = await insertPatients(pool(), place, 1);
     await queue(pool(), place, ids);
     const mine = lease(1);
@@ -264,7 +264,7 @@ describe('settling', () => {
 });
 
 describe('probes', () => {
-  it('are one at a time while the circuit is open, each of another lane, ever further apart [EXC-21]', async () => {
+  test('are one at a time while the circuit is open, each of another lane, ever further apart [EXC-21]', async () => {
     const ids = await insertPatients(pool(), place, 3);
     await queue(pool(), place, ids);
     assert.equal((await leaseProbe(pool(), key, lease(1))).length, 0, 'none while it is closed');

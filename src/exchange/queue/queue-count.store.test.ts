@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import {
@@ -44,7 +44,7 @@ const age = (seconds: number, tookMs = 1) =>
   );
 
 describe('the count of what waits', () => {
-  it('is what waits, and is made anew when it is old [EXC-52]', async () => {
+  test('is what waits, and is made anew when it is old [EXC-52]', async () => {
     const ids = await insertPatients(database.pool, place, 3);
     await queue(database.pool, place, ids);
     await rename(database.pool, place, ids.slice(0, 1), 'second');
@@ -70,7 +70,7 @@ describe('the count of what waits', () => {
     assert.equal((await counted())?.queued, 8);
   });
 
-  it('is made the more seldom, the longer it takes', async () => {
+  test('is made the more seldom, the longer it takes', async () => {
     await countQueues(database.pool);
     await age(25, 1_000);
     assert.equal((await counted())?.due, false);
@@ -78,7 +78,7 @@ describe('the count of what waits', () => {
     assert.equal((await counted())?.due, true);
   });
 
-  it('is made by one process at a time', async () => {
+  test('is made by one process at a time', async () => {
     await countQueues(database.pool);
     await age(60);
     const client = await database.pool.connect();
@@ -95,7 +95,7 @@ describe('the count of what waits', () => {
     assert.equal((await counted())?.due, false);
   });
 
-  it('is made anew by a scrape that finds it old, which waits for it unless it takes long', async () => {
+  test('is made anew by a scrape that finds it old, which waits for it unless it takes long', async () => {
     await queue(database.pool, place, await insertPatients(database.pool, place, 2));
     const scrape = async () => {
       const registry = new Registry();

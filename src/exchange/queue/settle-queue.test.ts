@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { DeliveryResult } from './lane.store.ts';
 import { createSettleQueue, type SettleQueueOptions } from './settle-queue.ts';
@@ -37,7 +37,7 @@ function queueOf(write: SettleQueueOptions['write'], more: Partial<SettleQueueOp
 }
 
 describe('settle queue', () => {
-  it('writes together what came while it was writing', async () => {
+  test('writes together what came while it was writing', async () => {
     const batches: string[][] = [];
     const first = Promise.withResolvers<void>();
     const queue = queueOf(async (batch) => {
@@ -57,7 +57,7 @@ describe('settle queue', () => {
     ]);
   });
 
-  it('comes back for what was locked, without a second line in the ledger', async () => {
+  test('comes back for what was locked, without a second line in the ledger', async () => {
     const seen: [string, boolean][] = [];
     let tries = 0;
     const queue = queueOf(async (batch) => {
@@ -76,7 +76,7 @@ describe('settle queue', () => {
     ]);
   });
 
-  it('gives up what is not moved once its lease has ended', async () => {
+  test('gives up what is not moved once its lease has ended', async () => {
     let lost = 0;
     const queue = queueOf(async () => ({ moved: new Set<string>(), more: false }), {
       onLost: (count) => {
@@ -90,7 +90,7 @@ describe('settle queue', () => {
     assert.equal(queue.size, 0);
   });
 
-  it('keeps everything while the database is away', async () => {
+  test('keeps everything while the database is away', async () => {
     let fails = 2;
     const written: string[] = [];
     const errors: unknown[] = [];
@@ -110,7 +110,7 @@ describe('settle queue', () => {
     assert.equal(errors.length, 1, 'told once');
   });
 
-  it('does not wait for ever when it is to end', async () => {
+  test('does not wait for ever when it is to end', async () => {
     const queue = queueOf(() => Promise.reject(new Error('away')));
     queue.add(result('a'), later());
     await queue.drain(100);

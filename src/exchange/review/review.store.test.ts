@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import {
   connect,
@@ -60,7 +60,7 @@ async function statuses({ organisationId }: Place): Promise<string[]> {
 }
 
 describe('a decision about a held delivery', () => {
-  it('made while a change of the patient is under way lets the lane go on with that change', async () => {
+  test('made while a change of the patient is under way lets the lane go on with that change', async () => {
     const { place, key, patientId } = await setUp();
     await hold(key);
     const change = await database.pool.connect();
@@ -75,7 +75,7 @@ describe('a decision about a held delivery', () => {
     assert.deepEqual(await statuses(place), ['skipped', 'queued']);
   });
 
-  it('is recorded only as often as it was done [EXC-31]', async () => {
+  test('is recorded only as often as it was done [EXC-31]', async () => {
     const { place, key } = await setUp();
     await hold(key);
     const decided = await Promise.all(
@@ -89,7 +89,7 @@ describe('a decision about a held delivery', () => {
     assert.equal(rows.length, 1);
   });
 
-  it('tells a delivery that was delivered after all from one that was skipped', async () => {
+  test('tells a delivery that was delivered after all from one that was skipped', async () => {
     const { place, key, patientId } = await setUp();
     await rename(database.pool, place, [patientId], 'second');
     await hold(key);
@@ -109,7 +109,7 @@ describe('a decision about a held delivery', () => {
 });
 
 describe('a settled delivery', () => {
-  it('makes way for one that its statement does not see yet', async () => {
+  test('makes way for one that its statement does not see yet', async () => {
     const { key, patientId } = await setUp();
     const token = randomUUID();
     await leaseDue(database.pool, key, { token, durationMs: 60_000, limit: 1 });

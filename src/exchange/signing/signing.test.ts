@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { matchingSecret } from './callback-signature.ts';
 import {
@@ -44,7 +44,7 @@ const parts: fc.Arbitrary<SignedParts> = fc.record({
 
 describe('canonical request', () => {
   for (const vector of vectors.requests) {
-    it(`vector: ${vector.name} [EXC-9, EXC-12]`, () => {
+    test(`vector: ${vector.name} [EXC-9, EXC-12]`, () => {
       assert.equal(canonicalRequest(vector), vector.canonical);
       const headers = signRequest({ ...vector, time: new Date(vector.time) }, vector.secret);
       assert.deepEqual(headers, {
@@ -58,7 +58,7 @@ describe('canonical request', () => {
   }
 
   for (const vector of vectors.refused) {
-    it(`refuses ${vector.name}`, () => {
+    test(`refuses ${vector.name}`, () => {
       assert.throws(
         () => signRequest({ ...vector, time: new Date(vector.time) }, vector.secret),
         UnsignableRequestError,
@@ -66,7 +66,7 @@ describe('canonical request', () => {
     });
   }
 
-  it('refuses CR and LF in every part [SEC-16]', () => {
+  test('refuses CR and LF in every part [SEC-16]', () => {
     const names: (keyof SignedParts)[] = ['method', 'path', 'query', 'bodyHash', 'time', 'nonce', 'clientId'];
     fc.assert(
       fc.property(
@@ -83,7 +83,7 @@ describe('canonical request', () => {
     );
   });
 
-  it('is eight lines, and differs whenever a part differs [EXC-9]', () => {
+  test('is eight lines, and differs whenever a part differs [EXC-9]', () => {
     fc.assert(
       fc.property(parts, parts, (one, other) => {
         const text = canonicalRequest(one);
@@ -98,7 +98,7 @@ describe('canonical request', () => {
     );
   });
 
-  it('sorts the query the same whatever order it is sent in, and loses nothing [EXC-10]', () => {
+  test('sorts the query the same whatever order it is sent in, and loses nothing [EXC-10]', () => {
     fc.assert(
       fc.property(fc.array(ascii.map((text) => text.replaceAll('&', ''))), fc.nat(), (parameters, seed) => {
         const shuffled = parameters.toSorted(
@@ -138,14 +138,14 @@ describe('signature check', () => {
     firstUse = () => true,
   ) => verifyRequest(request, { clientId: 'client-1', secrets, now, toleranceMs: 300_000, firstUse });
 
-  it('holds for what was signed, under either secret of a rotation [EXC-7]', () => {
+  test('holds for what was signed, under either secret of a rotation [EXC-7]', () => {
     assert.equal(check(sent()), 'valid');
     assert.equal(check(sent(), NOW, ['the secret', 'next']), 'valid');
     assert.equal(check(sent(), NOW, ['next']), 'wrong-signature');
     assert.equal(check(sent(), NOW, []), 'wrong-signature');
   });
 
-  it('fails for every change of a single byte in every signed part [EXC-9, SEC-15]', () => {
+  test('fails for every change of a single byte in every signed part [EXC-9, SEC-15]', () => {
     const places: [string, number][] = [];
     const request = sent();
     for (let index = 0; index < request.body.length; index += 1) places.push(['body', index]);
@@ -161,7 +161,7 @@ describe('signature check', () => {
     );
   });
 
-  it('refuses times more than five minutes away and nonces seen before [EXC-11]', () => {
+  test('refuses times more than five minutes away and nonces seen before [EXC-11]', () => {
     const at = (ms: number) => new Date(NOW.getTime() + ms);
     assert.equal(check(sent(), at(300_000)), 'valid');
     assert.equal(check(sent(), at(-300_000)), 'valid');
@@ -173,7 +173,7 @@ describe('signature check', () => {
     );
   });
 
-  it('refuses a request that lacks any of its headers or carries one twice', () => {
+  test('refuses a request that lacks any of its headers or carries one twice', () => {
     for (const name of Object.keys(sent().headers)) {
       const missing = sent();
       assert.notEqual(check({ ...missing, headers: { ...missing.headers, [name]: undefined } }), 'valid');
@@ -184,7 +184,7 @@ describe('signature check', () => {
 
 describe('callback signature', () => {
   for (const vector of vectors.callbacks) {
-    it(`vector: ${vector.name} [EXC-12, EXC-35]`, () => {
+    test(`vector: ${vector.name} [EXC-12, EXC-35]`, () => {
       const body = Buffer.from(vector.body);
       assert.equal(matchingSecret(vector.digest, body, [vector.secret]), 0);
       assert.equal(matchingSecret(`sha256=${vector.digest}`, body, ['other', vector.secret]), 1);
@@ -192,7 +192,7 @@ describe('callback signature', () => {
     });
   }
 
-  it('fails for every change of a single byte of body, digest and secret [EXC-36, SEC-15]', () => {
+  test('fails for every change of a single byte of body, digest and secret [EXC-36, SEC-15]', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 300 }),
@@ -213,7 +213,7 @@ describe('callback signature', () => {
     assert.equal(matchingSecret(digest, Buffer.from('{}'), ['secreT']), -1);
   });
 
-  it('refuses what is missing, malformed, repeated or has no secret', () => {
+  test('refuses what is missing, malformed, repeated or has no secret', () => {
     const body = Buffer.from('{}');
     const digest = createHmac('sha256', 'secret').update(body).digest('hex');
     const bad = [

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import { DELIVERY_RETRY, decideRetry, outcomeOfStatus, retryDelay } from './decide-retry.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 describe('retry schedule', () => {
-  it('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, each within 20 %, and then held [EXC-16]', () => {
+  test('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, each within 20 %, and then held [EXC-16]', () => {
     const schedule = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
     for (const [index, delay] of schedule.entries()) {
       const at = (random: number) =>
@@ -19,7 +19,7 @@ describe('retry schedule', () => {
     assert.equal(retryDelay(DELIVERY_RETRY, 9, { retryAfterMs: 1_000, random: 0.5 }), undefined);
   });
 
-  it('waits as long as retry-after asks, and never less than the schedule [EXC-17]', () => {
+  test('waits as long as retry-after asks, and never less than the schedule [EXC-17]', () => {
     assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 90_000, random: 0.5 }), 90_000);
     assert.equal(retryDelay(DELIVERY_RETRY, 2, { retryAfterMs: 1_000, random: 0.5 }), 30_000);
     assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 1e12, random: 0.5 }), 24 * HOUR);
@@ -27,7 +27,7 @@ describe('retry schedule', () => {
 });
 
 describe('meaning of a status', () => {
-  it('is final for a 4xx other than 401, 403, 404, 408, 409, 425 and 429 [EXC-18]', () => {
+  test('is final for a 4xx other than 401, 403, 404, 408, 409, 425 and 429 [EXC-18]', () => {
     const retried = new Set([401, 403, 404, 408, 409, 425, 429]);
     for (let status = 100; status < 600; status += 1) {
       const expected =
@@ -40,7 +40,7 @@ describe('meaning of a status', () => {
     }
   });
 
-  it('holds what is refused at once, and what failed after the last retry', () => {
+  test('holds what is refused at once, and what failed after the last retry', () => {
     const by = { attempts: 0, counted: true, retry: DELIVERY_RETRY, random: 0.5 };
     const answered = (status: number) => ({
       kind: 'answered' as const,

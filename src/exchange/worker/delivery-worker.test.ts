@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import {
   connect,
@@ -132,7 +132,7 @@ const until = (what: string, condition: () => Promise<boolean>) => waitUntil(con
 const allDelivered = () => until('everything is delivered', async () => (await heads()).length === 0);
 
 describe('delivery', () => {
-  it('posts the stored envelope, signed, with the delivery id as idempotency key [EXC-5, EXC-6, EXC-7, EXC-8]', async () => {
+  test('posts the stored envelope, signed, with the delivery id as idempotency key [EXC-5, EXC-6, EXC-7, EXC-8]', async () => {
     const [patientId = ''] = await insertPatients(database.pool, place, 1);
     assert.equal(await queue(database.pool, place, [patientId]), 1);
     work();
@@ -171,7 +171,7 @@ describe('delivery', () => {
     assert.equal(attempt?.nonce, headers['x-correlation-id']);
   });
 
-  it('writes the access log before it sends, and sends nothing when it cannot [EXC-26]', async () => {
+  test('writes the access log before it sends, and sends nothing when it cannot [EXC-26]', async () => {
     const ids = await insertPatients(database.pool, place, 3);
     await queue(database.pool, place, ids);
     let logs = false;
@@ -206,7 +206,7 @@ describe('delivery', () => {
     });
   });
 
-  it('keeps the order of each patient, with two workers and many changes [EXC-13]', async () => {
+  test('keeps the order of each patient, with two workers and many changes [EXC-13]', async () => {
     const ids = await insertPatients(database.pool, place, 20);
     await queue(database.pool, place, ids);
     exchange.behave = () => ({ status: Math.random() < 0.2 ? 503 : 200, delayMs: Math.random() * 10 });
@@ -230,7 +230,7 @@ describe('delivery', () => {
     );
   });
 
-  it('holds back only the patient whose delivery waits [EXC-14]', async () => {
+  test('holds back only the patient whose delivery waits [EXC-14]', async () => {
     const [slow = '', ...others] = await insertPatients(database.pool, place, 10);
     exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === slow ? 500 : 200 });
     await queue(database.pool, place, [slow, ...others]);
@@ -245,7 +245,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 1 + 2 * others.length);
   });
 
-  it('holds a delivery after the last retry, and at once when it is refused for good [EXC-11, EXC-18, EXC-19]', async () => {
+  test('holds a delivery after the last retry, and at once when it is refused for good [EXC-11, EXC-18, EXC-19]', async () => {
     const [failing = '', refused = '', fine = ''] = await insertPatients(database.pool, place, 3);
     exchange.behave = ({ envelope }) => ({
       status: { [failing]: 500, [refused]: 422 }[envelope.resource.id] ?? 200,
@@ -275,7 +275,7 @@ describe('delivery', () => {
     assert.equal((await attempts(fine)).length, 2);
   });
 
-  it('sends the original envelope on replay, before what changed since [EXC-31]', async () => {
+  test('sends the original envelope on replay, before what changed since [EXC-31]', async () => {
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     exchange.behave = () => ({ status: 422 });
     await queue(database.pool, place, [patient]);
@@ -298,7 +298,7 @@ describe('delivery', () => {
     assert.deepEqual(rows, [{ action: 'replay' }]);
   });
 
-  it('honours retry-after [EXC-17]', async () => {
+  test('honours retry-after [EXC-17]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     exchange.behave = () => ({ status: 429, headers: { 'retry-after': '3600' } });
     await queue(database.pool, place, ids);
@@ -309,7 +309,7 @@ describe('delivery', () => {
     assert.ok(waitMs > 3_000_000 && waitMs <= 3_600_000, String(waitMs));
   });
 
-  it('follows no redirect [SEC-26]', async () => {
+  test('follows no redirect [SEC-26]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     const elsewhere = await startExchange();
     exchange.behave = () => ({ status: 307, headers: { location: elsewhere.url } });
@@ -320,7 +320,7 @@ describe('delivery', () => {
     await elsewhere.close();
   });
 
-  it('withholds and logs what the privacy of the patient refuses [EXC-27]', async () => {
+  test('withholds and logs what the privacy of the patient refuses [EXC-27]', async () => {
     const [id = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [id]);
     await database.pool.query(
@@ -340,7 +340,7 @@ describe('delivery', () => {
     );
   });
 
-  it('probes with the next patient at once when the first ones refuse the purpose', async () => {
+  test('probes with the next patient at once when the first ones refuse the purpose', async () => {
     const refusing = await insertPatients(database.pool, place, 2);
     await database.pool.query(`update patient set refused_purposes = '{OPS}' where organisation_id = $1`, [
       place.organisationId,
@@ -357,7 +357,7 @@ describe('delivery', () => {
     );
   });
 
-  it('probes past whatever may not be sent, however much of it there is, without waiting for the next look', async () => {
+  test('probes past whatever may not be sent, however much of it there is, without waiting for the next look', async () => {
     const facility = (name: string) =>
       createFacility(database.pool, { organisationId: place.organisationId, name });
     const [{ id: off }, { id: dropped }] = [await facility('Off'), await facility('Dropped')];
@@ -397,7 +397,7 @@ describe('delivery', () => {
     assert.equal(others.length, 40);
   });
 
-  it('opens the circuit while an exchange is down, uses up no tries, and goes on when it is back [EXC-20, EXC-21]', async () => {
+  test('opens the circuit while an exchange is down, uses up no tries, and goes on when it is back [EXC-20, EXC-21]', async () => {
     const ids = await insertPatients(database.pool, place, 40);
     let down = true;
     let gate: Promise<void> | undefined;
@@ -435,7 +435,7 @@ describe('delivery', () => {
     assert.equal(rows[0]?.opened_at, null);
   });
 
-  it('leaves an exchange that asks for time alone for as long, with every patient, or until the connection is changed [EXC-17]', async () => {
+  test('leaves an exchange that asks for time alone for as long, with every patient, or until the connection is changed [EXC-17]', async () => {
     const probeInMs = async () => {
       const { rows } = await database.pool.query<{ ms: number }>(
         `select extract(epoch from probe_at - now())::double precision * 1000 as ms
@@ -472,7 +472,7 @@ describe('delivery', () => {
     );
   });
 
-  it('never takes an exchange for down because of one patient [EXC-22]', async () => {
+  test('never takes an exchange for down because of one patient [EXC-22]', async () => {
     const [bad = '', good = ''] = await insertPatients(database.pool, place, 2);
     exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === bad ? 503 : 200 });
     await queue(database.pool, place, [bad]);
@@ -483,7 +483,7 @@ describe('delivery', () => {
     assert.ok((await attempts(bad)).every(({ counted }) => counted));
   });
 
-  it('gives back what it leased when it is stopped', async () => {
+  test('gives back what it leased when it is stopped', async () => {
     const ids = await insertPatients(database.pool, place, 200);
     exchange.behave = () => ({ status: 200, delayMs: 100 });
     await queue(database.pool, place, ids);
@@ -500,7 +500,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 200, 'nothing was sent twice');
   });
 
-  it('sends again, with the same delivery id, what a dead worker had leased [EXC-8, EXC-50]', async () => {
+  test('sends again, with the same delivery id, what a dead worker had leased [EXC-8, EXC-50]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);
     await database.pool.query(
@@ -516,7 +516,7 @@ describe('delivery', () => {
     await allDelivered();
   });
 
-  it('does not wait for a change under way, and settles once it is done', async () => {
+  test('does not wait for a change under way, and settles once it is done', async () => {
     const [locked = '', free = ''] = await insertPatients(database.pool, place, 2);
     const answer = Promise.withResolvers<void>();
     exchange.behave = () => ({ status: 200, after: answer.promise });
@@ -544,7 +544,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 2);
   });
 
-  it('notes what each secret was last used for [EXC-48]', async () => {
+  test('notes what each secret was last used for [EXC-48]', async () => {
     const [first = '', second = ''] = await insertPatients(database.pool, place, 2);
     await queue(database.pool, place, [first]);
     work();
@@ -564,7 +564,7 @@ describe('delivery', () => {
     for (const use of await uses()) assert.match(String(use.last_used_for), /^delivery [0-9a-f-]{36}$/);
   });
 
-  it('sends to no address inside that an operator did not set [SEC-25]', async () => {
+  test('sends to no address inside that an operator did not set [SEC-25]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);
     await updateConnection(database.pool, key(), { address: exchange.url, operatorAddress: false });
@@ -577,7 +577,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 1);
   });
 
-  it('sends nothing of a facility while its exchange module is off, and goes on when it is on again [EXC-25]', async () => {
+  test('sends nothing of a facility while its exchange module is off, and goes on when it is on again [EXC-25]', async () => {
     const { id: other } = await createFacility(database.pool, {
       organisationId: place.organisationId,
       name: 'Other',
@@ -611,7 +611,7 @@ describe('delivery', () => {
     );
   });
 
-  it('holds what is queued for a facility that the connection covers no more, and sends it on replay', async () => {
+  test('holds what is queued for a facility that the connection covers no more, and sends it on replay', async () => {
     const { id: other } = await createFacility(database.pool, {
       organisationId: place.organisationId,
       name: 'Other',
@@ -630,7 +630,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 1);
   });
 
-  it('lets what waits for a module be decided on once the facility is not covered', async () => {
+  test('lets what waits for a module be decided on once the facility is not covered', async () => {
     const { id: other } = await createFacility(database.pool, {
       organisationId: place.organisationId,
       name: 'Other',
@@ -645,7 +645,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 0);
   });
 
-  it('begins no send under a lease that ended while the machine was suspended [EXC-15]', async () => {
+  test('begins no send under a lease that ended while the machine was suspended [EXC-15]', async () => {
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [patient]);
     let asleepMs = 0;
@@ -665,7 +665,7 @@ describe('delivery', () => {
     assert.equal(new Set(leased).size, 2, 'it was sent under another lease');
   });
 
-  it('begins no send under a lease that ended while the trace was written', async () => {
+  test('begins no send under a lease that ended while the trace was written', async () => {
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [patient]);
     await updateConnection(database.pool, key(), { timeoutMs: 400 });
@@ -685,7 +685,7 @@ describe('delivery', () => {
     assert.deepEqual(outcomes.sort(), ['delivered', 'unsent']);
   });
 
-  it('moves nothing by a result that comes after another worker took the lane over [EXC-15]', async () => {
+  test('moves nothing by a result that comes after another worker took the lane over [EXC-15]', async () => {
     const [patient = ''] = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, [patient]);
     await rename(database.pool, place, [patient], 'second');
@@ -708,7 +708,7 @@ describe('delivery', () => {
     assert.deepEqual(await heads(), [], 'but holds nothing');
   });
 
-  it('stops when the connection is disabled and goes on when it is enabled', async () => {
+  test('stops when the connection is disabled and goes on when it is enabled', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);
     await updateConnection(database.pool, key(), { disabled: true });
@@ -719,7 +719,7 @@ describe('delivery', () => {
     await allDelivered();
   });
 
-  it('goes on with what it had leased when its connection is changed meanwhile', async () => {
+  test('goes on with what it had leased when its connection is changed meanwhile', async () => {
     const ids = await insertPatients(database.pool, place, 200);
     exchange.behave = () => ({ status: 200, delayMs: 40 });
     await queue(database.pool, place, ids);
@@ -732,7 +732,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 200, 'nothing was sent twice');
   });
 
-  it('is not slowed by another exchange that hangs [EXC-23]', async (context) => {
+  test('is not slowed by another exchange that hangs [EXC-23]', async (context) => {
     const hanging = await startExchange();
     context.after(() => hanging.close());
     const gate = Promise.withResolvers<void>();
@@ -767,7 +767,7 @@ describe('queueing', () => {
     return rows;
   };
 
-  it('queues nothing when the emitted Patient stays as it was [EXC-3]', async () => {
+  test('queues nothing when the emitted Patient stays as it was [EXC-3]', async () => {
     const ids = await insertPatients(database.pool, place, 2);
     assert.equal(await queue(database.pool, place, ids), 2);
     assert.equal(await queue(database.pool, place, ids, 'updated'), 0);
@@ -787,7 +787,7 @@ describe('queueing', () => {
     );
   });
 
-  it('rolls back with the change [EXC-2]', async () => {
+  test('rolls back with the change [EXC-2]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     const client = await database.pool.connect();
     try {
@@ -805,7 +805,7 @@ describe('queueing', () => {
     assert.deepEqual(await sequences(), []);
   });
 
-  it('writes one delivery for each connection that covers a facility of the patient [EXC-2, EXC-6]', async () => {
+  test('writes one delivery for each connection that covers a facility of the patient [EXC-2, EXC-6]', async () => {
     const { id: otherFacility } = await createFacility(database.pool, {
       organisationId: place.organisationId,
       name: 'Other',
@@ -833,7 +833,7 @@ describe('queueing', () => {
     assert.equal(rows.filter((row) => row.connection_id === connection.id).length, 2);
   });
 
-  it('writes none for a disabled connection or a facility without the exchange module [EXC-4]', async () => {
+  test('writes none for a disabled connection or a facility without the exchange module [EXC-4]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await updateConnection(database.pool, key(), { disabled: true });
     assert.equal(await queue(database.pool, place, ids), 0);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
-import { afterEach, describe, it, mock } from 'node:test';
+import { afterEach, describe, mock, test } from 'node:test';
 import { guardedLookup } from '../../outbound/outbound-address.ts';
 import { createSender, type DeliveryAnswer, type Sender } from './send.ts';
 
@@ -31,7 +31,7 @@ function post(address: string, body = '{}', timeoutMs = 500): Promise<DeliveryAn
 }
 
 describe('a sent request', () => {
-  it('carries the bytes, the path and the query as they are, and tells the hash of the answer', async () => {
+  test('carries the bytes, the path and the query as they are, and tells the hash of the answer', async () => {
     let seen = '';
     const address = await listen((request, response) => {
       request.on('data', (chunk) => {
@@ -49,7 +49,7 @@ describe('a sent request', () => {
     });
   });
 
-  it('is not sent on by a redirect [SEC-26]', async () => {
+  test('is not sent on by a redirect [SEC-26]', async () => {
     let requests = 0;
     const address = await listen((_request, response) => {
       requests += 1;
@@ -62,14 +62,14 @@ describe('a sent request', () => {
     );
   });
 
-  it('ends after its time-out, before the answer and in the middle of it [SEC-28]', async () => {
+  test('ends after its time-out, before the answer and in the middle of it [SEC-28]', async () => {
     const silent = await listen(() => undefined);
     assert.deepEqual(await post(silent), { kind: 'unanswered', code: 'TIMEOUT', reached: true });
     const dripping = await listen((_request, response) => void response.writeHead(200).write('{'));
     assert.deepEqual(await post(dripping), { kind: 'unanswered', code: 'TIMEOUT', reached: true });
   });
 
-  it('tells an exchange that cannot be reached from one that fails', async () => {
+  test('tells an exchange that cannot be reached from one that fails', async () => {
     const gone = await listen(() => undefined);
     for (const server of open.splice(0)) server.close();
     assert.deepEqual(await post(gone), { kind: 'unanswered', code: 'ECONNREFUSED', reached: false });
@@ -83,7 +83,7 @@ describe('a sent request', () => {
     assert.deepEqual([unknown.kind, unknown.kind === 'unanswered' && unknown.reached], ['unanswered', false]);
   });
 
-  it('reads no more than a megabyte of the answer [SEC-28]', async () => {
+  test('reads no more than a megabyte of the answer [SEC-28]', async () => {
     const address = await listen((_request, response) => {
       response.writeHead(200);
       const more = () => {
@@ -96,7 +96,7 @@ describe('a sent request', () => {
     assert.deepEqual([answer.kind, answer.kind === 'answered' && answer.status], ['answered', 200]);
   });
 
-  it('goes to no address that a name resolves to and that is refused', async () => {
+  test('goes to no address that a name resolves to and that is refused', async () => {
     const lookup = (plainHttp: boolean, host: string) =>
       new Promise<string | undefined>((resolve) =>
         guardedLookup(plainHttp, 'operator')(host, { all: true }, (error) =>
@@ -111,7 +111,7 @@ describe('a sent request', () => {
     assert.equal(await lookup(true, '127.0.0.1'), undefined);
   });
 
-  it('goes to no name that is moved inside after its address was set over HTTP', async () => {
+  test('goes to no name that is moved inside after its address was set over HTTP', async () => {
     let connections = 0;
     const server = createNetServer(() => {
       connections += 1;
@@ -140,13 +140,13 @@ describe('a sent request', () => {
     }
   });
 
-  it('is answered after longer than a connection may be idle', async () => {
+  test('is answered after longer than a connection may be idle', async () => {
     const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 4_500));
     const answer = await post(address, '{}', 8_000);
     assert.equal(answer.kind, 'answered');
   });
 
-  it('keeps requests that are under way when the sender is closed', async () => {
+  test('keeps requests that are under way when the sender is closed', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
     const address = await listen((_request, response) => arrive(response));
     const sender = createSender(address, { maxInFlight: 2, timeoutMs: 60_000, reach: 'operator' });

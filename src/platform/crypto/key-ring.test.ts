@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createKeyRing, type DataKeys, openUnderAny, openWith, sealUnder, sealWith } from './key-ring.ts';
 
@@ -10,7 +10,7 @@ const keys = createKeyRing(master);
 const NO_DATABASE = { query: () => assert.fail('asked') };
 
 describe('a key ring', () => {
-  it('derives the same key for the same purpose, and another for any other', () => {
+  test('derives the same key for the same purpose, and another for any other', () => {
     assert.deepEqual(createKeyRing(master).derive('cursor'), keys.derive('cursor'));
     assert.equal(keys.derive('cursor').length, 32);
     const purposes = ['cursor', 'access-log', 'seal/cursor', '', 'Cursor'];
@@ -20,11 +20,11 @@ describe('a key ring', () => {
     assert.notDeepEqual(createKeyRing(randomBytes(32)).derive('cursor'), keys.derive('cursor'));
   });
 
-  it('takes a key of 32 bytes only', () => {
+  test('takes a key of 32 bytes only', () => {
     for (const size of [0, 16, 31, 33, 64]) assert.throws(() => createKeyRing(randomBytes(size)), RangeError);
   });
 
-  it('opens what it sealed, for the same purpose and context [SEC-14]', async () => {
+  test('opens what it sealed, for the same purpose and context [SEC-14]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string(),
@@ -38,7 +38,7 @@ describe('a key ring', () => {
     );
   });
 
-  it('opens nothing else: another purpose, context or key, or a single changed bit [SEC-14]', async () => {
+  test('opens nothing else: another purpose, context or key, or a single changed bit [SEC-14]', async () => {
     const sealedFor = { purpose: 'secret', context: 'row 1' };
     const sealed = await keys.seal(NO_DATABASE, sealedFor, Buffer.from('plain'));
     await assert.rejects(keys.open({ ...sealedFor, context: 'row 2' }, sealed));
@@ -53,7 +53,7 @@ describe('a key ring', () => {
       await assert.rejects(keys.open(sealedFor, sealed.subarray(0, length)));
   });
 
-  it('never seals twice alike, and shows nothing of what is inside', async () => {
+  test('never seals twice alike, and shows nothing of what is inside', async () => {
     const plain = Buffer.from('the same secret');
     const seal = () => keys.seal(NO_DATABASE, { purpose: 'secret', context: '' }, plain);
     const sealed = await Promise.all(Array.from({ length: 200 }, seal));
@@ -61,7 +61,7 @@ describe('a key ring', () => {
     for (const bytes of sealed) assert.ok(!bytes.includes(plain));
   });
 
-  it('opens what a data key sealed that it did not know yet, and seals under the newest', async () => {
+  test('opens what a data key sealed that it did not know yet, and seals under the newest', async () => {
     const [first, second] = [randomBytes(32), randomBytes(32)];
     const sealedFor = { purpose: 'secret', context: 'row' };
     const stored: { keys: DataKeys; reads: number } = { keys: [first], reads: 0 };
@@ -93,7 +93,7 @@ describe('a key ring', () => {
     assert.deepEqual([older, newest], [stable, createKeyRing(second).derive('decoy')]);
   });
 
-  it('does not take a short tag for a good one', () => {
+  test('does not take a short tag for a good one', () => {
     const key = randomBytes(32);
     const sealed = sealWith(key, Buffer.from('x'), 'c');
     assert.throws(() => openWith(key, sealed.subarray(0, -12), 'c'));

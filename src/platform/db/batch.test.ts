@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createBatcher } from './batch.ts';
 
@@ -16,7 +16,7 @@ function heldLoader() {
 const double = async (keys: number[]): Promise<number[]> => keys.map((key) => key * 2);
 
 describe('createBatcher', () => {
-  it('loads keys of one turn together and answers each with its own value', async () => {
+  test('loads keys of one turn together and answers each with its own value', async () => {
     const seen: number[][] = [];
     const read = createBatcher<number, number>({
       maxKeys: 10,
@@ -30,7 +30,7 @@ describe('createBatcher', () => {
     assert.deepEqual(seen, [[1, 2, 3]]);
   });
 
-  it('splits at maxKeys and leaves nobody waiting', async () => {
+  test('splits at maxKeys and leaves nobody waiting', async () => {
     const sizes: number[] = [];
     const read = createBatcher<number, number>({
       maxKeys: 2,
@@ -44,7 +44,7 @@ describe('createBatcher', () => {
     assert.deepEqual(sizes, [2, 2, 1]);
   });
 
-  it('gathers what arrives while maxInFlight loads are under way', async () => {
+  test('gathers what arrives while maxInFlight loads are under way', async () => {
     const { loads, load } = heldLoader();
     const read = createBatcher<number, number>({ maxKeys: 10, maxInFlight: 1, load });
     const first = read(1);
@@ -65,7 +65,7 @@ describe('createBatcher', () => {
     assert.deepEqual(await Promise.all(later), [20, 30]);
   });
 
-  it('rejects every key of a failed load, and goes on with the next', async () => {
+  test('rejects every key of a failed load, and goes on with the next', async () => {
     const { loads, load } = heldLoader();
     const read = createBatcher<number, number>({ maxKeys: 10, maxInFlight: 1, load });
     const failing = Promise.allSettled([read(1), read(2)]);
@@ -81,7 +81,7 @@ describe('createBatcher', () => {
     assert.equal(await next, 30);
   });
 
-  it('rejects when a load throws at once', async () => {
+  test('rejects when a load throws at once', async () => {
     const read = createBatcher<number, number>({
       maxKeys: 10,
       maxInFlight: 1,
@@ -93,7 +93,7 @@ describe('createBatcher', () => {
     await assert.rejects(read(2), /at once/);
   });
 
-  it('rejects when values are missing, rather than answering with another key’s', async () => {
+  test('rejects when values are missing, rather than answering with another key’s', async () => {
     const read = createBatcher<number, number>({ maxKeys: 10, maxInFlight: 1, load: async () => [1] });
     const settled = await Promise.allSettled([read(1), read(2)]);
     assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { clientConfig, createPool, type Pool, transaction } from './database.ts';
 import { outageOf } from './unavailable.ts';
@@ -19,12 +19,12 @@ describe('a pool of the service', () => {
     await database.drop();
   });
 
-  it('acts as the role of the service [OPS-7]', async () => {
+  test('acts as the role of the service [OPS-7]', async () => {
     const { rows } = await database.pool.query('select current_user as role');
     assert.deepEqual(rows, [{ role: 'interchange_service' }]);
   });
 
-  it('keeps the role, the zone and the name when the URL brings options of its own', async () => {
+  test('keeps the role, the zone and the name when the URL brings options of its own', async () => {
     const url = `${database.url}?options=-c%20work_mem%3D5MB%20-c%20role%3Dnone&application_name=other`;
     const options = { url, max: 1, applicationName: 'named', role: 'interchange_service' };
     const pool = createPool(options, () => undefined);
@@ -39,7 +39,7 @@ describe('a pool of the service', () => {
     }
   });
 
-  it('asks for nothing in its start-up message that a pooler refuses', async () => {
+  test('asks for nothing in its start-up message that a pooler refuses', async () => {
     const { options, statement_timeout, lock_timeout } = clientConfig({
       url: database.url,
       applicationName: 'test',
@@ -50,7 +50,7 @@ describe('a pool of the service', () => {
     assert.deepEqual([options, statement_timeout, lock_timeout], [undefined, undefined, undefined]);
   });
 
-  it('lets PostgreSQL cut off what takes too long', async () => {
+  test('lets PostgreSQL cut off what takes too long', async () => {
     const limits = { statementMs: 1_000, lockMs: 100, idleInTransactionMs: 200 };
     const pool = createPool(
       { url: database.url, max: 2, applicationName: 'limited', limits },
@@ -72,14 +72,14 @@ describe('a pool of the service', () => {
     }
   });
 
-  it('reads dates as text and whole numbers as numbers', async () => {
+  test('reads dates as text and whole numbers as numbers', async () => {
     const { rows } = await database.pool.query(
       `select date '2024-02-29' as day, 9007199254740991::bigint as large, 1.20::numeric as exact`,
     );
     assert.deepEqual(rows, [{ day: '2024-02-29', large: 9007199254740991, exact: '1.20' }]);
   });
 
-  it('may not update or delete the access log or the data keys, nor reach a partition of the log [LOG-12, OPS-7]', async () => {
+  test('may not update or delete the access log or the data keys, nor reach a partition of the log [LOG-12, OPS-7]', async () => {
     for (const statement of [
       `update access_log set outcome = 'allowed'`,
       'delete from access_log',
@@ -99,7 +99,7 @@ describe('a pool of the service', () => {
   describe('transaction', () => {
     const count = async () => (await owner.query('select n from counter order by n')).rows.map(({ n }) => n);
 
-    it('commits what the work did and returns its result', async () => {
+    test('commits what the work did and returns its result', async () => {
       const result = await transaction(database.pool, async (client) => {
         await client.query('insert into counter values (1)');
         return 'done';
@@ -108,7 +108,7 @@ describe('a pool of the service', () => {
       assert.deepEqual(await count(), [1]);
     });
 
-    it('rolls back when the work throws, and passes the error on', async () => {
+    test('rolls back when the work throws, and passes the error on', async () => {
       const failing = transaction(database.pool, async (client) => {
         await client.query('insert into counter values (2)');
         throw new Error('no');
@@ -117,14 +117,14 @@ describe('a pool of the service', () => {
       assert.deepEqual(await count(), [1]);
     });
 
-    it('rejects when the commit itself fails, and leaves the connection usable', async () => {
+    test('rejects when the commit itself fails, and leaves the connection usable', async () => {
       const failing = transaction(database.pool, (client) => client.query('insert into counter values (1)'));
       await assert.rejects(failing, { code: '23505' });
       const { rows } = await database.pool.query('select pg_current_xact_id_if_assigned() as open');
       assert.deepEqual(rows, [{ open: null }]);
     });
 
-    it('survives the loss of its connection between statements, and drops that connection', async () => {
+    test('survives the loss of its connection between statements, and drops that connection', async () => {
       const lost = transaction(database.pool, async (client) => {
         const { rows } = await client.query('select pg_backend_pid() as pid');
         const ended = new Promise((resolve) => client.once('end', resolve));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { waitForDisconnect } from '../../../test-support/wait-until.ts';
@@ -37,7 +37,7 @@ describe('openLiveConnection', () => {
     return { live, heard, states };
   }
 
-  it('hears of every finished transaction before a statement sent afterwards returns', async () => {
+  test('hears of every finished transaction before a statement sent afterwards returns', async () => {
     const { live, heard } = await open();
     for (let n = 0; n < 300; n += 1) {
       await database.pool.query({ text: 'select pg_notify($1, $2)', values: ['first', String(n)] });
@@ -47,7 +47,7 @@ describe('openLiveConnection', () => {
     await live.close();
   });
 
-  it('takes statements that come together one after the other, as pg 9 will ask for', async () => {
+  test('takes statements that come together one after the other, as pg 9 will ask for', async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => void warnings.push(warning);
     process.on('warning', onWarning);
@@ -71,7 +71,7 @@ describe('openLiveConnection', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('listens to channels whose names need quotes, and not to others', async () => {
+  test('listens to channels whose names need quotes, and not to others', async () => {
     const { live, heard } = await open();
     for (const channel of ['other', 'Second channel'])
       await database.pool.query({ text: `select pg_notify($1, 'x')`, values: [channel] });
@@ -80,7 +80,7 @@ describe('openLiveConnection', () => {
     await live.close();
   });
 
-  it('is down while the connection is lost, then listens again', async () => {
+  test('is down while the connection is lost, then listens again', async () => {
     const { live, heard, states } = await open();
     // Looked at there and then: it may be up again before the test goes on.
     const lost = once(states, 'down').then(() => [live.up, live.client()]);
@@ -95,7 +95,7 @@ describe('openLiveConnection', () => {
     await live.close();
   });
 
-  it('stays closed when it is closed while it reconnects', async () => {
+  test('stays closed when it is closed while it reconnects', async () => {
     const { live, states } = await open();
     const down = once(states, 'down');
     const pid = await pidOf(live);
@@ -106,7 +106,7 @@ describe('openLiveConnection', () => {
     assert.equal(live.up, false);
   });
 
-  it('leaves no connection behind when the first attempt fails', async () => {
+  test('leaves no connection behind when the first attempt fails', async () => {
     const failing = openLiveConnection({
       connection: { url: database.url, applicationName: 'live' },
       channels: [''],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { createPool } from './database.ts';
@@ -47,7 +47,7 @@ describe('migrate', () => {
     }
   }
 
-  it('applies everything once, in order of the names [OPS-5]', async () => {
+  test('applies everything once, in order of the names [OPS-5]', async () => {
     const url = await emptyDatabase('superuser');
     const pending = await pendingMigrations(url);
     assert.deepEqual(pending, pending.toSorted());
@@ -57,14 +57,14 @@ describe('migrate', () => {
     assert.deepEqual(await migrate(url), []);
   });
 
-  it('lets processes that start together apply each migration once [OPS-5]', async () => {
+  test('lets processes that start together apply each migration once [OPS-5]', async () => {
     const url = await emptyDatabase('superuser');
     const pending = await pendingMigrations(url);
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
     assert.deepEqual(applied.flat(), pending);
   });
 
-  it('refuses a migration that was changed after it was applied [OPS-5]', async () => {
+  test('refuses a migration that was changed after it was applied [OPS-5]', async () => {
     const url = await emptyDatabase('superuser');
     await migrate(url);
     await query(url, `update schema_migration set checksum = 'other' where name like '0001%'`);
@@ -75,7 +75,7 @@ describe('migrate', () => {
     });
   });
 
-  it('refuses a schema that a newer version made, and changes nothing in it [OPS-6]', async () => {
+  test('refuses a schema that a newer version made, and changes nothing in it [OPS-6]', async () => {
     const url = await emptyDatabase('superuser');
     await migrate(url);
     await query(url, `delete from schema_migration where name = (select max(name) from schema_migration)`);
@@ -93,7 +93,7 @@ describe('migrate', () => {
     assert.deepEqual(await query(url, 'select name from schema_migration order by name'), before);
   });
 
-  it('leaves nothing of a migration that fails, and goes on after the fault is mended', async () => {
+  test('leaves nothing of a migration that fails, and goes on after the fault is mended', async () => {
     const url = await emptyDatabase('superuser');
     await query(url, 'create table role (in_the_way boolean)');
     await assert.rejects(migrate(url), /Migration 0001-tenancy\.sql failed/);
@@ -103,7 +103,7 @@ describe('migrate', () => {
     assert.deepEqual(await pendingMigrations(url), []);
   });
 
-  it('needs no superuser, only the membership that its message names', async () => {
+  test('needs no superuser, only the membership that its message names', async () => {
     const url = await emptyDatabase('nosuperuser');
     await assert.rejects(migrate(url), /grant interchange_service to <the user of DATABASE_URL>/);
     await admin.query(`grant ${SERVICE_ROLE} to migrator_${id}`);
@@ -114,7 +114,7 @@ describe('migrate', () => {
     await pool.end();
   });
 
-  it('gives the service no access to the partitions of the access log, later ones included', async () => {
+  test('gives the service no access to the partitions of the access log, later ones included', async () => {
     await admin.query(
       `create table access_log_later partition of access_log for values from ('2090-01-01') to ('2090-02-01')`,
     );

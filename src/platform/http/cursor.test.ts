@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createCursorCodec } from './cursor.ts';
 
@@ -12,7 +12,7 @@ const position = fc.array(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 20 }
 });
 
 describe('a cursor', () => {
-  it('gives its position back for its own binding, and fits into an address [HTTP-21]', () => {
+  test('gives its position back for its own binding, and fits into an address [HTTP-21]', () => {
     fc.assert(
       fc.property(binding, position, (bound, at) => {
         const cursor = cursors.encode(bound, at);
@@ -22,7 +22,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused for any other binding [HTTP-21]', () => {
+  test('is refused for any other binding [HTTP-21]', () => {
     fc.assert(
       fc.property(binding, binding, position, (one, other, at) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other));
@@ -36,7 +36,7 @@ describe('a cursor', () => {
     assert.throws(() => cursors.decode([null], cursors.encode(['null'], [1])), { statusCode: 400 });
   });
 
-  it('is refused when a single bit differs, or a part is missing or added [HTTP-21]', () => {
+  test('is refused when a single bit differs, or a part is missing or added [HTTP-21]', () => {
     const cursor = cursors.encode(['a'], ['2026-01-01', 7]);
     const bytes = Buffer.from(cursor, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -57,12 +57,12 @@ describe('a cursor', () => {
       assert.throws(() => cursors.decode(['a'], text), { statusCode: 400 }, JSON.stringify(text));
   });
 
-  it('is refused when another key made it', () => {
+  test('is refused when another key made it', () => {
     const other = createCursorCodec(randomBytes(32));
     assert.throws(() => cursors.decode(['a'], other.encode(['a'], [1])), { statusCode: 400 });
   });
 
-  it('is refused, never more, whatever is sent', () => {
+  test('is refused, never more, whatever is sent', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String({ maxLength: 60 })), (text) =>
         assert.throws(() => cursors.decode(['a'], text), { statusCode: 400 }),

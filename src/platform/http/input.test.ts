@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it, test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import Type from 'typebox';
 import { addValue, decodeText, parseForm, parseJson } from './body.ts';
@@ -13,7 +13,7 @@ const SCHEMA = Type.Object({
 });
 
 describe('convertQuery', () => {
-  it('converts what is written as its type, and nothing else', () => {
+  test('converts what is written as its type, and nothing else', () => {
     assert.deepEqual(convertQuery(SCHEMA, { count: '20', flag: 'true', name: '20', date: 'ge2026' }, false), {
       count: 20,
       flag: true,
@@ -26,11 +26,11 @@ describe('convertQuery', () => {
       assert.deepEqual(convertQuery(SCHEMA, { flag }, false), { flag });
   });
 
-  it('leaves a repeated value for validation to refuse [HTTP-10]', () => {
+  test('leaves a repeated value for validation to refuse [HTTP-10]', () => {
     assert.deepEqual(convertQuery(SCHEMA, { count: ['1', '2'] }, false), { count: ['1', '2'] });
   });
 
-  it('ignores unknown names, and refuses them where handling is strict [HTTP-11]', () => {
+  test('ignores unknown names, and refuses them where handling is strict [HTTP-11]', () => {
     for (const name of ['unknown', '__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const query = Object.fromEntries([[name, 'x']]);
       Object.defineProperty(query, name, { value: 'x', enumerable: true });
@@ -39,7 +39,7 @@ describe('convertQuery', () => {
     }
   });
 
-  it('does not repeat an unusual name in its message', () => {
+  test('does not repeat an unusual name in its message', () => {
     assert.throws(
       () => convertQuery(SCHEMA, { '<script>': '1' }, true),
       ({ message }: Error) => {
@@ -66,7 +66,7 @@ test('an address is ASCII', () => {
 });
 
 describe('refuseUnusableText', () => {
-  it('finds a NUL or a lone surrogate at any depth, in values and names', () => {
+  test('finds a NUL or a lone surrogate at any depth, in values and names', () => {
     const bad = fc.constantFrom('\0', 'a\0b', '\ud800', 'x\udfff');
     const nested = fc.letrec((tie) => ({
       node: fc.oneof(
@@ -82,7 +82,7 @@ describe('refuseUnusableText', () => {
     );
   });
 
-  it('takes everything else, however deep', () => {
+  test('takes everything else, however deep', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (input) => {
         fc.pre(!/\\u0000|\0/.test(JSON.stringify(input)));
@@ -98,7 +98,7 @@ describe('refuseUnusableText', () => {
 describe('parseJson', () => {
   const bytes = (text: string) => Buffer.from(text);
 
-  it('reads what JSON.stringify wrote', () => {
+  test('reads what JSON.stringify wrote', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         fc.pre(!/__proto__|constructor/.test(JSON.stringify(value)));
@@ -107,7 +107,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('refuses what is no JSON, empty, too deep, or would change prototypes', () => {
+  test('refuses what is no JSON, empty, too deep, or would change prototypes', () => {
     const refused = [
       '',
       ' \n',
@@ -126,7 +126,7 @@ describe('parseJson', () => {
     assert.equal(({} as { x?: unknown }).x, undefined);
   });
 
-  it('takes 64 levels, and brackets in strings for no levels', () => {
+  test('takes 64 levels, and brackets in strings for no levels', () => {
     parseJson(bytes(`${'['.repeat(64)}${']'.repeat(64)}`));
     const text = '['.repeat(1_000);
     assert.equal(parseJson(bytes(JSON.stringify(text))), text);
@@ -134,14 +134,14 @@ describe('parseJson', () => {
     assert.throws(() => parseJson(bytes(`["\\\\",${'['.repeat(64)}${']'.repeat(64)}]`)), /deeper/);
   });
 
-  it('refuses bytes that are not UTF-8', () => {
+  test('refuses bytes that are not UTF-8', () => {
     for (const raw of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0x22, 0xc0, 0xaf, 0x22]])
       assert.throws(() => decodeText(Buffer.from(raw)), { statusCode: 400 });
   });
 });
 
 describe('parseForm', () => {
-  it('reads what URLSearchParams wrote; a name given twice becomes a list', () => {
+  test('reads what URLSearchParams wrote; a name given twice becomes a list', () => {
     const pair = fc.tuple(
       fc.constantFrom('a', 'b', '__proto__', 'toString'),
       fc.string({ unit: 'grapheme' }),
@@ -159,7 +159,7 @@ describe('parseForm', () => {
     );
   });
 
-  it('refuses broken encodings', () => {
+  test('refuses broken encodings', () => {
     assert.throws(() => parseForm(Buffer.from('a=%ff')), { statusCode: 400 });
     assert.throws(() => parseForm(Buffer.from([0x61, 0x3d, 0xff])), { statusCode: 400 });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { describe, it, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { createLog, errorFields, type LogFields } from './log.ts';
 
 function capture(level: string) {
@@ -52,7 +52,7 @@ test('levels below the one set are left out', () => {
 });
 
 describe('errorFields', () => {
-  it('names the error, its code and where it was thrown, without its message', () => {
+  test('names the error, its code and where it was thrown, without its message', () => {
     class OddError extends Error {
       override name = 'OddError';
       readonly code = '23505';
@@ -66,7 +66,7 @@ describe('errorFields', () => {
     assert.doesNotMatch(JSON.stringify(fields), /Quix/);
   });
 
-  it('tells what was thrown when it was no error, and not its value', () => {
+  test('tells what was thrown when it was no error, and not its value', () => {
     assert.deepEqual(errorFields('Quix'), { errorName: 'string' });
     assert.deepEqual(errorFields(undefined), { errorName: 'undefined' });
     assert.deepEqual(errorFields({ message: 'Quix' }), { errorName: 'object' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
@@ -65,7 +65,7 @@ describe('the access log', () => {
 
   const verify = () => verifyAccessLog(database.pool, async () => [KEY]);
 
-  it('has written an entry, in every field, before the promise resolves [LOG-8, LOG-9]', async () => {
+  test('has written an entry, in every field, before the promise resolves [LOG-8, LOG-9]', async () => {
     const written = entry({ resourceId: null, outcome: 'refused', purposeOfUse: 'RESEARCH' });
     await writer.record([written]);
     const { rows } = await database.pool.query('select * from access_log where correlation_id = $1', [
@@ -90,7 +90,7 @@ describe('the access log', () => {
     assert.ok(writer_id && previous_hash.length === 32 && hash.length === 32);
   });
 
-  it('takes ids in either case, as they are the same', async () => {
+  test('takes ids in either case, as they are the same', async () => {
     const written = entry({});
     const { organisationId, facilityId, patientId, accountId } = written;
     await writer.record([
@@ -105,7 +105,7 @@ describe('the access log', () => {
     assert.equal((await verify()).ok, true);
   });
 
-  it('writes the entries of waiting requests together, each of them before its promise [LOG-11]', async () => {
+  test('writes the entries of waiting requests together, each of them before its promise [LOG-11]', async () => {
     groups.length = 0;
     const ids = Array.from({ length: 500 }, () => randomUUID());
     await Promise.all(
@@ -121,7 +121,7 @@ describe('the access log', () => {
     assert.ok(groups.length <= 10, `${groups.length} statements for 500 requests`);
   });
 
-  it('gathers the next group while one is being written', async () => {
+  test('gathers the next group while one is being written', async () => {
     groups.length = 0;
     const waves = Array.from({ length: 40 }, async (_, wave) => {
       for (let turn = 0; turn < wave; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -135,7 +135,7 @@ describe('the access log', () => {
     assert.ok(groups.length < 40, `${groups.length} statements for 40 waves`);
   });
 
-  it('splits what is too much for one statement', async () => {
+  test('splits what is too much for one statement', async () => {
     groups.length = 0;
     await Promise.all(
       Array.from({ length: 30 }, () => writer.record(Array.from({ length: 100 }, () => entry()))),
@@ -143,13 +143,13 @@ describe('the access log', () => {
     assert.deepEqual(groups, [2_000, 1_000]);
   });
 
-  it('resolves at once for no entries', async () => {
+  test('resolves at once for no entries', async () => {
     groups.length = 0;
     await writer.record([]);
     assert.deepEqual(groups, []);
   });
 
-  it('keeps one chain for each writer [LOG-14]', async () => {
+  test('keeps one chain for each writer [LOG-14]', async () => {
     const writers = [newWriter(), newWriter(), newWriter()];
     await Promise.all(
       Array.from({ length: 60 }, (_, index) => writers[index % 3]?.record([entry(), entry()])),
@@ -160,7 +160,7 @@ describe('the access log', () => {
     assert.ok(result.writers >= 4);
   });
 
-  it('rejects with 503 when it cannot write, writes nothing, and goes on in the same chain [LOG-10]', async () => {
+  test('rejects with 503 when it cannot write, writes nothing, and goes on in the same chain [LOG-10]', async () => {
     const own = newWriter();
     await own.record([entry()]);
     const before = await verify();
@@ -183,7 +183,7 @@ describe('the access log', () => {
     assert.equal(result.entries, before.entries + 1);
   });
 
-  it('says what the database refused to nobody but onError', async () => {
+  test('says what the database refused to nobody but onError', async () => {
     const own = newWriter();
     errors.length = 0;
     await assert.rejects(own.record([entry({ outcome: 'neither' as never })]), (error: Error) => {
@@ -195,7 +195,7 @@ describe('the access log', () => {
     assert.equal((await verify()).ok, true);
   });
 
-  it('starts another chain when someone moved its head', async () => {
+  test('starts another chain when someone moved its head', async () => {
     const own = newWriter();
     const first = entry();
     await own.record([first]);
@@ -211,7 +211,7 @@ describe('the access log', () => {
     assert.equal((await verify()).ok, true);
   });
 
-  it('leaves good chains, and no entry unwritten, when its connections are killed at any moment [LOG-17]', async () => {
+  test('leaves good chains, and no entry unwritten, when its connections are killed at any moment [LOG-17]', async () => {
     const pool = createPool(
       { url: database.url, max: 4, applicationName: 'killed', role: SERVICE_ROLE },
       () => undefined,
@@ -248,7 +248,7 @@ describe('the access log', () => {
     assert.deepEqual(result.faults, []);
   });
 
-  it('gives the service no way to change or remove an entry, or to go round the table [LOG-12]', async () => {
+  test('gives the service no way to change or remove an entry, or to go round the table [LOG-12]', async () => {
     const one = entry();
     await writer.record([one]);
     const { rows } = await owner.query<{ name: string }>(
@@ -308,7 +308,7 @@ describe('the months of the access log', () => {
       onError: () => undefined,
     });
 
-  it('are made ahead, each once, and take the entries of their time [LOG-13]', async () => {
+  test('are made ahead, each once, and take the entries of their time [LOG-13]', async () => {
     const from = new Date('2026-11-30T23:59:59Z');
     await Promise.all([makePartitions(owner, from, 3), makePartitions(owner, from, 3)]);
     const instants = ['2026-11-30T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2027-01-31T23:59:59.999Z'];
@@ -321,7 +321,7 @@ describe('the months of the access log', () => {
     ]);
   });
 
-  it('take in the entries that came before they were made', async () => {
+  test('take in the entries that came before they were made', async () => {
     const one = entry();
     await writerAt('2027-05-10T00:00:00Z').record([one]);
     await writerAt('2027-06-10T00:00:00Z').record([one]);
@@ -331,7 +331,7 @@ describe('the months of the access log', () => {
     assert.deepEqual((await verifyAccessLog(database.pool, async () => [KEY])).faults, []);
   });
 
-  it('can be made while entries come in', async () => {
+  test('can be made while entries come in', async () => {
     const own = writerAt('2027-09-10T00:00:00Z');
     const one = entry();
     let writing = true;
@@ -351,7 +351,7 @@ describe('the months of the access log', () => {
     assert.equal((await verifyAccessLog(database.pool, async () => [KEY])).ok, true);
   });
 
-  it('are closed to the service, new ones too', async () => {
+  test('are closed to the service, new ones too', async () => {
     await assert.rejects(database.pool.query('select * from access_log_2027_09'), { code: '42501' });
     await assert.rejects(database.pool.query('insert into access_log_2027_09 select * from access_log'), {
       code: '42501',

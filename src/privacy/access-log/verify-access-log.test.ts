@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { runCommand } from '../../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
@@ -61,7 +61,7 @@ describe('access-log verify', () => {
     if (sequence !== undefined) assert.equal(result.faults[0]?.sequence, sequence);
   }
 
-  it('finds nothing where nothing was done', async () => {
+  test('finds nothing where nothing was done', async () => {
     const result = await verifyAccessLog(database.pool, readKeys);
     assert.deepEqual(result.faults, []);
     assert.deepEqual([result.ok, result.writers, result.entries], [true, 3, 3 * ENTRIES]);
@@ -71,7 +71,7 @@ describe('access-log verify', () => {
     );
   });
 
-  it('finds each field that was changed [LOG-15]', async () => {
+  test('finds each field that was changed [LOG-15]', async () => {
     const changes = {
       organisation_id: `'${randomUUID()}'`,
       facility_id: `'${randomUUID()}'`,
@@ -105,7 +105,7 @@ describe('access-log verify', () => {
     assert.equal((await afterTampering(moved)).ok, false);
   });
 
-  it('finds entries that were exchanged for one another [LOG-15]', async () => {
+  test('finds entries that were exchanged for one another [LOG-15]', async () => {
     const swapped = await afterTampering(async (run) => {
       await run('update access_log set sequence = 100 where writer_id = $1 and sequence = 3', writers[1]);
       await run('update access_log set sequence = 3 where writer_id = $1 and sequence = 4', writers[1]);
@@ -114,7 +114,7 @@ describe('access-log verify', () => {
     blames(swapped, writers[1], 3);
   });
 
-  it('finds an entry that was removed: the first, one between, the last, all [LOG-15]', async () => {
+  test('finds an entry that was removed: the first, one between, the last, all [LOG-15]', async () => {
     for (const sequence of [1, 4, ENTRIES])
       blames(
         await afterTampering(`delete from access_log where writer_id = $1 and sequence = ${sequence}`),
@@ -124,7 +124,7 @@ describe('access-log verify', () => {
     blames(await afterTampering('delete from access_log where writer_id = $1'), writers[1], 1);
   });
 
-  it('finds the last entry removed although the head was put back too', async () => {
+  test('finds the last entry removed although the head was put back too', async () => {
     const cut = await afterTampering(async (run) => {
       await run('delete from access_log where writer_id = $1 and sequence = $2', writers[1], ENTRIES);
       await run(
@@ -137,7 +137,7 @@ describe('access-log verify', () => {
     blames(cut, writers[1], ENTRIES - 1);
   });
 
-  it('finds an entry that was inserted: between, behind, before, twice [LOG-15]', async () => {
+  test('finds an entry that was inserted: between, behind, before, twice [LOG-15]', async () => {
     const copy = (sequence: string, occurredAt = 'occurred_at') => `
       insert into access_log
       select organisation_id, ${occurredAt}, writer_id, ${sequence}, facility_id, patient_id, account_id, action,
@@ -148,7 +148,7 @@ describe('access-log verify', () => {
       blames(await afterTampering(text), writers[1]);
   });
 
-  it('finds a copy that stands where a page of the walk ends', async () => {
+  test('finds a copy that stands where a page of the walk ends', async () => {
     const own = await createTestDatabase();
     try {
       await writeChain(own, 5_001);
@@ -167,7 +167,7 @@ describe('access-log verify', () => {
     }
   });
 
-  it('finds a chain that someone without the key went on with [LOG-15]', async () => {
+  test('finds a chain that someone without the key went on with [LOG-15]', async () => {
     const forged = await afterTampering(async (run) => {
       await run(
         `insert into access_log
@@ -187,7 +187,7 @@ describe('access-log verify', () => {
     blames(forged, writers[1], 9);
   });
 
-  it('finds a changed head, seal, beginning or number', async () => {
+  test('finds a changed head, seal, beginning or number', async () => {
     const changes = [
       "last_hash = '\\x00'",
       "head_seal = '\\x00'",
@@ -203,7 +203,7 @@ describe('access-log verify', () => {
     assert.equal(renumbered.ok, false);
   });
 
-  it('finds a writer that was removed, with its entries or without [LOG-15]', async () => {
+  test('finds a writer that was removed, with its entries or without [LOG-15]', async () => {
     for (const index of [0, 1, 2]) {
       const removed = await afterTampering(async (run) => {
         await run('delete from access_log where writer_id = $1', writers[index]);
@@ -227,7 +227,7 @@ describe('access-log verify', () => {
     }
   });
 
-  it('takes seals of the newest key only: who has an older one cannot change a chain', async () => {
+  test('takes seals of the newest key only: who has an older one cannot change a chain', async () => {
     const newest = randomBytes(32);
     const own = await createTestDatabase();
     try {
@@ -275,7 +275,7 @@ describe('access-log verify', () => {
     }
   });
 
-  it('finds everything changed when the key is another', async () => {
+  test('finds everything changed when the key is another', async () => {
     const { ok, faults } = await verifyAccessLog(database.pool, async () => [randomBytes(32)]);
     assert.equal(ok, false);
     assert.deepEqual(
@@ -285,7 +285,7 @@ describe('access-log verify', () => {
     );
   });
 
-  it('finds the writer registered last removed, with its entries or without', async () => {
+  test('finds the writer registered last removed, with its entries or without', async () => {
     const { heads } = await verifyAccessLog(database.pool, readKeys);
     const newest = heads.at(-1)?.writerId;
     for (const tables of [['access_log_writer'], ['access_log', 'access_log_writer']]) {
@@ -302,7 +302,7 @@ describe('access-log verify', () => {
     assert.equal(lowered.ok, false);
   });
 
-  it('tells a database that was put back to an older state, by heads noted before [LOG-16]', async () => {
+  test('tells a database that was put back to an older state, by heads noted before [LOG-16]', async () => {
     const older = await verifyAccessLog(database.pool, readKeys);
     const { rows } = await database.pool.query('select last_number, seal from access_log_registry');
     await writeChain(database, 2);
@@ -325,7 +325,7 @@ describe('access-log verify', () => {
     blames(await verifyAccessLog(database.pool, readKeys, { noted: other }), writers[0], 3);
   });
 
-  it('is not misled by entries that are written while it reads', async () => {
+  test('is not misled by entries that are written while it reads', async () => {
     let verifying = true;
     const writing = (async () => {
       while (verifying) await writeChain(database, 5);
@@ -347,7 +347,7 @@ describe('access-log verify', () => {
     });
     after(() => rm(folder, { recursive: true }));
 
-    it('ends with 0 and says so when the log is whole', async () => {
+    test('ends with 0 and says so when the log is whole', async () => {
       const text = await verify();
       assert.equal(text.code, 0, text.stderr);
       assert.match(text.stdout, /whole: \d+ entries in \d+ chains/);
@@ -358,7 +358,7 @@ describe('access-log verify', () => {
       assert.equal(document.heads.length, document.writers);
     });
 
-    it('ends with 1 and names the entry when it is not', async () => {
+    test('ends with 1 and names the entry when it is not', async () => {
       await owner.query("update access_log set outcome = 'refused' where writer_id = $1 and sequence = 2", [
         writers[0],
       ]);
@@ -376,7 +376,7 @@ describe('access-log verify', () => {
       }
     });
 
-    it('takes its own output as heads, and refuses other files', async () => {
+    test('takes its own output as heads, and refuses other files', async () => {
       const heads = join(folder, 'heads.json');
       const { stdout } = await verify('--json');
       await writeFile(heads, stdout);
@@ -396,7 +396,7 @@ describe('access-log verify', () => {
       assert.equal((await verify('--heads', join(folder, 'missing.json'))).code, 2);
     });
 
-    it('asks for the right key when nothing fits', async () => {
+    test('asks for the right key when nothing fits', async () => {
       env = { ...env, MASTER_KEY: randomBytes(32).toString('hex') };
       const result = await verify();
       assert.equal(result.code, 1);

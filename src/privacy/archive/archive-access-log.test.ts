@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { runCommand, startCommand } from '../../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
@@ -104,7 +104,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       where inhparent = 'access_log'::regclass order by 1`)
     ).map(({ name }) => name);
 
-  it('writes old months to files, takes them out, and the log stays whole [LOG-19]', async () => {
+  test('writes old months to files, takes them out, and the log stays whole [LOG-19]', async () => {
     await assertWhole(18, 0);
     const months = await archived();
     assert.deepEqual(
@@ -149,7 +149,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     await assertWhole(6, 14);
   });
 
-  it('changes nothing in a dry run', async () => {
+  test('changes nothing in a dry run', async () => {
     const months = await archived({ dryRun: true });
     assert.deepEqual(months, [
       { month: '2026-01', entries: 8 },
@@ -161,7 +161,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     assert.match(stdout, /2026-01 {2}8 entries would be archived/);
   });
 
-  it('keeps a month as a table outside the log when it is told to, out of reach of the service', async () => {
+  test('keeps a month as a table outside the log when it is told to, out of reach of the service', async () => {
     await archived({ keepDetached: true });
     assert.deepEqual(await partitions(), ['access_log_default']);
     const [kept] = await rowsOf('select count(*) as entries from access_log_archived_2026_01_1');
@@ -179,7 +179,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       await assert.rejects(database.pool.query(statement), { code: '42501' }, statement);
   });
 
-  it('archives entries that come with the time of an archived month later on, as a second part', async () => {
+  test('archives entries that come with the time of an archived month later on, as a second part', async () => {
     await archived();
     await writeChain(['2026-01']);
     const months = await archived();
@@ -191,7 +191,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     await assertWhole(4, 16);
   });
 
-  it('never takes the current month nor the one before it', async () => {
+  test('never takes the current month nor the one before it', async () => {
     const { rows } = await owner.query<{ month: string; next: string }>(
       `select to_char(now(), 'YYYY-MM') as month, to_char(now() + interval '1 month', 'YYYY-MM') as next`,
     );
@@ -200,7 +200,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     await assertWhole(18, 0);
   });
 
-  it('refuses a month that is not as it was written, and leaves it where it is', async () => {
+  test('refuses a month that is not as it was written, and leaves it where it is', async () => {
     const changes = [
       `update access_log set outcome = 'refused' where writer_id = $1 and sequence = 2`,
       `delete from access_log where writer_id = $1 and sequence = 2`,
@@ -224,7 +224,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     await assertWhole(4, 14);
   });
 
-  it('leaves files alone that hold anything else than the month in the database', async () => {
+  test('leaves files alone that hold anything else than the month in the database', async () => {
     await archived();
     const before = await readFile(join(out, `${JANUARY}.json`), 'utf8');
     await writeChain(['2026-01']);
@@ -238,7 +238,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
   });
 
   describe('verification afterwards', () => {
-    it('finds an archived month whose record was removed or changed [LOG-19]', async () => {
+    test('finds an archived month whose record was removed or changed [LOG-19]', async () => {
       await archived();
       const changes = [
         `delete from access_log_archive where month = '2026-01'`,
@@ -257,7 +257,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       await assertWhole(4, 14);
     });
 
-    it('finds what was removed beside an archive: the entries that follow, or a whole chain', async () => {
+    test('finds what was removed beside an archive: the entries that follow, or a whole chain', async () => {
       await archived();
       await owner.query('create table kept as table access_log');
       await owner.query('delete from access_log where writer_id = $1 and sequence = 9', [firstWriter]);
@@ -275,7 +275,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       assert.equal((await verify()).ok, false, 'an entry beside an archived one');
     });
 
-    it('finds each file that was changed, is missing, or was exchanged [LOG-19]', async () => {
+    test('finds each file that was changed, is missing, or was exchanged [LOG-19]', async () => {
       await archived();
       const path = join(out, `${JANUARY}.ndjson.gz`);
       const manifestPath = join(out, `${JANUARY}.json`);
@@ -324,7 +324,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       }
     });
 
-    it('finds noted heads in the files, and says how many it cannot look for without them', async () => {
+    test('finds noted heads in the files, and says how many it cannot look for without them', async () => {
       const inside = { writerId: firstWriter, sequence: 1, hash: '' };
       const [row] = (
         await owner.query('select hash from access_log where writer_id = $1 and sequence = 1', [firstWriter])
@@ -338,7 +338,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       assert.equal((await verify({ noted: [wrong], archiveFolder: out })).ok, false);
     });
 
-    it('says by command what was archived, what is whole, and what is not', async () => {
+    test('says by command what was archived, what is whole, and what is not', async () => {
       const archiving = await command('--json');
       assert.equal(archiving.code, 0, archiving.stderr);
       const { months, ...more } = JSON.parse(archiving.stdout) as { months: { entries: number }[] };
@@ -367,7 +367,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       );
     });
 
-    it('goes on under another master key, and no longer believes what the old one seals', async () => {
+    test('goes on under another master key, and no longer believes what the old one seals', async () => {
       assert.equal((await command()).code, 0);
       const newKey = randomBytes(32).toString('hex');
       const rotation = ['master-key', 'rotate'];
@@ -412,7 +412,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       assert.match(stdout, /NOT whole[\s\S]*access-log-2026-03: its record was changed/);
     });
 
-    it('refuses a folder that is not there, and says what was read', async () => {
+    test('refuses a folder that is not there, and says what was read', async () => {
       const missing = join(out, 'nowhere');
       const run = (...args: string[]) => runCommand(['access-log', 'verify', ...args], { env });
       for (const folder of [missing, join(out, 'heads.json')]) {
@@ -428,7 +428,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       assert.match((await run('--archive', out)).stdout, /2 archive files were read/);
     });
 
-    it('is not misled by a month that is archived while it reads', async () => {
+    test('is not misled by a month that is archived while it reads', async () => {
       let archiving = true;
       const verifying = (async () => {
         while (archiving) assert.deepEqual((await verify()).faults, []);
@@ -479,7 +479,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       assert.equal(await hasFile(/\.part$/), false);
     }
 
-    it('goes on where the file was being written [OPS-8]', async () => {
+    test('goes on where the file was being written [OPS-8]', async () => {
       await killWhile('lock table access_log_2026_01 in access exclusive mode', () =>
         waitsFor('AccessShareLock'),
       );
@@ -487,14 +487,14 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       await goesOn();
     });
 
-    it('goes on where the files were written and the month was still in the log', async () => {
+    test('goes on where the files were written and the month was still in the log', async () => {
       await killWhile('lock table access_log_2026_01 in row exclusive mode', () => waitsFor('ShareLock'));
       assert.equal(await hasFile(/2026-01\.json$/), true);
       assert.equal((await verify()).ok, true);
       await goesOn();
     });
 
-    it('goes on where the month was being taken out', async () => {
+    test('goes on where the month was being taken out', async () => {
       await killWhile('lock table access_log in access share mode', () => waitsFor('AccessExclusiveLock'));
       assert.equal((await rowsOf('select from access_log_archive')).length, 0);
       assert.equal((await verify()).ok, true);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { createCallerDirectory } from './caller-directory.ts';
 
 const organisationId = randomUUID();
@@ -24,7 +24,7 @@ describe('createCallerDirectory', () => {
     });
   });
 
-  it('reads for each call while changes are not heard of [ACC-17, SEC-21]', async () => {
+  test('reads for each call while changes are not heard of [ACC-17, SEC-21]', async () => {
     for (const permissions of [['a'], ['b']]) {
       const found = directory.find(identity);
       reads.at(-1)?.answer(permissions);
@@ -33,7 +33,7 @@ describe('createCallerDirectory', () => {
     assert.equal(reads.length, 2);
   });
 
-  it('reads once for calls together and after it, until a change is heard of [ACC-16]', async () => {
+  test('reads once for calls together and after it, until a change is heard of [ACC-16]', async () => {
     directory.setListening(true);
     const together = [directory.find(identity), directory.find(identity)];
     reads[0]?.answer(['a']);
@@ -49,7 +49,7 @@ describe('createCallerDirectory', () => {
     assert.deepEqual([...((await renewed)?.caller.permissions ?? [])], ['b']);
   });
 
-  it('does not call current what was read while a change came in', async () => {
+  test('does not call current what was read while a change came in', async () => {
     directory.setListening(true);
     const found = directory.find(identity);
     directory.onNotification(JSON.stringify({ organisationId }));
@@ -59,7 +59,7 @@ describe('createCallerDirectory', () => {
     assert.equal(reads.length, 2, 'and does not keep it');
   });
 
-  it('never joins a read that began before the last change', async () => {
+  test('never joins a read that began before the last change', async () => {
     directory.setListening(true);
     void directory.find(identity);
     directory.onNotification(JSON.stringify({ organisationId, sessionId: identity.sessionId }));
@@ -67,7 +67,7 @@ describe('createCallerDirectory', () => {
     assert.equal(reads.length, 2);
   });
 
-  it('keeps callers of other organisations and sessions when a change is announced', async () => {
+  test('keeps callers of other organisations and sessions when a change is announced', async () => {
     directory.setListening(true);
     const found = directory.find(identity);
     reads[0]?.answer(['a']);
@@ -78,7 +78,7 @@ describe('createCallerDirectory', () => {
     assert.equal(await directory.find(identity), entry);
   });
 
-  it('forgets everything when listening stops, starts, or a notification makes no sense', async () => {
+  test('forgets everything when listening stops, starts, or a notification makes no sense', async () => {
     directory.setListening(true);
     const forgetting = [
       () => directory.setListening(true),
@@ -96,7 +96,7 @@ describe('createCallerDirectory', () => {
     assert.equal(reads.length, forgetting.length);
   });
 
-  it('does not remember that a session was unknown, nor lends one to another account', async () => {
+  test('does not remember that a session was unknown, nor lends one to another account', async () => {
     directory.setListening(true);
     const unknown = directory.find(identity);
     reads[0]?.answer(undefined);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import { answered } from '../../../test-support/worded-errors.ts';
 import type { FacilityAccess } from './access.ts';
 import type { Caller } from './caller.ts';
@@ -29,7 +29,7 @@ const ACCESS: FacilityAccess = {
 };
 
 describe('resolveScope', () => {
-  it('takes the defaults of the profile [SIGN-IN-1, ACC-6]', () => {
+  test('takes the defaults of the profile [SIGN-IN-1, ACC-6]', () => {
     assert.deepEqual(resolveScope(CALLER, {}), {
       organisationId,
       facilityId: first,
@@ -37,7 +37,7 @@ describe('resolveScope', () => {
     });
   });
 
-  it('takes the headers, in either case, with the zone of the facility [ACC-5]', () => {
+  test('takes the headers, in either case, with the zone of the facility [ACC-5]', () => {
     for (const id of [second, second.toUpperCase()])
       assert.deepEqual(
         resolveScope(CALLER, { 'x-org-id': organisationId.toUpperCase(), 'x-facility-id': id }),
@@ -49,7 +49,7 @@ describe('resolveScope', () => {
       );
   });
 
-  it('answers 400 to a header that is no UUID, or is there twice [ACC-7]', () => {
+  test('answers 400 to a header that is no UUID, or is there twice [ACC-7]', () => {
     const malformed = ['', 'x', `${first}, ${first}`, `${first}0`, first.replaceAll('-', ''), [first, first]];
     for (const name of ['x-org-id', 'x-facility-id'])
       for (const value of malformed)
@@ -63,7 +63,7 @@ describe('resolveScope', () => {
         });
   });
 
-  it('answers 403, with one message, to all that the account may not use [ACC-8]', () => {
+  test('answers 403, with one message, to all that the account may not use [ACC-8]', () => {
     const messages = [
       { 'x-facility-id': elsewhere },
       { 'x-org-id': elsewhere },
@@ -80,7 +80,7 @@ describe('resolveScope', () => {
     assert.equal(new Set(messages).size, 1);
   });
 
-  it('answers 400 where neither header nor profile names a facility, and 403 where the profile names one that was withdrawn [ACC-9]', () => {
+  test('answers 400 where neither header nor profile names a facility, and 403 where the profile names one that was withdrawn [ACC-9]', () => {
     const homeless = { ...CALLER, defaultFacilityId: null };
     assert.throws(() => answered(() => resolveScope(homeless, {})), {
       statusCode: 400,
@@ -97,12 +97,12 @@ describe('checkGrants', () => {
   const scope = (facilityId: string) => ({ organisationId, facilityId, timeZone: 'UTC' });
   const withPermissions = (...permissions: string[]) => ({ ...CALLER, permissions: new Set(permissions) });
 
-  it('takes any one of the permissions [ACC-10]', () => {
+  test('takes any one of the permissions [ACC-10]', () => {
     for (const permission of ACCESS.permissions)
       checkGrants(withPermissions(permission), scope(first), ACCESS);
   });
 
-  it('answers 403 without, naming them, before it looks at the module [ACC-10]', () => {
+  test('answers 403 without, naming them, before it looks at the module [ACC-10]', () => {
     for (const permissions of [[], ['encounters'], ['encounters.access.more'], ['ENCOUNTERS.ACCESS']])
       assert.throws(
         () => answered(() => checkGrants(withPermissions(...permissions), scope(second), ACCESS)),
@@ -114,7 +114,7 @@ describe('checkGrants', () => {
       );
   });
 
-  it('answers 403 where the module is off for the facility of the call [ACC-11]', () => {
+  test('answers 403 where the module is off for the facility of the call [ACC-11]', () => {
     assert.throws(() => answered(() => checkGrants(CALLER, scope(second), ACCESS)), {
       statusCode: 403,
       code: 'module_disabled',
@@ -125,7 +125,7 @@ describe('checkGrants', () => {
 });
 
 describe('checkPasswordFlags', () => {
-  it('answers 403, naming the web application, while the password must be changed or set [SIGN-IN-40]', () => {
+  test('answers 403, naming the web application, while the password must be changed or set [SIGN-IN-40]', () => {
     checkPasswordFlags(CALLER);
     for (const flag of ['mustChangePassword', 'requiresPasswordSetup'])
       assert.throws(() => answered(() => checkPasswordFlags({ ...CALLER, [flag]: true })), {
