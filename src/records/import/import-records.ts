@@ -10,6 +10,7 @@ import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
 import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
+import { forgetMet } from './write/entry-positions.store.ts';
 
 export interface ImportDependencies {
   db: Pool;
@@ -68,7 +69,12 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       onPatients: request.onPatients,
       unmapped,
     };
-    await importSources(run, request, workers);
+    try {
+      await importSources(run, request, workers);
+    } finally {
+      // What cannot be removed now goes with a later import.
+      if (!run.dryRun) await forgetMet(deps.db, request.scope, run.runId).catch(() => undefined);
+    }
   };
   try {
     if (request.dryRun === true) {

@@ -214,6 +214,45 @@ test('files in any order, by any number of workers, end in the newest versions [
   }
 });
 
+describe('records that say nothing of their version: the order of entry decides', () => {
+  for (const workers of [1, 4, 8])
+    test(`by ${workers} workers, when they come first and again [IN-34]`, async () => {
+      const ids = Array.from({ length: 60 }, () => randomUUID());
+      // The first says what the last does, so that nothing changes where the last is written first.
+      const values = [7, 1, 2, 3, 4, 5, 6, 7];
+      const files = values.map((value) => lines(ids.map((id) => result(value, undefined, id))));
+      for (const time of ['first', 'again']) {
+        assert.equal((await t.run(files, { workers })).rejectedCount, 0);
+        for (const id of ids) assert.deepEqual((await stored(id)).slice(0, 2), ['7', '7'], time);
+      }
+      assert.deepEqual(await t.rows('select from entry_position'), []);
+    });
+
+  test('one that waits for the order of a later file does not come back over a later one [IN-34]', async () => {
+    for (const workers of [1, 4]) {
+      const [id, orderId] = [randomUUID(), randomUUID()];
+      const asked = { basedOn: [{ reference: `ServiceRequest/${orderId}` }] };
+      const subject = { reference: `Patient/${someone.id}` };
+      const files = [
+        { ...result(1, undefined, id), ...asked },
+        { ...result(2, undefined, id), ...asked },
+        result(3, undefined, id),
+        { resourceType: 'ServiceRequest', id: orderId, status: 'active', intent: 'order', subject },
+      ];
+      await t.run(files, { workers });
+      assert.deepEqual((await stored(id)).slice(0, 2), ['3', '3']);
+    }
+  });
+
+  test('a Bundle that waits for a patient of a later file does not come back over a later one [IN-34]', async () => {
+    const [id, late] = [randomUUID(), patient()];
+    const first = bundle([result(1, undefined, id), encounter(`Patient/${late.id}`)], 'collection');
+    const report = await t.run([first, result(2, undefined, id), late]);
+    assert.equal(report.rejectedCount, 0);
+    assert.deepEqual((await stored(id)).slice(0, 2), ['2', '2']);
+  });
+});
+
 test('people are told what was older, and where [IN-34]', async () => {
   const one = result(1, version('2'));
   await t.run([one]);

@@ -70,7 +70,10 @@ async function importSomeLines(
     from += await importRun(run, place, lines.slice(from, from + LINES), progress);
   }
   for (const { number, ...range } of bundles) {
-    const left = await importLineBundle(run, { file, spool, range, line: number });
+    const left = await importLineBundle(
+      { ...run, place: [...(run.place ?? []), number] },
+      { file, spool, range, line: number },
+    );
     if (left !== undefined) (left === 'waiting' ? progress.waiting : progress.gaveUp).add(number);
   }
   return next;

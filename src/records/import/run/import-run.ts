@@ -29,6 +29,8 @@ export interface ImportRun {
   moreToCome: boolean;
   /** True when units are taken again because they left targets out that may have come: they are counted already. */
   again: boolean;
+  /** Where its entries are among those of the import: the source, or the source and the line. Undefined for one Bundle alone. */
+  place: readonly number[] | undefined;
   /** True when there is no other source. */
   alone: boolean;
   report: ImportReport;

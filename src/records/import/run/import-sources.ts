@@ -25,7 +25,7 @@ export interface ImportSource {
   open(): Promise<Spool>;
 }
 
-export interface RunOfSources extends Omit<ImportRun, 'moreToCome' | 'again'> {
+export interface RunOfSources extends Omit<ImportRun, 'moreToCome' | 'again' | 'place'> {
   keepGoing: boolean;
   /** Aborted once the database is out of reach, or takes no writes. */
   gone: AbortController;
@@ -34,6 +34,8 @@ export interface RunOfSources extends Omit<ImportRun, 'moreToCome' | 'again'> {
 /** A source that still has to be imported, or the lines of it that do. */
 interface Task {
   source: ImportSource;
+  /** Among the sources of the import. */
+  index: number;
   only?: LineNumbers;
 }
 
@@ -53,11 +55,15 @@ export async function importSources(
   run.report.files += sources.length;
   const late: Task[] = [];
   const round = async (tasks: readonly Task[], more: Partial<ImportRun>): Promise<Task[]> => {
-    const left = await importTasks({ ...run, moreToCome: true, again: false, ...more }, tasks, workers);
+    const left = await importTasks(
+      { ...run, moreToCome: true, again: false, place: undefined, ...more },
+      tasks,
+      workers,
+    );
     late.push(...left.flatMap(({ gaveUp }) => gaveUp ?? []));
     return left.flatMap(({ waiting }) => waiting ?? []);
   };
-  const all = sources.map((source) => ({ source, done: () => onProgress?.(source.sizeBytes) }));
+  const all = sources.map((source, index) => ({ source, index, done: () => onProgress?.(source.sizeBytes) }));
   let waiting = await round(all, {});
   for (let before = Infinity; waiting.length > 0 && size(waiting) < before; ) {
     before = size(waiting);
@@ -115,7 +121,7 @@ async function importTask(run: RunOfSources & ImportRun, task: Task): Promise<Le
   try {
     const spool = await task.source.open();
     try {
-      return await importSpool(run, spool, task);
+      return await importSpool({ ...run, place: [task.index] }, spool, task);
     } finally {
       await spool.close();
     }
@@ -127,21 +133,21 @@ async function importTask(run: RunOfSources & ImportRun, task: Task): Promise<Le
   }
 }
 
-async function importSpool(run: ImportRun, spool: Spool, { source, only }: Task): Promise<Left> {
+async function importSpool(run: ImportRun, spool: Spool, { source, index, only }: Task): Promise<Left> {
   const file = source.name;
   const { kind, start } = await detectLayout(spool);
   if (kind === 'lines') {
     const { waiting, gaveUp } = await importLines(run, { file, spool, start, only });
     const of = (lines: LineNumbers): Task | undefined =>
-      lines.size === 0 ? undefined : { source, only: lines };
+      lines.size === 0 ? undefined : { source, index, only: lines };
     return { waiting: of(waiting), gaveUp: of(gaveUp) };
   }
   // What a single document refers to and does not hold will not come.
-  const whole = run.alone ? { ...run, moreToCome: false } : run;
+  const whole = run.alone ? { ...run, moreToCome: false, place: undefined } : run;
   const range = { start, end: spool.sizeBytes };
   const left = await repeatOnConflict(() => importDocument(whole, { file, spool, range, line: undefined }));
   return {
-    waiting: left === 'waiting' ? { source } : undefined,
-    gaveUp: left === 'gave up' ? { source } : undefined,
+    waiting: left === 'waiting' ? { source, index } : undefined,
+    gaveUp: left === 'gave up' ? { source, index } : undefined,
   };
 }

@@ -12,7 +12,13 @@ import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import { type MapOutcome, mapResources } from '../map/map-resources.ts';
-import type { ImportReach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import type {
+  ImportReach,
+  MappedRecord,
+  ResourceImporter,
+  WriteContext,
+  WriteResult,
+} from '../map/resource-importer.ts';
 import { reasonNotShown } from '../map/shown.ts';
 import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
 import type { NotShown } from '../not-shown.ts';
@@ -23,6 +29,7 @@ import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
 import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
+import { noteMet } from '../write/entry-positions.store.ts';
 import { chunks } from './entry-chunks.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 
@@ -38,6 +45,8 @@ export interface UnitRequest {
   moreToCome: boolean;
   /** The import, for what waits for a target. */
   runId: string;
+  /** Where its entries are among those of the import; undefined where no other has the same records. */
+  place: readonly number[] | undefined;
   /** True when it is taken again: only what still waits as this import left it is written. */
   again: boolean;
   /** URLs of modifier extensions and implicit rules that are understood. */
@@ -145,23 +154,47 @@ async function writeChunk(
   { chunk, mapped, context, request }: ChunkToWrite,
 ): Promise<void> {
   const { again, dryRun, runId } = request;
-  const rows =
+  const waiting =
     again && !dryRun ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
-  const result = await importer.write(rows, context);
-  if (!dryRun) await noteWaits(context, importer, { result, incomplete: mapped.incomplete, runId });
+  const { rows, passed } = await withoutPassed(importer, waiting, { chunk, context, request });
+  const written = await importer.write(rows, context);
+  if (!dryRun) await noteWaits(context, importer, { result: written, incomplete: mapped.incomplete, runId });
+  const result = { ...written, unchanged: [...written.unchanged, ...passed] };
   merge(outcome, importer, result);
   const older = new Set(result.older);
   outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
   for (const code of unmappedCodesOf(importer.type, rows, result)) outcome.unmapped.push(code);
-  const written = new Set([...result.created, ...result.updated, ...result.unchanged]);
+  const here = new Set([...result.created, ...result.updated, ...result.unchanged]);
   // What comes under which order is not known in a dry run.
   for (const row of dryRun ? [] : rows.filter(isRecordRow)) {
-    const reason = written.has(row.id) ? reasonNotShown(importer.type, row.values) : undefined;
+    const reason = here.has(row.id) ? reasonNotShown(importer.type, row.values) : undefined;
     if (reason !== undefined) outcome.notShown.push({ type: importer.type, id: row.id, reason });
   }
   await noteReplaced(importer.type, rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
+}
+
+/**
+ * The rows but for those that a later entry of the import has written, or is writing: the order of entry decides where
+ * no version does. What many files repeat is left out of this: Bundles that share it would go one after the other.
+ */
+async function withoutPassed(
+  { type, shared }: ResourceImporter,
+  rows: readonly MappedRecord[],
+  { chunk, context, request }: Pick<ChunkToWrite, 'chunk' | 'context' | 'request'>,
+): Promise<{ rows: readonly MappedRecord[]; passed: string[] }> {
+  const { place, dryRun, runId } = request;
+  const unversioned = rows.filter(
+    ({ source = {} }) => source.version === undefined && source.updatedAt === undefined,
+  );
+  if (place === undefined || dryRun || shared === true || unversioned.length === 0)
+    return { rows, passed: [] };
+  const positions = new Map(chunk.map(({ target, number }) => [target.id, [...place, number]]));
+  const met = unversioned.map(({ id }) => ({ id, position: positions.get(id) ?? place }));
+  const last = await noteMet(context.client, context.scope, { runId, type, met });
+  const passed = new Set(unversioned.flatMap(({ id }) => (last.has(id) ? [] : [id])));
+  return { rows: rows.filter(({ id }) => !passed.has(id)), passed: [...passed] };
 }
 
 const OF_REPLACED =

@@ -84,7 +84,10 @@ class NotJoined extends Error {
 /** The records as a unit of their own: what their Bundles answered comes along with each. */
 function again(
   found: readonly { type: string; record: WaitingRecord }[],
-): Pick<UnitRequest, 'unit' | 'spool' | 'resourceOf' | 'moreToCome' | 'again' | 'runId' | 'maxReasons'> {
+): Pick<
+  UnitRequest,
+  'unit' | 'spool' | 'resourceOf' | 'moreToCome' | 'again' | 'place' | 'runId' | 'maxReasons'
+> {
   const unit = new Unit();
   const texts: Buffer[] = [];
   let end = 0;
@@ -108,7 +111,16 @@ function again(
   // What still misses something waits for other imports, this one included.
   const runId = randomUUID();
   const maxReasons = found.length;
-  return { unit, spool, resourceOf: wholeDocument, moreToCome: false, again: false, runId, maxReasons };
+  return {
+    unit,
+    spool,
+    resourceOf: wholeDocument,
+    moreToCome: false,
+    again: false,
+    place: undefined,
+    runId,
+    maxReasons,
+  };
 }
 
 async function endWaits(run: ImportRun, waiters: readonly Waiter[]): Promise<void> {

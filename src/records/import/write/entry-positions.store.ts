@@ -1,0 +1,53 @@
+/**
+ * SQL of where an import met its records: of entries that say nothing of their version the last in the order of files
+ * stands, whichever is written first (docs/adr/0108).
+ */
+import type { Queryable } from '../../../platform/db/database.ts';
+import type { OrganisationScope } from '../../../tenancy/scope.ts';
+
+export interface Met {
+  id: string;
+  /** File, then line or entry, then entry of the Bundle on the line. */
+  position: readonly number[];
+}
+
+/**
+ * Note these entries; answers the ids of those that are the last which was met so far. Another transaction that met the
+ * same record is waited for.
+ */
+export async function noteMet(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { runId, type, met }: { runId: string; type: string; met: readonly Met[] },
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'import-positions-note',
+    text: `
+      insert into entry_position as met (organisation_id, run_id, resource_type, id, position)
+      select $1, $2, $3, id, position
+      from json_to_recordset($4::json) as given (id uuid, position integer[])
+      order by id
+      on conflict (organisation_id, run_id, resource_type, id) do update
+      set position = excluded.position
+      where met.position <= excluded.position
+      returning id`,
+    values: [organisationId, runId, type, JSON.stringify(met)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Forget an import that has ended, and those of the organisation that were killed. */
+export async function forgetMet(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  runId: string,
+): Promise<void> {
+  await db.query({
+    name: 'import-positions-forget',
+    text: `
+      delete from entry_position
+      where organisation_id = $1
+        and (run_id = $2 or met_at < now() - interval '7 days')`,
+    values: [organisationId, runId],
+  });
+}
