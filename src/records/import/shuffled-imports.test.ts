@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApi, type Tenant, type TestApi } from '../../../test-support/api.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
@@ -14,6 +14,8 @@ import type { ImportDocument } from './import-report.ts';
 import { memorySpool } from './source/spool.ts';
 
 const SEEDS = Number(process.env.SHUFFLED_SEEDS ?? 200);
+/** In one test. */
+const AT_ONCE = 20;
 /** The same in every organisation: ids are made for a facility. */
 const FACILITY = randomUUID();
 const PATIENTS = Array.from({ length: 10 }, (_, index) => `p${index}`);
@@ -125,22 +127,29 @@ const RECORDS: Resource[] = [
   ...PATIENTS.flatMap(recordsOf),
 ];
 
-test('any split into 1 to 30 imports, in any order, by 1 to 8 workers, ends as one import does [IN-16, IN-37]', async () => {
-  const expected = await stateAfter([{ documents: [bundle([...PEOPLE, ...RECORDS])], workers: 1 }]);
-  const seeds = Array.from({ length: SEEDS }, () => randomInt(2 ** 31));
-  const faults: string[] = [];
-  const work = async (): Promise<void> => {
-    for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
-      try {
-        const fault = differenceOf(await stateAfter(shuffledImports(seed)), expected);
-        if (fault !== undefined) faults.push(`seed ${seed}: ${fault}`);
-      } catch (error) {
-        faults.push(`seed ${seed}: ${String(error)}`);
-      }
-    }
-  };
-  await Promise.all([work(), work(), work()]);
-  assert.deepEqual(faults, []);
+describe('any split into 1 to 30 imports, in any order, by 1 to 8 workers, ends as one import does', () => {
+  let expected: Record<string, string>;
+  before(async () => {
+    expected = await stateAfter([{ documents: [bundle([...PEOPLE, ...RECORDS])], workers: 1 }]);
+  });
+
+  for (let from = 0; from < SEEDS; from += AT_ONCE)
+    test(`splits ${from + 1} to ${Math.min(SEEDS, from + AT_ONCE)} [IN-16, IN-37]`, async () => {
+      const seeds = Array.from({ length: Math.min(AT_ONCE, SEEDS - from) }, () => randomInt(2 ** 31));
+      const faults: string[] = [];
+      const work = async (): Promise<void> => {
+        for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
+          try {
+            const fault = differenceOf(await stateAfter(shuffledImports(seed)), expected);
+            if (fault !== undefined) faults.push(`seed ${seed}: ${fault}`);
+          } catch (error) {
+            faults.push(`seed ${seed}: ${String(error)}`);
+          }
+        }
+      };
+      await Promise.all([work(), work(), work()]);
+      assert.deepEqual(faults, []);
+    });
 });
 
 /** The first difference, in few words. */
