@@ -93,7 +93,6 @@ function* intoPanels(free: readonly FhirResource[]): Generator<[FhirResource, Fh
     if (panel.component !== undefined || !isBloodPressure(panel.code as CodeableConcept)) continue;
     const wanted = new Set(PRESSURES);
     for (const { reference = '' } of (panel.hasMember ?? []) as Reference[]) {
-      if (wanted.size === 0) break;
       const member = byName.get(reference);
       const pressure = member === undefined ? undefined : singlePressure(member);
       if (member === undefined || pressure === undefined || !wanted.has(pressure)) continue;
