@@ -89,8 +89,9 @@ export function joinPressures(members: readonly SetMember[]): FhirResource[] {
 /** Pressures that are members of a panel without any, with the panel: the first systolic and the first diastolic one. */
 function* intoPanels(free: readonly FhirResource[]): Generator<[FhirResource, FhirResource]> {
   const byName = new Map(free.map((resource) => [`Observation/${resource.id}`, resource]));
-  for (const panel of free) {
-    if (panel.component !== undefined || !isBloodPressure(panel.code as CodeableConcept)) continue;
+  const isEmptyPanel = ({ component, code }: FhirResource) =>
+    component === undefined && isBloodPressure(code as CodeableConcept);
+  for (const panel of free.filter(isEmptyPanel)) {
     const wanted = new Set(PRESSURES);
     for (const { reference = '' } of (panel.hasMember ?? []) as Reference[]) {
       const member = byName.get(reference);
