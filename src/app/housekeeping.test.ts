@@ -75,3 +75,16 @@ test('the worker removes what is outdated, of every kind, and makes the months o
   ]);
   assert.deepEqual(rows, [{ made: true }]);
 });
+
+test('what is outdated is judged by the clock of the database, not by that of the process [OPS-23]', async () => {
+  const node = await api.addNode({ aheadSeconds: 20 });
+  const { promise: time, resolve } = Promise.withResolvers<Date>();
+  const worker = buildWorker(node.runtime, [{ name: 'a step', run: async (now) => resolve(now) }]);
+  worker.start();
+  try {
+    assert.equal((await time).toISOString(), api.clock.now.toISOString());
+  } finally {
+    await worker.stop();
+    await node.close();
+  }
+});

@@ -1,6 +1,7 @@
 /** Several processes on one port, as real processes that are really killed. */
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startTestApi, type TestApi } from '../../test-support/api.ts';
 import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
@@ -74,6 +75,21 @@ describe('processes of one port', { timeout: 600_000 }, () => {
         `error: Another program uses 127.0.0.1:${port}. Choose another port with --port or PORT.\n`,
       );
       assert.doesNotMatch(stdout, /"event":"listening"/);
+    }
+  });
+
+  test('do not share the port with another program that lets others share it', async () => {
+    const other = createServer().listen({
+      host: '127.0.0.1',
+      port: 0,
+      reusePort: process.platform === 'linux',
+    });
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    try {
+      await assert.rejects(start(2, port).printed(/"event":"listening"/), /Another program uses/);
+    } finally {
+      other.close();
     }
   });
 
