@@ -1,6 +1,5 @@
 /** A started API on a database of its own, with organisations, facilities and accounts to call it as. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { type Api, buildApi } from '../src/app/build-api.ts';
 import { buildRuntime, type Runtime } from '../src/app/build-runtime.ts';
@@ -14,6 +13,7 @@ import { issueAccessToken } from '../src/sign-in/sessions/access-token.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
 
 /** The answer of a call: status, headers, text, and the JSON of it (undefined when it is none). */
 export interface Answer {
@@ -269,14 +269,4 @@ async function createAccount(
     sessionExpiresAt: expiresAt,
   });
   return { ...tenant, userId, email, sessionId, token };
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -22,6 +22,8 @@ export interface CommandOptions {
 
 export interface ProcessOptions extends CommandOptions {
   cwd?: string;
+  /** The program, where it is not that of this checkout. */
+  entry?: string;
   /** It is killed when it runs longer. */
   timeoutMs?: number;
 }
@@ -71,10 +73,10 @@ export interface StartedCommand {
 /** Start it; end it with a signal to `child`. */
 export function startCommand(
   args: readonly string[],
-  { env = {}, cwd, timeoutMs }: ProcessOptions = {},
+  { env = {}, cwd, entry = ENTRY, timeoutMs }: ProcessOptions = {},
 ): StartedCommand {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const child = spawn(process.execPath, [ENTRY, ...args], {
+  const child = spawn(process.execPath, [entry, ...args], {
     env: { PATH, HOME, NODE_COMPILE_CACHE, DRAIN_SECONDS: '0', ...env },
     ...(cwd === undefined ? {} : { cwd }),
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' }),

@@ -1,9 +1,9 @@
 /** Real processes of the service on a database that may die: an API, workers and commands, for tests that kill them. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
 
 const PROGRAM = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
 
@@ -79,13 +79,4 @@ export async function createService(env: Record<string, string>): Promise<Servic
     },
     logs: () => logged,
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

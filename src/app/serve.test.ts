@@ -7,6 +7,7 @@ import pg from 'pg';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
 import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
+import { freePort } from '../../test-support/free-port.ts';
 import { parseAnswers, requestBytes } from '../../test-support/raw-http.ts';
 import { waitForLock, waitUntil } from '../../test-support/wait-until.ts';
 
@@ -411,12 +412,4 @@ async function startProxy(target: URL) {
       cut();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

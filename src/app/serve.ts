@@ -95,7 +95,7 @@ async function startParts(options: PartOptions): Promise<Running> {
     }
     if (cluster.isWorker) answerForMetrics(runtime.metrics.registry);
     else if (config.metricsPort !== undefined) {
-      const metrics = await listenMetrics(runtime.metrics.registry, config.metricsPort);
+      const metrics = await listenMetrics(runtime.metrics.registry, config.metricsHost, config.metricsPort);
       stops.push(async () => metrics.close());
     }
   } catch (error) {
@@ -169,10 +169,13 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
     const { keys, serviceUrl } = await openKeys(opened, config);
     await keys.close();
     const stop = stopSignal(log);
-    const { metricsPort } = config;
-    const metrics = metricsPort === undefined ? undefined : await listenMetrics(metricsOfAll(), metricsPort);
+    const { metricsHost, metricsPort } = config;
+    const metrics =
+      metricsPort === undefined ? undefined : await listenMetrics(metricsOfAll(), metricsHost, metricsPort);
     const processes = startProcesses(options.processes, log, {
       DATABASE_URL: opened.url,
+      DATABASE_URL_FILE: '',
+      DATABASE_SERVICE_URL_FILE: '',
       HOST: config.host,
       PORT: String(config.port),
       ...(serviceUrl === undefined ? {} : { DATABASE_SERVICE_URL: serviceUrl }),

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type StartedCommand, startCommand } from '../../test-support/command.ts';
 import { makeDataDir } from '../../test-support/embedded.ts';
+import { freePort } from '../../test-support/free-port.ts';
 import { demoIdentity } from './demo-organisation.ts';
 
 const run = promisify(execFile);
@@ -45,7 +45,7 @@ describe('the demo', { timeout: 300_000 }, () => {
     work = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
     await writeFile(join(work, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${ENTRY}' "$@"\n`);
     await chmod(join(work, 'npx'), 0o755);
-    freePorts = [await freePort(), await freePort()];
+    freePorts = [String(await freePort()), String(await freePort())];
     await start();
   });
   after(async () => {
@@ -176,11 +176,3 @@ test('a damaged identity is refused without a word of what it holds', async () =
     await rm(folder, { recursive: true });
   }
 });
-
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return String(typeof address === 'object' && address !== null ? address.port : 0);
-}

@@ -34,7 +34,7 @@ export function serveCommand({ env }: CommandEnvironment): Command {
 /** With DATABASE_URL it serves and creates nothing; without, it is the demo. */
 export function startCommand({ env }: CommandEnvironment): Command {
   return new Command('start').description('what npm start does').action(async () => {
-    const configured = (env.DATABASE_URL ?? '').trim() !== '';
+    const configured = `${env.DATABASE_URL ?? ''}${env.DATABASE_URL_FILE ?? ''}`.trim() !== '';
     if (!configured) return (await import('./run-demo.ts')).runDemo(env);
     return (await import('../serve.ts')).serve({ role: 'all', processes: 1, env });
   });

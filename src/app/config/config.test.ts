@@ -64,6 +64,34 @@ test('docs/environment.md says the default of each variable [OPS-12]', async () 
   assert.deepEqual(loadConfig(Object.fromEntries(defaults)), loadConfig({}));
 });
 
+test('addresses of the database may be in files, as secrets are mounted', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'interchange-urls-'));
+  try {
+    const [url, serviceUrl] = [join(folder, 'url'), join(folder, 'service-url')];
+    await writeFile(url, 'postgres://owner:secret@db/interchange\n');
+    await writeFile(serviceUrl, 'postgres://service:secret@db/interchange\n');
+    const env = {
+      DATABASE_URL_FILE: url,
+      DATABASE_SERVICE_URL_FILE: serviceUrl,
+      MASTER_KEY: KEY.toString('hex'),
+    };
+    assert.deepEqual(loadConfig(env).database, {
+      kind: 'url',
+      url: 'postgres://owner:secret@db/interchange',
+      serviceUrl: 'postgres://service:secret@db/interchange',
+    });
+    assert.deepEqual(faults({ ...env, DATABASE_URL: DATABASE.DATABASE_URL }), [
+      'DATABASE_URL and DATABASE_URL_FILE are both set. Remove one of them',
+    ]);
+    const [missing = ''] = faults({ ...env, DATABASE_URL_FILE: join(folder, 'none') });
+    assert.match(missing, /^DATABASE_URL_FILE cannot be read \(ENOENT\)/);
+    await writeFile(url, 'mysql://x');
+    assert.deepEqual(faults(env), ['DATABASE_URL must start with postgres:// or postgresql://']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('empty and blank variables are not set', () => {
   assert.deepEqual(loadConfig({ DATABASE_URL: ' ', PORT: '', MASTER_KEY: ' ' }), loadConfig({}));
 });

@@ -31,7 +31,8 @@ export interface Config {
   publicBaseUrl: string | undefined;
   masterKey: { kind: 'value'; key: Buffer } | { kind: 'file'; path: string } | { kind: 'made' };
   logLevel: LogLevel;
-  /** Port of a listener of its own for /metrics; undefined: /metrics answers loopback peers only. */
+  /** A listener of its own for /metrics; without a port /metrics answers loopback peers only. */
+  metricsHost: string;
   metricsPort: number | undefined;
   /** Proxies (addresses or CIDR ranges) whose `x-forwarded-for` is believed. */
   trustProxy: string[];
@@ -58,7 +59,7 @@ export interface Config {
 /** Read the configuration. Throws {@link ConfigError} with every fault at once. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const reader = readEnvironment(env);
-  const url = reader.text('DATABASE_URL');
+  const url = reader.textOrFile('DATABASE_URL', 'DATABASE_URL_FILE');
   if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
     reader.fault('DATABASE_URL', 'must start with postgres:// or postgresql://');
   else if (url !== undefined && !URL.canParse(url))
@@ -66,7 +67,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       'DATABASE_URL',
       'is not a URL. Percent-encode special characters in the user and password, such as @ as %40',
     );
-  const serviceUrl = reader.text('DATABASE_SERVICE_URL');
+  const serviceUrl = reader.textOrFile('DATABASE_SERVICE_URL', 'DATABASE_SERVICE_URL_FILE');
   if (serviceUrl !== undefined && url === undefined)
     reader.fault('DATABASE_SERVICE_URL', 'needs DATABASE_URL too');
   const config: Config = {
@@ -79,6 +80,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     publicBaseUrl: publicBaseUrl(reader),
     masterKey: masterKey(reader, url !== undefined),
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
+    metricsHost: reader.text('METRICS_HOST') ?? '127.0.0.1',
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
     trustProxy: trustedProxies(reader),
     clockMaxSkewSeconds: reader.integer('CLOCK_MAX_SKEW_SECONDS', {

@@ -1,8 +1,12 @@
 /** The environment, read once and validated with one message that lists every fault. Contract: OPS-11. */
 
+import { readFileSync } from 'node:fs';
+
 /** Reads variables and gathers what is wrong with them. */
 export interface EnvironmentReader {
   text(name: string): string | undefined;
+  /** The value, or what the file holds that the other variable names. */
+  textOrFile(name: string, fileName: string): string | undefined;
   choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
   integer(name: string, limits: { min: number; max: number; fallback: number }): number;
   fault(name: string, message: string): void;
@@ -29,6 +33,18 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return {
     faults,
     text,
+    textOrFile(name, fileName) {
+      const [value, path] = [text(name), text(fileName)];
+      if (path === undefined) return value;
+      if (value !== undefined) faults.push(`${name} and ${fileName} are both set. Remove one of them`);
+      try {
+        return readFileSync(path, 'utf8').trim();
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        faults.push(`${fileName} cannot be read (${code}). Check the path and who may read it`);
+        return value;
+      }
+    },
     fault: (name, message) => void faults.push(`${name} ${message}`),
     choice(name, choices, fallback) {
       const value = text(name) ?? fallback;

@@ -1,16 +1,14 @@
-/** A loopback listener of its own for /metrics, for any role of a process. Contract: OPS-19. */
+/** A listener of its own for /metrics, for any role of a process. Contract: OPS-19. */
 import { createServer, type Server } from 'node:http';
 import { errorBody } from '../../platform/http/errors.ts';
 import { listenFailure, METRICS_ADDRESS } from './listen-failure.ts';
-
-const HOST = '127.0.0.1';
 
 export interface MetricsSource {
   contentType: string;
   metrics(): Promise<string>;
 }
 
-export async function listenMetrics(source: MetricsSource, port: number): Promise<Server> {
+export async function listenMetrics(source: MetricsSource, host: string, port: number): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response
@@ -27,9 +25,9 @@ export async function listenMetrics(source: MetricsSource, port: number): Promis
     );
   });
   await new Promise<void>((resolve, reject) =>
-    server.once('error', reject).listen(port, HOST, resolve),
+    server.once('error', reject).listen(port, host, resolve),
   ).catch((error: unknown) => {
-    throw listenFailure(error, { host: HOST, port }, METRICS_ADDRESS);
+    throw listenFailure(error, { host, port }, METRICS_ADDRESS);
   });
   return server;
 }

