@@ -17,7 +17,7 @@ export const OrderPageSchema = pageSchema(
         ...CODE_SCHEMAS,
         orderedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
           description:
-            'When the order was written, or else when its first part was made. null if neither is known, or only as a month or a year. If only the day is known, midnight at the facility.',
+            'When the order was written, else when it is due, else when its first part was made. null if neither is known, or only as a month or a year. If only the day is known, midnight at the facility.',
         }),
         orderedOn: Type.Optional(
           Type.String({ description: 'The date as the source wrote it, if it gave no time of day.' }),

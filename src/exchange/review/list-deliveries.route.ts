@@ -10,6 +10,8 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from '../queue/delivery.ts';
 import { DeliverySchema, deliveryView } from './delivery.schema.ts';
 import { type ListDependencies, listDeliveryPage } from './list-deliveries.ts';
 
+const WHEN = 'A FHIR date, in the time zone of the facility, or a date-time.';
+
 export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
@@ -18,7 +20,7 @@ export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
         operationId: 'listDeliveries',
         summary: 'List the deliveries of the facility',
         description:
-          'Newest first, without payloads. `since` and `until` are FHIR dates or date-times. The service enters each patient shown in ' +
+          'Newest first, without payloads. The service enters each patient shown in ' +
           "that patient's access log. It does not name a patient who refuses the purpose.",
         tag: 'Exchange',
       },
@@ -26,8 +28,8 @@ export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
         connection: Type.Optional(Type.String()),
         patient: Type.Optional(Type.String()),
         status: Type.Optional(Type.Unsafe<DeliveryStatus>({ type: 'string', enum: DELIVERY_STATUSES })),
-        since: Type.Optional(Type.String()),
-        until: Type.Optional(Type.String()),
+        since: Type.Optional(Type.String({ description: `Queued then or later. ${WHEN}` })),
+        until: Type.Optional(Type.String({ description: `Queued before that. ${WHEN}` })),
         ...PAGE_PARAMETERS,
       }),
       responses: {
