@@ -37,6 +37,7 @@ const LICENCES = new Set([
   'BlueOak-1.0.0',
   'BSD-2-Clause',
   'BSD-3-Clause',
+  'CC0-1.0',
   'ISC',
   'MIT',
   'MIT OR Apache-2.0',
