@@ -78,14 +78,14 @@ function ordered(list: readonly Visit[]): Visit[] {
 }
 
 async function all(
-  { limit, ...key }: Omit<EncounterPageKey, 'scope' | 'after'>,
+  { limit, ...key }: Omit<EncounterPageKey, 'scope' | 'after' | 'purposeOfUse'>,
   search = createEncounterSearcher(database.pool),
 ): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < 60; pages += 1) {
     const page = openPage<EncounterPosition>(cursors, { limit, cursor }, ['encounters']);
-    const found = await search({ ...key, scope, ...page.slice });
+    const found = await search({ ...key, scope, purposeOfUse: 'TREATMENT', ...page.slice });
     assert.ok(found !== undefined);
     const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
     ids.push(...items.map(({ record }) => record.id));
@@ -188,7 +188,13 @@ test('an unknown patient and one of another facility are nothing; a patient with
     name: 'Other',
   });
   const patientId = await insertPatient(database.pool, scope);
-  const key = { status: undefined, date: undefined, after: undefined, limit: 20 };
+  const key = {
+    purposeOfUse: 'TREATMENT' as const,
+    status: undefined,
+    date: undefined,
+    after: undefined,
+    limit: 20,
+  };
   const pages = await Promise.all([
     search({ ...key, scope, patientId: randomUUID() }),
     search({ ...key, scope: { ...scope, facilityId: facility.id }, patientId }),

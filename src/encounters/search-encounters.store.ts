@@ -4,6 +4,7 @@
  */
 
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
+import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
@@ -27,6 +28,8 @@ export interface DateFilter {
 export interface EncounterPageKey extends Slice<EncounterPosition> {
   readonly scope: FacilityScope;
   readonly patientId: string;
+  /** Who refuses it is not named as the one who replaces the patient. */
+  readonly purposeOfUse: PurposeOfUse;
   /** Of the one encounter that is looked for; what is no UUID finds none. */
   readonly id?: string | undefined;
   readonly status: EncounterStatus | undefined;
@@ -35,7 +38,7 @@ export interface EncounterPageKey extends Slice<EncounterPosition> {
 
 export interface EncounterPage {
   refusedPurposes: readonly string[];
-  /** The patient at the facility who must be used in place of this one; null for none. */
+  /** The patient who must be used in place of this one, and may be named to the caller; null for none. */
   replacedBy: string | null;
   encounters: { record: EncounterRecord; position: EncounterPosition }[];
 }
@@ -57,9 +60,10 @@ const SEARCH = `
   select r.place, p.refused_purposes, heir.replaced_by, page.sort_text, ${PAGE_COLUMNS}
   from unnest(
     $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
-    $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[]
+    $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[], $12::text[]
   ) with ordinality as r (
-    facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, id, place
+    facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, id,
+    purpose_of_use, place
   )
   join patient_registration g
     on g.organisation_id = $1
@@ -69,7 +73,7 @@ const SEARCH = `
     on p.organisation_id = $1
     and p.id = r.patient_id
   cross join lateral (
-    select ${survivorOf('r.patient_id', 'r.facility_id')} as replaced_by
+    select ${survivorOf('r.patient_id', { facilityId: 'r.facility_id', purposeOfUse: 'r.purpose_of_use' })} as replaced_by
     offset 0
   ) heir
   left join lateral (
@@ -131,6 +135,7 @@ async function loadPages(
       keys.map((key) => (key.after ?? BEFORE_ALL)[1]),
       keys.map((key) => key.limit),
       keys.map((key) => key.id ?? null),
+      keys.map((key) => key.purposeOfUse),
     ],
   });
   const byPlace = Map.groupBy(rows, (row) => row.place - 1);

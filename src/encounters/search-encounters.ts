@@ -35,12 +35,12 @@ export function createSearchEncounters(
 ): (search: EncounterSearch, context: FacilityContext) => Promise<EncounterSearchResult> {
   const searchPage = createEncounterSearcher(deps.db);
   return async (search, context) => {
-    const { scope } = context;
+    const { scope, purposeOfUse } = context;
     const { patientId, id, status, date, count } = search;
     const request = { limit: count, cursor: search.cursor };
     const page = openPage<EncounterPosition>(deps.cursors, request, binding(scope, search));
     if (!isUuid(patientId)) throw notFound('The patient');
-    const found = await searchPage({ scope, patientId, id, status, date, ...page.slice });
+    const found = await searchPage({ scope, purposeOfUse, patientId, id, status, date, ...page.slice });
     if (found === undefined) throw notFound('The patient');
     await authoriseAccess(deps.accessLog, context, {
       patientId,

@@ -19,12 +19,19 @@ export function versionedResponses(description: string, schema: TSchema): Record
   };
 }
 
+interface Validators {
+  version: number;
+  lastUpdated: string;
+  /** Of what the answer has beside the version; see {@link weakEtag}. */
+  variant?: string | undefined;
+}
+
 export function versionedReply(
   request: Pick<RequestContext, 'headers'>,
-  { version, lastUpdated }: { version: number; lastUpdated: string },
+  { version, lastUpdated, variant }: Validators,
   body: () => unknown,
 ): Reply {
-  const etag = weakEtag(version);
+  const etag = weakEtag(version, variant);
   const headers = { etag, 'last-modified': new Date(lastUpdated).toUTCString() };
   if (matchesEtag(request.headers['if-none-match'], etag)) return { status: 304, headers };
   return { headers, contentType: FHIR_JSON, body: body() };

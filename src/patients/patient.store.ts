@@ -1,9 +1,10 @@
 /** SQL of patients: the columns of one, and reading by id. Contract: ACC-3, PAT-10. */
 import { type HeldPatient, PATIENT } from '../clinical/resources/patient.fhir.ts';
+import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { PatientRecord, RegistrationScope } from './patient.ts';
-import { REPLACEMENTS, survivorOf } from './replacement.store.ts';
+import { mayBeNamed, REPLACEMENTS, survivorOf } from './replacement.store.ts';
 
 type Nullable<Held> = {
   [Name in keyof Held]-?: undefined extends Held[Name] ? NonNullable<Held[Name]> | null : Held[Name];
@@ -27,14 +28,8 @@ const ASSIGNED_IDENTIFIERS = `(
     and s.patient_id = p.id
 )`;
 
-/** A facility neither sees nor learns of a patient who is registered elsewhere only. */
-const isHere = (patientId: string) => `exists (
-    select
-    from patient_registration here
-    where here.organisation_id = $1
-      and here.facility_id = $2
-      and here.patient_id = ${patientId}
-  )`;
+/** {@link PATIENT_COLUMNS} says what the parameters are. */
+const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
 
 const LINKS = `(
   select json_agg(json_strip_nulls(json_build_object(
@@ -43,22 +38,25 @@ const LINKS = `(
   from patient_link l
   where l.organisation_id = $1
     and l.patient_id = p.id
-    and (l.other_id is null or ${isHere('l.other_id')})
+    and (l.other_id is null or ${mayBeNamed('l.other_id', VIEWER)})
 )`;
 
 const REPLACES = `(
   select json_agg(distinct x.replaced_id)
   from ${REPLACEMENTS} x
   where x.survivor_id = p.id
-    and ${isHere('x.replaced_id')}
+    and ${mayBeNamed('x.replaced_id', VIEWER)}
 )`;
 
-/** What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`, for the facility `$2`. */
+/**
+ * What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`, for the facility `$2` and the purpose
+ * of use `$3`. On these two depends which other patients are named.
+ */
 export const PATIENT_COLUMNS = [
   ...PATIENT.fields('p'),
   { name: 'assignedIdentifiers', sql: ASSIGNED_IDENTIFIERS },
   { name: 'links', sql: LINKS },
-  { name: 'replacedBy', sql: survivorOf('p.id', '$2') },
+  { name: 'replacedBy', sql: survivorOf('p.id', VIEWER) },
   { name: 'replaces', sql: REPLACES },
   { name: 'refusedPurposes', sql: 'p.refused_purposes' },
   { name: 'version', sql: 'p.version' },
@@ -75,18 +73,21 @@ const LOAD = `
     and p.id = r.patient_id
   where r.organisation_id = $1
     and r.facility_id = $2
-    and r.patient_id = any($3::uuid[])`;
+    and r.patient_id = any($4::uuid[])`;
 
-/** The patients with these ids that are registered at the facility, by id; the others are missing. */
+/**
+ * The patients with these ids that are registered at the facility, by id; the others are missing. Without a purpose of
+ * use they name those other patients only who refuse none.
+ */
 export async function loadPatients(
   db: Queryable,
-  scope: RegistrationScope,
+  scope: RegistrationScope & { readonly purposeOfUse?: PurposeOfUse },
   ids: readonly string[],
 ): Promise<Map<string, PatientRecord>> {
   const { rows } = await db.query<PatientRow>({
     name: 'patient-load',
     text: LOAD,
-    values: [scope.organisationId, scope.facilityId, ids],
+    values: [scope.organisationId, scope.facilityId, scope.purposeOfUse ?? null, ids],
   });
   return new Map(rows.map((row) => [row.id, toPatient(scope.organisationId, row)]));
 }

@@ -19,11 +19,11 @@ export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentif
   organisationId: string;
   /** Ids that exchanges gave the patient; none when not given. */
   assignedIdentifiers?: Identifier[];
-  /** To patients who are registered at the facility too, and to those who are not here; none when not given. */
+  /** To patients who may be named to the reader, and to those who are not here; none when not given. */
   links?: PatientLink[];
-  /** The patient at the facility who must be used in place of this one. */
+  /** The patient who must be used in place of this one, if that patient may be named to the reader. */
   replacedBy?: string | null;
-  /** Patients at the facility whom this one replaces; none when not given. */
+  /** Patients whom this one replaces and who may be named to the reader; none when not given. */
   replaces?: string[];
   /** Purposes of use that the patient refuses. */
   refusedPurposes: string[];

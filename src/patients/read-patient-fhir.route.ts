@@ -1,4 +1,5 @@
-/** GET /patients/base/<id>/clinical/fhir: the FHIR Patient. Contract: PAT-7. */
+/** GET /patients/base/<id>/clinical/fhir: the FHIR Patient. Contract: PAT-7, PAT-13. */
+import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { requireFhirJson } from '../fhir/media-type.ts';
@@ -7,6 +8,7 @@ import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { patientResource } from './patient.fhir.ts';
 import { FhirPatientSchema } from './patient.schema.ts';
+import type { PatientRecord } from './patient.ts';
 import { type ReadPatientDependencies, readPatient } from './read-patient.ts';
 
 export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Access> {
@@ -25,8 +27,15 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
       handle: async ({ params, query }, context) => {
         requireFhirJson(context.headers, query._format);
         const patient = await readPatient(deps, params.patientId, context);
-        return versionedReply(context, patient, () => patientResource(patient));
+        return versionedReply(context, { ...patient, variant: linksDigest(patient) }, () =>
+          patientResource(patient),
+        );
       },
     },
   );
+}
+
+/** Which links go out depends on the other patients too, and changes without a new version of this one. */
+function linksDigest({ links = [] }: PatientRecord): string | undefined {
+  return links.length === 0 ? undefined : hash('sha256', JSON.stringify(links)).slice(0, 16);
 }

@@ -20,7 +20,8 @@ export async function readPatient(
   context: FacilityContext,
 ): Promise<PatientRecord> {
   if (!isUuid(id)) throw notFound('The patient');
-  const patient = (await loadPatients(db, context.scope, [id])).get(id.toLowerCase());
+  const { scope, purposeOfUse } = context;
+  const patient = (await loadPatients(db, { ...scope, purposeOfUse }, [id])).get(id.toLowerCase());
   if (patient === undefined) throw notFound('The patient');
   await authoriseAccess(accessLog, context, {
     patientId: patient.id,

@@ -1,9 +1,33 @@
 /**
  * SQL of patients who were replaced by another record of the same person (R4, Patient.link): either of the two may say it.
- * Contract: PAT-11.
+ * Contract: PAT-11, PAT-12.
  */
 import type { Queryable } from '../platform/db/database.ts';
 import type { RegistrationScope } from './patient.ts';
+
+/** For whom it is asked, as SQL. */
+interface Viewer {
+  facilityId: string;
+  purposeOfUse: string;
+}
+
+/**
+ * SQL that is true when another patient may be named to the viewer. A facility learns of nobody who is registered
+ * elsewhere only, nor of those who refuse the purpose. Where the purpose is null, it learns of those who refuse none.
+ */
+export function mayBeNamed(patientId: string, { facilityId, purposeOfUse }: Viewer): string {
+  return `exists (
+    select
+    from patient_registration here
+    join patient named
+      on named.organisation_id = $1
+      and named.id = here.patient_id
+    where here.organisation_id = $1
+      and here.facility_id = ${facilityId}
+      and here.patient_id = ${patientId}
+      and not ${purposeOfUse} = any(named.refused_purposes)
+  )`;
+}
 
 /** SQL of a table with the columns replaced_id and survivor_id, of the organisation `$1`. */
 export const REPLACEMENTS = `(
@@ -20,22 +44,19 @@ export const REPLACEMENTS = `(
       and l.type = 'replaces'
   )`;
 
-/** SQL of the patient who replaces the one in `patientId` at the facility; null for none. */
-export function survivorOf(patientId: string, facilityId: string): string {
+/** SQL of the patient who replaces the one in `patientId` and may be named to the viewer; null for none. */
+export function survivorOf(patientId: string, viewer: Viewer): string {
   return `(
     select x.survivor_id
     from ${REPLACEMENTS} x
-    join patient_registration at
-      on at.organisation_id = $1
-      and at.facility_id = ${facilityId}
-      and at.patient_id = x.survivor_id
     where x.replaced_id = ${patientId}
+      and ${mayBeNamed('x.survivor_id', viewer)}
     order by x.survivor_id
     limit 1
   )`;
 }
 
-/** Those of the patients who were replaced by another one at the facility. */
+/** Those of the patients who were replaced by another one at the facility. It tells nobody by whom. */
 export async function replacedAmong(
   db: Queryable,
   { organisationId, facilityId }: RegistrationScope,
@@ -46,7 +67,15 @@ export async function replacedAmong(
     name: 'patients-replaced-among',
     text: `select asked.id
       from unnest($3::uuid[]) as asked (id)
-      where ${survivorOf('asked.id', '$2')} is not null`,
+      where exists (
+        select
+        from ${REPLACEMENTS} x
+        join patient_registration r
+          on r.organisation_id = $1
+          and r.facility_id = $2
+          and r.patient_id = x.survivor_id
+        where x.replaced_id = asked.id
+      )`,
     values: [organisationId, facilityId, patientIds],
   });
   return new Set(rows.map(({ id }) => id));

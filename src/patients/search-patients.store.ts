@@ -10,7 +10,7 @@ import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { PATIENT_COLUMNS, type PatientRow, toPatient } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';
-import { REPLACEMENTS } from './replacement.store.ts';
+import { mayBeNamed, REPLACEMENTS } from './replacement.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
 
@@ -93,8 +93,8 @@ function candidates(condition: string): string {
 const IS_SURVIVOR = 'and p.id in (select s.id from survivor s)';
 
 /**
- * Who replaces the patients that meet one of the conditions, and who replaces these in turn. A replaced patient whom the
- * search would not show leads nowhere.
+ * Who replaces the patients that meet one of the conditions, and who replaces these in turn. A patient whom the search
+ * would not show leads nowhere, neither first nor in between.
  */
 function survivors(meets: readonly Condition[]): string {
   return `survivor (id) as (
@@ -113,6 +113,7 @@ function survivors(meets: readonly Condition[]): string {
       select x.survivor_id
       from survivor s
       join ${REPLACEMENTS} x on x.replaced_id = s.id
+      where ${mayBeNamed('s.id', { facilityId: '$2', purposeOfUse: '$3' })}
     )`;
 }
 

@@ -157,11 +157,12 @@ const LINK_TYPES = ['replaced-by', 'replaces', 'refer', 'seealso'] as const;
 export interface PatientLink {
   /** Undefined where the other patient is not here. */
   otherId?: string;
+  /** Of those only who are not here: a name of one who is would outlive that patient's own record of it. */
   otherDisplay?: string;
   type: (typeof LINK_TYPES)[number];
 }
 
-/** Which of them a facility sees depends on where the other patient is registered: patient.store.ts selects them. */
+/** Which of them a caller sees depends on the other patient: patient.store.ts selects them. */
 function links(): Element<{ links?: PatientLink[] }> {
   const table = 'patient_link';
   return {
@@ -186,7 +187,7 @@ function links(): Element<{ links?: PatientLink[] }> {
     },
     write: (output, name, { links: given }) =>
       output.list(name, given, (written, { otherId, otherDisplay, type }) => {
-        written.reference('other', 'Patient', otherId, otherDisplay);
+        written.reference('other', 'Patient', otherId, otherId === undefined ? otherDisplay : undefined);
         written.plain('type', type);
       }),
   };
@@ -197,9 +198,11 @@ function link(reader: ElementReader, context: ReadContext): Values {
   const other = context.reference(reader, 'other', ['Patient']);
   if (other === undefined) reader.fail('other', 'is missing');
   if (other.target?.id === context.id) reader.fail('other', 'refers to the patient itself');
+  const isHere = other.target !== undefined;
+  if (isHere && other.display !== undefined) context.notKept(`${reader.path}.other.display`);
   return {
     other_id: other.target?.id,
-    other_display: other.display,
+    other_display: isHere ? undefined : other.display,
     type: reader.required('type', reader.code('type', LINK_TYPES)),
   };
 }

@@ -1,12 +1,12 @@
 /**
  * The outbox: a change of patients queues its deliveries in its own transaction (docs/adr/0021).
- * Contract: EXC-2.
+ * Contract: EXC-2, PAT-12.
  */
 import { randomUUIDv7 } from 'node:crypto';
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { loadPatients } from '../../patients/patient.store.ts';
-import type { PatientChange } from '../../patients/patient.ts';
+import type { PatientChange, RegistrationScope } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
-import type { FacilityScope } from '../../tenancy/scope.ts';
 import { restoreAssignedSearchKeys } from '../callbacks/assigned-identifier.store.ts';
 import { type EmittedPatient, emitPatient, envelopeText } from './envelope.ts';
 import {
@@ -24,11 +24,12 @@ import {
  * a facility, with the exchange module, at which the patient is registered. A change that leaves the emitted Patient
  * as it was last queued there queues nothing. Returns the number queued.
  *
- * Call after the change is written, in the same transaction; the number of statements does not grow with `changes`.
+ * Call after the change is written, in the same transaction; the number of statements does not grow with `changes`,
+ * but with the facilities and purposes that are delivered for.
  */
 export async function enqueuePatientChanges(
   client: Client,
-  scope: Pick<FacilityScope, 'organisationId' | 'facilityId'>,
+  scope: RegistrationScope,
   changes: readonly PatientChange[],
 ): Promise<number> {
   if (changes.length === 0) return 0;
@@ -38,25 +39,28 @@ export async function enqueuePatientChanges(
   const [first] = connections;
   if (first === undefined) return 0;
   const events = eventsByPatient(changes);
-  const patients = await loadPatients(client, scope, [...events.keys()]);
-  const emitted = new Map(Array.from(patients, ([id, patient]) => [id, emitPatient(patient)]));
-  const candidates = await match(client, scope, { connections, emitted });
+  const candidates = await emit(
+    client,
+    scope,
+    await match(client, scope, { connections, patientIds: [...events.keys()] }),
+  );
   if (candidates.length === 0) return 0;
   const numbered = await nextSequences(client, scope, candidates);
   if (numbered.length === 0) return 0;
-  const facilities = new Map(candidates.map((c) => [`${c.connectionId}/${c.patientId}`, c.facilityId]));
+  const emitted = new Map(candidates.map((c) => [`${c.connectionId}/${c.patientId}`, c]));
   const deliveries = numbered.map(({ connectionId, patientId, sequence }): QueuedDelivery => {
+    const candidate = emitted.get(`${connectionId}/${patientId}`);
     const parts = {
       deliveryId: randomUUIDv7(),
       event:
         events.get(patientId) === 'created' ? ('patient.created' as const) : ('patient.updated' as const),
       occurredAt: first.now,
       organisationId: scope.organisationId,
-      facilityId: facilities.get(`${connectionId}/${patientId}`) ?? scope.facilityId,
+      facilityId: candidate?.facilityId ?? scope.facilityId,
       connectionId,
       sequence,
     };
-    return { ...parts, patientId, body: envelopeText(parts, emitted.get(patientId)?.resource ?? 'null') };
+    return { ...parts, patientId, body: envelopeText(parts, candidate?.resource ?? 'null') };
   });
   await insertDeliveries(client, scope, deliveries);
   return deliveries.length;
@@ -70,29 +74,54 @@ function eventsByPatient(changes: readonly PatientChange[]): Map<string, Patient
   return events;
 }
 
-interface Matching {
-  connections: readonly OpenConnection[];
-  emitted: ReadonlyMap<string, EmittedPatient>;
+/** A patient who goes to a connection, and as of which facility. */
+interface Match {
+  connectionId: string;
+  patientId: string;
+  facilityId: string;
+  purposeOfUse: PurposeOfUse;
 }
 
 /** Which patients go to which connection, and as of which facility: that of the change where it is covered. */
 async function match(
   client: Client,
-  scope: Pick<FacilityScope, 'organisationId' | 'facilityId'>,
-  { connections, emitted }: Matching,
-): Promise<Candidate[]> {
+  scope: RegistrationScope,
+  { connections, patientIds }: { connections: readonly OpenConnection[]; patientIds: readonly string[] },
+): Promise<Match[]> {
   const elsewhere = connections.some(({ facilityIds }) => !facilityIds.includes(scope.facilityId));
-  const registered = elsewhere
-    ? await registrations(client, scope, [...emitted.keys()])
-    : new Map<string, string[]>();
-  return connections.flatMap(({ id, facilityIds }) =>
-    Array.from(emitted, ([patientId, { digest }]) => {
+  const registered = elsewhere ? await registrations(client, scope, patientIds) : new Map<string, string[]>();
+  return connections.flatMap(({ id: connectionId, facilityIds, purposeOfUse }) =>
+    patientIds.flatMap((patientId) => {
       const facilityId = facilityIds.includes(scope.facilityId)
         ? scope.facilityId
         : registered.get(patientId)?.find((facility) => facilityIds.includes(facility));
-      return facilityId === undefined ? undefined : { connectionId: id, facilityId, patientId, digest };
-    }).filter((candidate) => candidate !== undefined),
+      return facilityId === undefined ? [] : [{ connectionId, patientId, facilityId, purposeOfUse }];
+    }),
   );
+}
+
+/**
+ * The Patients as they are delivered. The other patients whom one names depend on the facility and the purpose of the
+ * delivery, so that each of these pairs has its own.
+ */
+async function emit(
+  client: Client,
+  { organisationId }: RegistrationScope,
+  matches: readonly Match[],
+): Promise<(Candidate & EmittedPatient)[]> {
+  const groups = Map.groupBy(matches, ({ facilityId, purposeOfUse }) => `${facilityId}/${purposeOfUse}`);
+  const candidates: (Candidate & EmittedPatient)[] = [];
+  for (const group of groups.values()) {
+    const [{ facilityId, purposeOfUse }] = group as [Match];
+    const ids = new Set(group.map(({ patientId }) => patientId));
+    const patients = await loadPatients(client, { organisationId, facilityId, purposeOfUse }, [...ids]);
+    const emitted = new Map(Array.from(patients, ([id, patient]) => [id, emitPatient(patient)]));
+    for (const { connectionId, patientId } of group) {
+      const patient = emitted.get(patientId);
+      if (patient !== undefined) candidates.push({ connectionId, patientId, facilityId, ...patient });
+    }
+  }
+  return candidates;
 }
 
 /** {@link enqueuePatientChanges} for those who need no number. */

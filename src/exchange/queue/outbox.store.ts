@@ -1,4 +1,5 @@
 /** SQL that queues deliveries inside the transaction of a change. Contract: EXC-2, EXC-4. */
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { covers } from './covers.ts';
@@ -8,6 +9,7 @@ export interface OpenConnection {
   id: string;
   /** Facilities that it covers and that have the exchange module. */
   facilityIds: string[];
+  purposeOfUse: PurposeOfUse;
   /** The database's clock. */
   now: Date;
 }
@@ -17,7 +19,8 @@ export async function openConnections(db: Queryable, scope: OrganisationScope): 
   const { rows } = await db.query<OpenConnection>({
     name: 'exchange-open-connections',
     text: `
-      select c.id, array_agg(m.facility_id order by m.facility_id) as "facilityIds", clock_timestamp() as now
+      select c.id, array_agg(m.facility_id order by m.facility_id) as "facilityIds",
+        c.purpose_of_use as "purposeOfUse", clock_timestamp() as now
       from exchange_connection c
       join facility_module m
         on m.organisation_id = $1
@@ -25,7 +28,7 @@ export async function openConnections(db: Queryable, scope: OrganisationScope): 
       where c.organisation_id = $1
         and c.disabled_at is null
         and ${covers('m.facility_id')}
-      group by c.id
+      group by c.id, c.purpose_of_use
       order by c.id`,
     values: [scope.organisationId],
   });

@@ -1,8 +1,8 @@
 /** Conditional requests (RFC 9110, sections 8.8.3 and 13.1.2). Contract: ENC-32. */
 
-/** The weak validator of a version. */
-export function weakEtag(version: number): string {
-  return `W/"${version}"`;
+/** The weak validator of a version. `variant` tells apart answers of one version; it holds letters and digits only. */
+export function weakEtag(version: number, variant?: string): string {
+  return variant === undefined ? `W/"${version}"` : `W/"${version}-${variant}"`;
 }
 
 /** Whether `If-None-Match` names this entity tag: `*`, or a list compared weakly. */

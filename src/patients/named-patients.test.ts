@@ -1,0 +1,138 @@
+/** Other patients whom the record of one names: those only whom the caller may learn of. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
+import { importJson } from '../../test-support/import-files.ts';
+
+let api: TestApi;
+let tenant: Tenant;
+let account: TestAccount;
+/** Each test has patients of its own. */
+let numbers = 0;
+let [old, wed, last]: string[] = [];
+
+before(async () => {
+  api = await startTestApi();
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant);
+});
+after(() => api.close());
+
+/** `old` was replaced by `wed`, and `wed` by `last`. */
+beforeEach(async () => {
+  [old, wed, last] = [newId(), newId(), newId()];
+  const document = await send(
+    person(old, 'Maiden', [link('replaced-by', wed)]),
+    person(wed, 'Wed', [link('replaces', old), link('replaced-by', last)]),
+    person(last, 'Final', [link('replaces', wed)]),
+  );
+  assert.deepEqual(document.rejected, []);
+});
+
+const newId = () => {
+  numbers += 1;
+  return `7e000000-0000-4000-8000-${String(numbers).padStart(12, '0')}`;
+};
+const person = (id = '', family = '', links: object[] = []) => ({
+  resourceType: 'Patient',
+  id,
+  identifier: [{ system: 'https://hospital.example/mrn', value: id }],
+  name: [{ family: `${family}${id.slice(-3)}` }],
+  ...(links.length === 0 ? {} : { link: links }),
+});
+const link = (type: string, id = '', more: object = {}) => ({
+  other: { reference: `Patient/${id}`, ...more },
+  type,
+});
+const send = (...resources: object[]) =>
+  importJson(api.database.pool, tenant, ...resources.map((resource) => JSON.stringify(resource)));
+
+const call = (path: string, headers: Record<string, string> = {}) =>
+  api.call(path, { token: account.token, headers });
+const get = async (path: string) => {
+  const answer = await call(path);
+  assert.equal(answer.status, 200, path);
+  return answer.json;
+};
+const fhir = (id = '', purpose = 'OPS') => `/patients/base/${id}/clinical/fhir?purposeOfUse=${purpose}`;
+const found = async (id = '', purpose = 'OPS') =>
+  (await get(`/patients/base?search=${id}&purposeOfUse=${purpose}`)).items.map(
+    (item: { id: string }) => item.id,
+  );
+const summary = async (id = '', purpose = 'OPS') => {
+  const { replacedBy, replaces } = await get(`/patients/base/${id}?purposeOfUse=${purpose}`);
+  return { replacedBy, replaces };
+};
+
+const refuse = (id: string | undefined, purpose: string) =>
+  api.database.pool.query('update patient set refused_purposes = $2 where id = $1', [id, [purpose]]);
+/** The patient is registered at another facility only. */
+const move = async (id: string | undefined) => {
+  const facilityId = await api.createFacility(tenant.organisationId);
+  await api.database.pool.query('update patient_registration set facility_id = $2 where patient_id = $1', [
+    id,
+    facilityId,
+  ]);
+};
+const moveBack = (id: string | undefined) =>
+  api.database.pool.query('update patient_registration set facility_id = $2 where patient_id = $1', [
+    id,
+    tenant.facilityId,
+  ]);
+
+test('a patient who refuses the purpose is not named by the record of another one [PAT-12]', async () => {
+  await refuse(wed, 'RESEARCH');
+  assert.deepEqual(await summary(old, 'RESEARCH'), { replacedBy: null, replaces: [] });
+  assert.deepEqual(await summary(last, 'RESEARCH'), { replacedBy: null, replaces: [] });
+  assert.equal((await get(fhir(old, 'RESEARCH'))).link, undefined);
+  assert.deepEqual(await summary(old), { replacedBy: wed, replaces: [] });
+  assert.deepEqual(await summary(last), { replacedBy: null, replaces: [wed] });
+  assert.deepEqual((await get(fhir(old))).link, [link('replaced-by', wed)]);
+});
+
+test('an Encounter search does not name a patient who refuses the purpose [ENC-37, PAT-12]', async () => {
+  await refuse(wed, 'RESEARCH');
+  const entries = async (purpose: string) =>
+    (await get(`/encounters/fhir/Encounter?patient=${old}&purposeOfUse=${purpose}`)).entry;
+  assert.equal(await entries('RESEARCH'), undefined);
+  assert.equal((await entries('TREATMENT')).length, 1);
+});
+
+test('a search goes on over no patient whom it would not show [PAT-5, PAT-11]', async () => {
+  assert.deepEqual((await found(old)).toSorted(), [old, wed, last]);
+  await refuse(wed, 'RESEARCH');
+  assert.deepEqual(await found(old, 'RESEARCH'), [old]);
+  await move(wed);
+  assert.deepEqual(await found(old), [old]);
+});
+
+test('a display of a patient who is here is neither kept nor sent [PAT-10, IN-7]', async () => {
+  const [id, other] = [newId(), newId()];
+  const { notKept } = await send(
+    person(other, 'Other'),
+    person(id, 'Named', [link('refer', other, { display: 'Ms. Other' })]),
+  );
+  assert.deepEqual(
+    notKept.map(({ element }) => element),
+    ['Patient.link.other.display'],
+  );
+  // As an older version of the service stored it.
+  await api.database.pool.query("update patient_link set other_display = 'Ms. Other' where patient_id = $1", [
+    id,
+  ]);
+  assert.deepEqual((await get(fhir(id))).link, [link('refer', other)]);
+});
+
+test('the entity tag tells apart what links the caller sees [PAT-13]', async () => {
+  const tagOf = async () => (await call(fhir(old))).headers.get('etag') ?? '';
+  const statusFor = async (tag: string) => (await call(fhir(old), { 'if-none-match': tag })).status;
+  const tag = await tagOf();
+  assert.equal(await statusFor(tag), 304);
+  await move(wed);
+  assert.equal(await statusFor(tag), 200);
+  const without = await tagOf();
+  assert.match(without, /^W\/"\d+"$/);
+  await moveBack(wed);
+  assert.equal(await statusFor(without), 200);
+  assert.equal(await tagOf(), tag);
+});
