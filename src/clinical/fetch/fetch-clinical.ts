@@ -94,7 +94,7 @@ export function createClinicalFetch<RecordType extends object>(
     const held = kept.get(name);
     const key = { scope, id, heldVersion: held?.version ?? null };
     const loaded = await source.load(key);
-    if (loaded === undefined) return fetch(await replacementOf(source, scope, id), context);
+    if (loaded === undefined) return fetch(await requireReplacement(source, scope, id), context);
     const { patientId, refusedPurposes } = loaded;
     const trace = { patientId, action: source.action, resourceType: source.resourceType, resourceId: id };
     const [said] = await Promise.all([
@@ -112,7 +112,7 @@ export function createClinicalFetch<RecordType extends object>(
 }
 
 /** 404 where the record was not replaced by another. */
-async function replacementOf(
+async function requireReplacement(
   { name, findReplacement }: Pick<ClinicalSource<never>, 'name' | 'findReplacement'>,
   scope: FacilityScope,
   id: string,

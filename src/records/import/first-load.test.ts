@@ -147,3 +147,23 @@ test('5,000 results that come again with a change cost as much each as 1,000', (
   const again = (count: number) => reported(count).map((record) => ({ ...record, status: 'amended' }));
   return requireLinear(1_000, 5_000, (count) => [inBundles(reported(count)), inBundles(again(count))]);
 });
+
+/** Each in a Bundle of its own, with a performer that comes in each of the later ones, or never. */
+const performed = (count: number, comes: boolean): Documents =>
+  alone(count).map((record, index) =>
+    bundle([
+      ...(index === 0 ? patients : []),
+      { ...record, performer: [{ reference: 'Practitioner/doctor' }] },
+      ...(comes && index >= count / 2 ? [{ resourceType: 'Practitioner', id: 'doctor' }] : []),
+    ]),
+  );
+
+for (const [name, comes] of [
+  ['never comes', false],
+  ['each later file brings', true],
+] as const)
+  test(`600 one-Bundle files cost as much each as 150: results by a performer that ${name}`, () => {
+    // Something of an earlier import waits too.
+    const earlier = [result(1_000_000, { basedOn: [refer('ServiceRequest', 1)] }), ...patients];
+    return requireLinear(150, 600, (count) => [[bundle(earlier)], performed(count, comes)]);
+  });

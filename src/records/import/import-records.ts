@@ -82,7 +82,8 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       await inDryRun(deps.db, { scope: request.scope, tables }, (transaction) => importAll(transaction, 1));
     } else {
       await importAll(inTransactions(deps.db), request.workers ?? 1);
-      await report.notShown.settle(deps.db, request.scope);
+      // The database may have gone away meanwhile: the report is worth more than what this takes from its counts.
+      await report.notShown.settle(deps.db, request.scope).catch(() => undefined);
     }
   } finally {
     await unmapped.close();

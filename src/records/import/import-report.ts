@@ -91,15 +91,19 @@ export class ImportReport {
 
   add({ resources, unchanged, notKept, older, notices, notShown }: UnitOutcome, file: string): void {
     for (const one of notShown) this.notShown.add(one);
-    this.noticeCount += notices.length;
-    for (const { entry, reason } of notices.slice(0, LISTED - this.#notices.length))
-      this.#notices.push({ file, entry: entry.number, resourceType: entry.target.type, reason });
+    this.addNotices(notices, file);
     this.olderCount += older.length;
     for (const { number: entry, target } of older.slice(0, LISTED - this.#older.length))
       this.#older.push({ file, entry, resourceType: target.type });
     addCounts(this.#resources, resources);
     addCounts(this.#unchanged, unchanged);
     this.#notKept.addAll(notKept, file);
+  }
+
+  addNotices(notices: UnitOutcome['notices'], file: string): void {
+    this.noticeCount += notices.length;
+    for (const { entry, reason } of notices.slice(0, LISTED - this.#notices.length))
+      this.#notices.push({ file, entry: entry.number, resourceType: entry.target.type, reason });
   }
 
   addUnresolved(unresolved: ElementTally, file: string): void {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { createTestDatabase } from '../../../test-support/database.ts';
 import { importJson } from '../../../test-support/import-files.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { importRecords } from './import-records.ts';
@@ -152,4 +153,37 @@ test('a dry run counts none of it: it puts nothing under orders [IN-24]', async 
   const scope = { timeZone: 'UTC', ...tenant };
   const { document } = await importRecords({ db: api.database.pool }, { scope, sources, dryRun: true });
   assert.deepEqual([document.resources.Observation, document.notShown], [1, {}]);
+});
+
+test('the report is there when the database goes away before its counts are settled [IN-40]', async () => {
+  await newTenant();
+  const database = await createTestDatabase();
+  try {
+    await database.pool.query({
+      text: `with organisation as (insert into organisation (id, name) values ($1, 'Organisation') returning id)
+        insert into facility (organisation_id, id, name, time_zone) select id, $2, 'Facility', 'UTC' from organisation`,
+      values: [tenant.organisationId, tenant.facilityId],
+    });
+    const records = [people, observation('survey', categorised('survey'))];
+    const sources = [
+      {
+        name: 'a.json',
+        sizeBytes: 0,
+        open: async () => memorySpool(Buffer.from(JSON.stringify(bundle(records)))),
+      },
+    ];
+    let ended: Promise<void> | undefined;
+    const onProgress = () => {
+      ended = database.pool.end();
+    };
+    const scope = { timeZone: 'UTC', ...tenant };
+    const { document } = await importRecords(
+      { db: database.pool },
+      { scope, sources, keepGoing: true, onProgress },
+    );
+    await ended;
+    assert.deepEqual([document.resources.Observation, document.notShown], [1, { survey: 1 }]);
+  } finally {
+    await database.drop();
+  }
 });

@@ -3,8 +3,15 @@
 const AT_ONCE = 1_000;
 
 /** The items, 1,000 at a time. */
-export function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += AT_ONCE) yield items.slice(start, start + AT_ONCE);
+export function* batchesOf<Item>(items: Iterable<Item>): Generator<readonly Item[]> {
+  let some: Item[] = [];
+  for (const item of items) {
+    some.push(item);
+    if (some.length < AT_ONCE) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
 }
 
 /** What `of` gives for all of the items, asked for one step after the other; nothing is asked for none. */

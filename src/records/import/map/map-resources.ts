@@ -12,9 +12,10 @@ import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { containedByReference, requireFewContained } from '../resolve/contained.ts';
 import {
+  type MissingTarget,
+  missingTargets,
   type ReadReference,
   readReference,
-  targetNames,
   unusable,
   writtenReference,
 } from '../resolve/read-reference.ts';
@@ -69,8 +70,7 @@ export interface MapOutcome {
 export interface IncompleteRecord {
   entry: UnitEntry;
   resource: JsonObject;
-  /** Names of what is missing. */
-  targets: readonly string[];
+  targets: readonly MissingTarget[];
   known: KnownTargets;
 }
 
@@ -141,8 +141,8 @@ class EntryMapContext implements MapContext {
   gaveUp = false;
   readonly changed: string[] = [];
   readonly unresolved: string[] = [];
-  /** Names of optional targets that are not there. */
-  readonly missing: string[] = [];
+  /** Optional targets that are not there. */
+  readonly missing: MissingTarget[] = [];
   /** What only the Bundle could answer. */
   readonly known: Record<string, Target | null>;
   readonly #resolver: ReferenceResolver;
@@ -193,7 +193,8 @@ class EntryMapContext implements MapContext {
       this.#failConditional(reader, answer === 'several');
     if (answer === 'missing') {
       this.gaveUp ||= this.#moreToCome;
-      this.missing.push(...targetNames(reference, types));
+      const taken = types.filter((type) => this.#resolver.knows(type));
+      this.missing.push(...missingTargets(reference, taken));
     }
     if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
     const display = reference.display ?? writtenReference(reference);

@@ -35,12 +35,31 @@ export function readReference(reader: ElementReader): ReadReference {
   };
 }
 
-/** What names the target of a reference, for finding it when it comes (see `Unit.names`). */
-export function targetNames({ text, parsed, type, key }: ReadReference, types: readonly string[]): string[] {
-  if (parsed?.kind === 'uuid') return [parsed.id];
-  if (parsed?.kind === 'literal') return [recordId(parsed.type, parsed.id)];
+/** A target that is not there: what names it when it comes (see `Unit.names`), and what it is looked for by. */
+export interface MissingTarget {
+  name: string;
+  type: string;
+  /** As the source calls it; undefined when it is named by an identifier. */
+  id?: string;
+  key?: IdentifierKey;
+}
+
+/** What a reference may lead to once it comes: records of `types`. */
+export function missingTargets(
+  { text, parsed, type, key }: ReadReference,
+  types: readonly string[],
+): MissingTarget[] {
+  if (parsed?.kind === 'uuid') {
+    const { id } = parsed;
+    return types.map((one) => ({ name: id, type: one, id }));
+  }
+  if (parsed?.kind === 'literal') {
+    const { type: named, id } = parsed;
+    return types.includes(named) ? [{ name: recordId(named, id), type: named, id }] : [];
+  }
   if (text !== undefined || key === undefined) return [];
-  return types.filter((one) => type === undefined || one === type).map((one) => identifierName(one, key));
+  const wanted = types.filter((one) => type === undefined || one === type);
+  return wanted.map((one) => ({ name: identifierName(one, key), type: one, key }));
 }
 
 /** Why a reference that must lead somewhere does not. */

@@ -11,7 +11,7 @@ import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
-import { type MapOutcome, mapResources } from '../map/map-resources.ts';
+import { type IncompleteRecord, type MapOutcome, mapResources } from '../map/map-resources.ts';
 import type {
   ImportReach,
   MappedRecord,
@@ -24,6 +24,7 @@ import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped
 import type { NotShown } from '../not-shown.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
+import type { MissingTarget } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
@@ -68,6 +69,8 @@ export interface UnitOutcome {
   unresolvedIn: number[];
   /** True when an optional target was left out that may still come. */
   gaveUp: boolean;
+  /** Optional targets that were left out for good, with an entry that misses each. */
+  missing: Map<string, { target: MissingTarget; entry: UnitEntry }>;
   rejected: { entry: UnitEntry; reason: string }[];
   waiting: number[];
   /** Patients that were created or changed, and all that anything written is about. */
@@ -111,7 +114,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   for (const [importer, entries] of byImporter) {
     for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
       const mapped = await mapChunk(client, request, resolver, chunk);
-      mergeMapped(outcome, mapped);
+      mergeMapped(outcome, mapped, request);
       if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return outcome;
       if (outcome.rejected.length === 0)
         await writeChunk(outcome, importer, { chunk, mapped, context, request });
@@ -158,7 +161,8 @@ async function writeChunk(
     again && !dryRun ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
   const { rows, passed } = await withoutPassed(importer, waiting, { chunk, context, request });
   const written = await importer.write(rows, context);
-  if (!dryRun) await noteWaits(context, importer, { result: written, incomplete: mapped.incomplete, runId });
+  if (!dryRun)
+    await noteWaits(context, importer, { rows, result: written, incomplete: mapped.incomplete, runId });
   const result = { ...written, unchanged: [...written.unchanged, ...passed] };
   merge(outcome, importer, result);
   const older = new Set(result.older);
@@ -170,7 +174,7 @@ async function writeChunk(
     const reason = here.has(row.id) ? reasonNotShown(importer.type, row.values) : undefined;
     if (reason !== undefined) outcome.notShown.push({ type: importer.type, id: row.id, reason });
   }
-  await noteReplaced(importer.type, rows.filter(isRecordRow), { result, context });
+  await noticeReplacedPatients(importer.type, rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
 }
@@ -201,7 +205,7 @@ const OF_REPLACED =
   'is about a patient who was replaced by another one. It was taken. Send it for the other patient if that is whom it is about';
 
 /** Names what was written about patients who were replaced. */
-async function noteReplaced(
+async function noticeReplacedPatients(
   type: string,
   rows: readonly RecordRow[],
   { result, context }: { result: WriteResult; context: WriteContext },
@@ -226,6 +230,7 @@ function emptyOutcome(): UnitOutcome {
     unresolved: new ElementTally(),
     unresolvedIn: [],
     gaveUp: false,
+    missing: new Map(),
     rejected: [],
     waiting: [],
     patientsCreated: new Set(),
@@ -264,13 +269,30 @@ async function mapChunk(
   return { ...mapped, rejected: [...rejected, ...mapped.rejected] };
 }
 
-function mergeMapped(outcome: UnitOutcome, mapped: MapOutcome): void {
+function mergeMapped(
+  outcome: UnitOutcome,
+  mapped: MapOutcome,
+  { moreToCome, again }: Pick<UnitRequest, 'moreToCome' | 'again'>,
+): void {
   outcome.rejected.push(...mapped.rejected);
   outcome.waiting.push(...mapped.waiting);
   outcome.notKept.addAll(mapped.notKept);
   outcome.unresolved.addAll(mapped.unresolved);
   for (const number of mapped.unresolvedIn) outcome.unresolvedIn.push(number);
   outcome.gaveUp ||= mapped.gaveUp;
+  if (!moreToCome && !again) noteMissing(outcome, mapped.incomplete);
+}
+
+/** Names that are held of what is missing; a unit that misses more is taken once more instead. */
+const MISSING = 10_000;
+
+function noteMissing(outcome: UnitOutcome, incomplete: readonly IncompleteRecord[]): void {
+  for (const { entry, targets } of incomplete)
+    for (const target of targets) {
+      if (outcome.missing.size < MISSING)
+        outcome.missing.set(`${target.type}/${target.name}`, { target, entry });
+      else outcome.gaveUp = true;
+    }
 }
 
 function merge(outcome: UnitOutcome, { type }: ResourceImporter, result: WriteResult): void {

@@ -1,6 +1,6 @@
 /** Runs one unit in its transaction, and tells what became of it. Contract: IN-12, IN-27. */
 
-import { joinWaiting } from '../wait/join-waiting.ts';
+import { joinMissed, joinWaiting } from '../wait/join-waiting.ts';
 import { announce, type ImportRun } from './import-run.ts';
 import { dataFault } from './import-transaction.ts';
 import { importUnit, type UnitOutcome, type UnitRequest } from './import-unit.ts';
@@ -39,14 +39,15 @@ export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResul
       if (!dryRun) await announce(run, client, written);
       return written;
     });
-    if (!dryRun && !run.again) await joinWaiting(run, part.unit);
     const gaveUp = outcome.gaveUp ? outcome.unresolvedIn : [];
     // What was left out is counted when it was tried again.
     if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
     if (run.again) return { kind: 'done', gaveUp: [] };
     run.report.add(outcome, part.file);
-    if (!dryRun)
-      for (const { place, coding } of outcome.unmapped) run.unmapped.met(run.scope, place, [coding]);
+    if (dryRun) return { kind: 'done', gaveUp };
+    for (const { place, coding } of outcome.unmapped) run.unmapped.met(run.scope, place, [coding]);
+    run.report.addNotices(await joinWaiting(run, part.unit), part.file);
+    run.report.addNotices(await joinMissed(run, outcome), part.file);
     return { kind: 'done', gaveUp };
   } catch (error) {
     if (error instanceof UnitStopped) return stoppedResult(error.outcome);

@@ -105,14 +105,17 @@ export class Unit {
   }
 
   /** What names the records of this unit where others wait for them. */
-  *names(): Generator<string> {
-    for (const { id, target } of this.entries) {
-      yield id;
-      if (target.id !== id) yield target.id;
+  *names(): Generator<[name: string, entry: UnitEntry]> {
+    for (const entry of this.entries) {
+      const { id, target } = entry;
+      yield [id, entry];
+      if (target.id !== id) yield [target.id, entry];
     }
     for (const [typeAndSystem, values] of this.#byIdentifier) {
       const [type = '', ...system] = typeAndSystem.split(' ');
-      for (const value of values.keys()) yield identifierName(type, { system: system.join(' '), value });
+      for (const [value, entries] of values)
+        for (const entry of several(entries).slice(0, 1))
+          yield [identifierName(type, { system: system.join(' '), value }), entry];
     }
   }
 

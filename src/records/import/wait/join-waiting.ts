@@ -4,70 +4,137 @@
  * Contract: IN-20, IN-37.
  */
 import { randomUUID } from 'node:crypto';
+import { batchesOf } from '../group/batches.ts';
 import { IMPORTERS } from '../map/importers.ts';
+import type { MissingTarget } from '../resolve/read-reference.ts';
+import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { announce, type ImportRun } from '../run/import-run.ts';
-import { dataFault, repeatOnConflict } from '../run/import-transaction.ts';
-import { importUnit, type UnitRequest, wholeDocument } from '../run/import-unit.ts';
-import { Unit } from '../run/unit.ts';
+import { dataFault, faultText, repeatOnConflict } from '../run/import-transaction.ts';
+import { importUnit, type UnitOutcome, type UnitRequest, wholeDocument } from '../run/import-unit.ts';
+import { Unit, type UnitEntry } from '../run/unit.ts';
 import { memorySpool } from '../source/spool.ts';
-import {
-  anyWaits,
-  lockWaiting,
-  removeWaits,
-  type Waiter,
-  type WaitingRecord,
-  waitersFor,
-} from './waiting.store.ts';
+import { lockWaiting, removeWaits, type Waiter, type WaitingRecord, waitersFor } from './waiting.store.ts';
 
-/** Names that are asked for at once. */
-const NAMES = 1_000;
-/** Records in one transaction, and characters of their JSON, at most. */
-const RECORDS = 200;
-const LENGTH = 8 * 1_048_576;
+/** What is to be looked at about a record that was joined, or about joining; the entry brought what was waited for. */
+export interface JoinNotice {
+  entry: UnitEntry;
+  reason: string;
+}
 
 /** Join what waits for records of this unit, which is committed. What this import took itself is joined at its end. */
-export async function joinWaiting(run: ImportRun, unit: Unit): Promise<void> {
-  const { scope, runId } = run;
-  if (!(await run.transaction((client) => anyWaits(client, scope, runId)))) return;
-  for (const targets of setsOf(unit.names())) {
-    const waiters = await run.transaction((client) => waitersFor(client, scope, { targets, runId }));
-    for (const some of batches(waiters)) await join(run, some);
+export function joinWaiting(run: ImportRun, unit: Unit): Promise<JoinNotice[]> {
+  return noticing(unit.entries[0], () => joinNamed(run, unit.names(), run.runId));
+}
+
+/**
+ * Join what this unit missed and has come since it was looked for: whoever brought it may have found nobody waiting,
+ * because this unit was not committed.
+ */
+export function joinMissed(run: ImportRun, { missing }: Pick<UnitOutcome, 'missing'>): Promise<JoinNotice[]> {
+  const [first] = missing.values();
+  return noticing(first?.entry, async () => {
+    const resolver = new ReferenceResolver(new Unit(), run.scope);
+    const answerTo = ({ type, id, key }: MissingTarget) =>
+      key === undefined ? resolver.byId(type, id ?? '') : resolver.byIdentifier(type, key);
+    for (const { target } of missing.values()) answerTo(target);
+    await run.transaction((client) => resolver.ask(client));
+    const there = [...missing.values()].filter(({ target }) => typeof answerTo(target) === 'object');
+    return joinNamed(
+      run,
+      there.map(({ target, entry }) => [target.name, entry]),
+      undefined,
+    );
+  });
+}
+
+/** What is committed stays taken when something cannot be joined: the records wait on. */
+async function noticing(
+  entry: UnitEntry | undefined,
+  work: () => Promise<JoinNotice[]>,
+): Promise<JoinNotice[]> {
+  if (entry === undefined) return [];
+  try {
+    return await work();
+  } catch (error) {
+    const reason = `was taken, but records that wait for it, or for others of its Bundle, could not be joined (${faultText(error)}). Import it again to join them`;
+    return [{ entry, reason }];
   }
 }
 
-async function join(run: ImportRun, waiters: readonly Waiter[]): Promise<void> {
-  const refused = await repeatOnConflict(() => tryJoin(run, waiters));
-  if (refused.length === 0) return;
+async function joinNamed(
+  run: ImportRun,
+  names: Iterable<readonly [name: string, entry: UnitEntry]>,
+  except: string | undefined,
+): Promise<JoinNotice[]> {
+  const notices: JoinNotice[] = [];
+  for (const some of batchesOf(names)) {
+    const entries = new Map(some);
+    const targets = [...entries.keys()];
+    let waiters: readonly Waiter[] = [];
+    do {
+      const after = waiters.at(-1);
+      waiters = await run.transaction((client) => waitersFor(client, run.scope, { targets, except, after }));
+      const byRecord = new Map(waiters.map(({ type, id, target }) => [`${type}/${id}`, entries.get(target)]));
+      for (const {
+        entry: { target: record },
+        reason,
+      } of await join(run, waiters)) {
+        const name = `${record.type}/${record.id}`;
+        const entry = byRecord.get(name);
+        if (entry !== undefined)
+          notices.push({ entry, reason: `is what ${name} waited for, which ${reason}` });
+      }
+    } while (waiters.length > 0);
+  }
+  return notices;
+}
+
+async function join(run: ImportRun, waiters: readonly Waiter[]): Promise<JoinNotice[]> {
+  if (waiters.length === 0) return [];
+  const { refused, notices } = await repeatOnConflict(() => tryJoin(run, waiters));
+  if (refused.length === 0) return notices;
   await endWaits(run, refused);
   const names = new Set(refused.map(({ type, id }) => `${type}/${id}`));
   const others = waiters.filter(({ type, id }) => !names.has(`${type}/${id}`));
-  if (others.length > 0) await join(run, others);
+  return [...notices, ...(await join(run, others))];
 }
 
-/** Those that cannot be joined, such as links to another patient; nothing is changed then. */
-async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<readonly Waiter[]> {
+interface Attempt {
+  /** Those that cannot be joined, such as links to another patient; then it changed nothing for any. */
+  refused: readonly Waiter[];
+  notices: JoinNotice[];
+}
+
+async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Attempt> {
   try {
-    await run.transaction(async (client) => {
+    const { notices } = await run.transaction(async (client) => {
       const found: { type: string; record: WaitingRecord }[] = [];
       for (const [type, some] of Map.groupBy(waiters, (waiter) => waiter.type)) {
         const [table] = IMPORTERS.get(type)?.tables ?? [];
         if (table === undefined) continue;
-        const records = await lockWaiting(client, run.scope, { type, table, ids: some.map(({ id }) => id) });
-        found.push(...records.map((record) => ({ type, record })));
+        const ids = some.map(({ id }) => id);
+        const records = await lockWaiting(client, run.scope, { type, table, ids });
+        found.push(...records.flatMap((record) => (record.current ? { type, record } : [])));
+        const outdated = records.flatMap(({ id, current }) => (current ? [] : [id]));
+        if (outdated.length > 0) await removeWaits(client, run.scope, type, outdated);
       }
       const outcome = await importUnit(client, { ...run, ...again(found) });
       if (outcome.rejected.length > 0) throw new NotJoined(outcome.rejected.map(({ entry }) => entry.target));
       await announce(run, client, outcome);
+      return outcome;
     });
-    return [];
+    return { refused: [], notices };
   } catch (error) {
     if (error instanceof NotJoined)
-      return waiters.filter(({ id }) => error.targets.some((one) => one.id === id));
+      return { refused: waiters.filter(({ id }) => error.targets.some((one) => one.id === id)), notices: [] };
     if (dataFault(error) === undefined) throw error;
-    if (waiters.length === 1) return waiters;
-    const refused: Waiter[] = [];
-    for (const one of waiters) refused.push(...(await tryJoin(run, [one])));
-    return refused;
+    if (waiters.length === 1) return { refused: waiters, notices: [] };
+    const each: Attempt[] = [];
+    for (const one of waiters) each.push(await tryJoin(run, [one]));
+    return {
+      refused: each.flatMap(({ refused }) => refused),
+      notices: each.flatMap(({ notices }) => notices),
+    };
   }
 }
 
@@ -133,29 +200,4 @@ async function endWaits(run: ImportRun, waiters: readonly Waiter[]): Promise<voi
         some.map(({ id }) => id),
       );
   });
-}
-
-function* setsOf(names: Iterable<string>): Generator<string[]> {
-  let some = new Set<string>();
-  for (const name of names) {
-    some.add(name);
-    if (some.size < NAMES) continue;
-    yield [...some];
-    some = new Set();
-  }
-  if (some.size > 0) yield [...some];
-}
-
-function* batches(waiters: readonly Waiter[]): Generator<Waiter[]> {
-  let some: Waiter[] = [];
-  let length = 0;
-  for (const waiter of waiters) {
-    some.push(waiter);
-    length += waiter.length;
-    if (some.length < RECORDS && length < LENGTH) continue;
-    yield some;
-    some = [];
-    length = 0;
-  }
-  if (some.length > 0) yield some;
 }

@@ -1,6 +1,8 @@
 /** Notes which records miss an optional target, each time that they are written. Contract: IN-37. */
 import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import { isRecordRow } from '../map/unmapped-codes.ts';
+import { contentDigest } from '../write/write-records.ts';
 import { lockWaiting, writeWaits } from './waiting.store.ts';
 
 type Destination = Pick<WriteContext, 'client' | 'scope'>;
@@ -18,7 +20,9 @@ export async function stillWaiting(
   if (table === undefined || rows.length === 0) return rows;
   const ids = rows.map(({ id }) => id);
   const waiting = await lockWaiting(client, scope, { type: importer.type, table, ids });
-  const own = new Set(waiting.filter((record) => record.runId === runId).map(({ id }) => id));
+  const own = new Set(
+    waiting.filter((record) => record.current && record.runId === runId).map(({ id }) => id),
+  );
   return rows.filter(({ id }) => own.has(id));
 }
 
@@ -27,23 +31,35 @@ export async function noteWaits(
   { client, scope }: Destination,
   importer: ResourceImporter,
   {
+    rows,
     result,
     incomplete: missing,
     runId,
-  }: { result: WriteResult; incomplete: readonly IncompleteRecord[]; runId: string },
+  }: {
+    rows: readonly MappedRecord[];
+    result: WriteResult;
+    incomplete: readonly IncompleteRecord[];
+    runId: string;
+  },
 ): Promise<void> {
   const changed = [...result.created, ...result.updated];
   const stand = new Set([...changed, ...result.unchanged]);
   const incomplete = missing.filter(({ entry }) => stand.has(entry.target.id));
   for (const { entry } of incomplete) stand.delete(entry.target.id);
-  const waits = incomplete.map(({ entry, resource, targets, known }) => ({
-    id: entry.target.id,
-    sourceId: entry.id,
-    hasUuid: entry.hasUuid,
-    content: JSON.stringify(resource),
-    known,
-    targets,
-  }));
+  const written = new Map(rows.filter(isRecordRow).map((row) => [row.id, row]));
+  const waits = incomplete.flatMap(({ entry, resource, targets, known }) => {
+    const row = written.get(entry.target.id);
+    if (row === undefined) return [];
+    return {
+      id: row.id,
+      sourceId: entry.id,
+      hasUuid: entry.hasUuid,
+      content: JSON.stringify(resource),
+      known,
+      digest: contentDigest(row),
+      targets: targets.map(({ name }) => name),
+    };
+  });
   const ids = [...new Set([...changed, ...stand])];
   await writeWaits(client, scope, { type: importer.type, runId, ids, waits });
 }

@@ -18,7 +18,9 @@ export interface WaitingRecord {
 }
 
 export interface NewWait extends WaitingRecord {
-  /** Names of what it waits for (`target-names.ts`). */
+  /** Of the record as it is stored; hex. */
+  digest: string;
+  /** Names of what it waits for (`missingTargets` of `read-reference.ts`). */
   targets: readonly string[];
 }
 
@@ -35,27 +37,57 @@ export async function writeWaits(
 ): Promise<void> {
   if (ids.length > 0) await removeWaits(db, { organisationId, facilityId }, type, ids);
   if (waits.length === 0) return;
-  await db.query({
+  const documents = waits.map(({ targets: _, digest, ...wait }) => ({ ...wait, digest: `\\x${digest}` }));
+  // What waits already with the same content is locked and left as it is, with its links.
+  const { rows } = await db.query<{ id: string }>({
     name: 'import-wait-records',
     text: `
-      insert into waiting_record
-        (organisation_id, facility_id, resource_type, id, source_id, has_uuid, run_id, content, known)
-      select $1, $2, $3, id, "sourceId", "hasUuid", $4, content, known
-      from json_to_recordset($5::json) as waiting (id uuid, "sourceId" uuid, "hasUuid" boolean, content text, known jsonb)
+      insert into waiting_record as stored
+        (organisation_id, facility_id, resource_type, id, source_id, has_uuid, run_id, content, known, content_digest)
+      select $1, $2, $3, id, "sourceId", "hasUuid", $4, content, known, digest
+      from json_to_recordset($5::json)
+        as waiting (id uuid, "sourceId" uuid, "hasUuid" boolean, content text, known jsonb, digest bytea)
       order by id
-      on conflict do nothing`,
-    values: [organisationId, facilityId, type, runId, JSON.stringify(waits)],
+      on conflict (organisation_id, facility_id, resource_type, id) do update
+      set run_id = excluded.run_id,
+        content = excluded.content,
+        known = excluded.known,
+        content_digest = excluded.content_digest
+      where (stored.content_digest, stored.content) <> (excluded.content_digest, excluded.content)
+      returning id`,
+    values: [organisationId, facilityId, type, runId, JSON.stringify(documents)],
   });
-  const links = waits.flatMap(({ id, targets }) => targets.map((target) => ({ id, target })));
+  const written = new Set(rows.map(({ id }) => id));
+  if (written.size === 0) return;
+  await db.query({
+    name: 'import-wait-links-end',
+    text: `
+      delete from waiting_link
+      where organisation_id = $1
+        and facility_id = $2
+        and resource_type = $3
+        and id = any($4::uuid[])`,
+    values: [organisationId, facilityId, type, [...written]],
+  });
+  const links = waits.flatMap(({ id, targets }) =>
+    written.has(id) ? targets.map((target) => ({ id, target })) : [],
+  );
   await db.query({
     name: 'import-wait-links',
     text: `
-      insert into waiting_link (organisation_id, facility_id, target, resource_type, id)
-      select $1, $2, target, $3, id
+      insert into waiting_link (organisation_id, facility_id, target, run_id, resource_type, id)
+      select $1, $2, target, $6, $3, id
       from unnest($4::uuid[], $5::uuid[]) as link (id, target)
       order by target, id
       on conflict do nothing`,
-    values: [organisationId, facilityId, type, links.map(({ id }) => id), links.map(({ target }) => target)],
+    values: [
+      organisationId,
+      facilityId,
+      type,
+      links.map(({ id }) => id),
+      links.map(({ target }) => target),
+      runId,
+    ],
   });
 }
 
@@ -80,64 +112,94 @@ export async function removeWaits(
 export interface Waiter {
   type: string;
   id: string;
-  /** Characters of its content. */
-  length: number;
+  /** One of those that it waits for. */
+  target: string;
+  /** The import that took it. */
+  runId: string;
 }
 
-/** True when a record of the facility waits that another import took than `runId`. */
-export async function anyWaits(
-  db: Queryable,
-  { organisationId, facilityId }: FacilityScope,
-  runId: string,
-): Promise<boolean> {
-  const { rows } = await db.query({
-    name: 'import-wait-any',
-    text: `
-      select
-      from waiting_record
-      where organisation_id = $1
-        and facility_id = $2
-        and run_id <> $3
-      limit 1`,
-    values: [organisationId, facilityId, runId],
-  });
-  return rows.length > 0;
-}
+/** Waiters that are asked for at once, and characters of JSON that the last of them begins before. */
+const WAITERS = 500;
+const LENGTH = 8 * 1_048_576;
 
-/** Records that wait for one of these targets, and that another import took than `runId`. */
+/**
+ * Records that wait for one of these targets, and that another import took than `except`: the first of them after
+ * `after`, by import, type and id. However many wait, a few hundred links are read for each target.
+ */
 export async function waitersFor(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
-  { targets, runId }: { targets: readonly string[]; runId: string },
+  {
+    targets,
+    except = NIL,
+    after,
+  }: { targets: readonly string[]; except?: string | undefined; after?: Waiter | undefined },
 ): Promise<Waiter[]> {
+  // Two ranges pass over what this import took itself.
+  const linksOf = (others: '<' | '>') => `(
+          select l.run_id, l.resource_type, l.id
+          from waiting_link l
+          where l.organisation_id = $1
+            and l.facility_id = $2
+            and l.target = asked.target
+            and l.run_id ${others} $4
+            and (l.run_id, l.resource_type, l.id) > ($5, $6, $7)
+          order by l.run_id, l.resource_type, l.id
+          limit ${WAITERS}
+        )`;
   const { rows } = await db.query<Waiter>({
     name: 'import-wait-for',
     text: `
-      select distinct waiting.resource_type as type, waiting.id, waiting.length
-      from unnest($3::uuid[]) as asked (target)
-      -- By whole keys: see src/investigations/grouping.store.ts.
-      cross join lateral (
-        select l.resource_type, l.id
-        from waiting_link l
-        where l.organisation_id = $1
-          and l.facility_id = $2
-          and l.target = asked.target
-        offset 0
-      ) link
-      cross join lateral (
-        select w.resource_type, w.id, w.run_id, length(w.content) as length
-        from waiting_record w
-        where w.organisation_id = $1
-          and w.facility_id = $2
-          and w.resource_type = link.resource_type
-          and w.id = link.id
-        offset 0
-      ) waiting
-      where waiting.run_id <> $4
-      order by type, id`,
-    values: [organisationId, facilityId, targets, runId],
+      with link as (
+        select distinct on (link.run_id, link.resource_type, link.id) asked.target, link.*
+        from unnest($3::uuid[]) as asked (target)
+        cross join lateral (
+          ${linksOf('<')}
+          union all
+          ${linksOf('>')}
+        ) link
+        order by link.run_id, link.resource_type, link.id, asked.target
+        limit ${WAITERS}
+      )
+      select type, id, target, "runId"
+      from (
+        select link.resource_type as type, link.id, link.target, link.run_id as "runId",
+          sum(waiting.length) over (order by link.run_id, link.resource_type, link.id) - waiting.length as before
+        from link
+        -- By whole keys: see src/investigations/grouping.store.ts.
+        cross join lateral (
+          select length(w.content) as length
+          from waiting_record w
+          where w.organisation_id = $1
+            and w.facility_id = $2
+            and w.resource_type = link.resource_type
+            and w.id = link.id
+          offset 0
+        ) waiting
+      ) waiter
+      where before < ${LENGTH}
+      order by "runId", type, id`,
+    values: [
+      organisationId,
+      facilityId,
+      targets,
+      except,
+      after?.runId ?? NIL,
+      after?.type ?? '',
+      after?.id ?? NIL,
+    ],
   });
   return rows;
+}
+
+/** Before every other (RFC 9562, section 5.9). */
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+export interface LockedWait extends WaitingRecord {
+  /** The import that took it. */
+  runId: string;
+  /** False when another facility or an earlier release has written another content since: the wait is of no use. */
+  current: boolean;
 }
 
 /**
@@ -148,7 +210,7 @@ export async function lockWaiting(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
   { type, table, ids }: { type: string; table: { name: string; reach: string }; ids: readonly string[] },
-): Promise<(WaitingRecord & { runId: string })[]> {
+): Promise<LockedWait[]> {
   const ofFacility = table.reach === 'facility';
   await db.query({
     name: `import-wait-lock-${table.name}`,
@@ -162,16 +224,30 @@ export async function lockWaiting(
       for no key update`,
     values: [organisationId, ids, ...(ofFacility ? [facilityId] : [])],
   });
-  const { rows } = await db.query<WaitingRecord & { runId: string }>({
-    name: 'import-wait-records-of',
+  const { rows } = await db.query<LockedWait>({
+    name: `import-wait-records-of-${table.name}`,
     text: `
-      select id, source_id as "sourceId", has_uuid as "hasUuid", run_id as "runId", content, known
-      from waiting_record
-      where organisation_id = $1
-        and facility_id = $2
-        and resource_type = $3
-        and id = any($4::uuid[])
-      order by id`,
+      select w.id, w.source_id as "sourceId", w.has_uuid as "hasUuid", w.run_id as "runId", w.content, w.known,
+          stored.content_digest = w.content_digest as current
+      from unnest($4::uuid[]) as asked (id)
+      cross join lateral (
+        select *
+        from waiting_record w
+        where w.organisation_id = $1
+          and w.facility_id = $2
+          and w.resource_type = $3
+          and w.id = asked.id
+        offset 0
+      ) w
+      cross join lateral (
+        select stored.content_digest
+        from ${table.name} stored
+        where stored.organisation_id = $1
+          and stored.id = asked.id
+          ${ofFacility ? 'and stored.facility_id = $2' : ''}
+        offset 0
+      ) stored
+      order by w.id`,
     values: [organisationId, facilityId, type, ids],
   });
   return rows;

@@ -97,7 +97,7 @@ export async function writeRecords(
 }
 
 /** SHA-256 of the canonical row, children included. */
-function contentDigest({ values, children }: RecordRow): string {
+export function contentDigest({ values, children }: RecordRow): string {
   return hash('sha256', JSON.stringify([values, children]), 'hex');
 }
 

@@ -1,0 +1,178 @@
+/** Records that wait, where several imports meet or facilities share the record (docs/adr/0110). */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
+import { importRecords } from './import-records.ts';
+import { memorySpool } from './source/spool.ts';
+import { waitersFor } from './wait/waiting.store.ts';
+
+const PATIENT = '7d000000-0000-4000-8000-000000000001';
+const REPLACING = '7d000000-0000-4000-8000-000000000002';
+const ORDER = '7d000000-0000-4000-8000-000000000010';
+const subject = { reference: `Patient/${PATIENT}` };
+const person = (id: string, family: string, more: object = {}): Resource => ({
+  resourceType: 'Patient',
+  id,
+  name: [{ family }],
+  gender: 'female',
+  ...more,
+});
+const replacedBy = { link: [{ type: 'replaced-by', other: { reference: `Patient/${REPLACING}` } }] };
+const order: Resource = {
+  resourceType: 'ServiceRequest',
+  id: ORDER,
+  status: 'active',
+  intent: 'order',
+  code: { text: 'Blood count' },
+  subject,
+};
+const result = (number = 1, more: object = {}): Resource => ({
+  resourceType: 'Observation',
+  id: `7d000000-0000-4000-8000-1${String(number).padStart(11, '0')}`,
+  status: 'final',
+  code: { text: 'Haemoglobin' },
+  subject,
+  basedOn: [{ reference: `ServiceRequest/${ORDER}` }],
+  valueQuantity: { value: 13, unit: 'g/dL' },
+  ...more,
+});
+
+let t: ImportTest;
+beforeEach(async () => {
+  t = await createImportTest();
+});
+afterEach(() => t.database.drop());
+
+const count = async (table: string, where = 'true') =>
+  (await t.rows<{ count: number }>(`select count(*)::int as count from ${table} where ${where}`))[0]?.count;
+const joined = () => count('observation', 'based_on_id is not null');
+const stored = () => t.rows(`select sort_name, version::int from patient where id = $1`, [PATIENT]);
+
+test('what another facility wrote since is not replaced by what waited [IN-34, IN-37]', async () => {
+  const elsewhere = await t.createFacility(t.scope.organisationId);
+  await t.run([person(PATIENT, 'Before', replacedBy)]);
+  assert.equal(await count('waiting_record'), 1);
+  await t.run([person(PATIENT, 'After')], { scope: elsewhere });
+  const now = await stored();
+  await t.run([person(REPLACING, 'Other')]);
+  assert.deepEqual(await stored(), now);
+  assert.equal(await count('waiting_record'), 0);
+});
+
+test('the second try of an import leaves what another facility wrote meanwhile [IN-34]', async () => {
+  const elsewhere = await t.createFacility(t.scope.organisationId);
+  const source = (record: Resource, before?: () => Promise<unknown>) => ({
+    name: String(record.id),
+    sizeBytes: 0,
+    open: async () => {
+      await before?.();
+      return memorySpool(Buffer.from(JSON.stringify(record)));
+    },
+  });
+  const meanwhile = () => t.run([person(PATIENT, 'After')], { scope: elsewhere });
+  const sources = [
+    source(person(PATIENT, 'Before', replacedBy)),
+    source(person(REPLACING, 'Other'), meanwhile),
+  ];
+  await importRecords({ db: t.database.pool }, { scope: t.scope, sources });
+  assert.equal(await count('patient', "sort_name like 'after%'"), 1);
+});
+
+test('a target that comes between the look-up and the commit is joined [IN-37]', async () => {
+  await t.run([person(PATIENT, 'Okafor')]);
+  const holder = await t.database.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('lock table waiting_link in share row exclusive mode');
+    const first = t.run([result()]);
+    await waitForLock(t.database.pool, { relation: 'waiting_link' });
+    assert.deepEqual((await t.run([order])).rejected, []);
+    await holder.query('commit');
+    assert.deepEqual((await first).rejected, []);
+  } finally {
+    holder.release();
+  }
+  assert.equal(await joined(), 1);
+  assert.equal(await count('waiting_record'), 0);
+});
+
+test('a record that waits may come again while another import ends its wait', async () => {
+  await t.run([person(PATIENT, 'Okafor')]);
+  await t.run([result()]);
+  const holder = await t.database.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('lock table waiting_link in share row exclusive mode');
+    let ended = false;
+    const again = t.run([result()]).finally(() => {
+      ended = true;
+    });
+    await waitUntil(
+      async () => ended || (await count('pg_locks', 'not granted and relation is not null')) !== 0,
+    );
+    await holder.query('delete from waiting_record');
+    await holder.query('commit');
+    assert.deepEqual((await again).rejected, []);
+  } finally {
+    holder.release();
+  }
+});
+
+test('a join that fails leaves the import as it is, and is made when the target comes again', async () => {
+  await t.run([person(PATIENT, 'Okafor')]);
+  await t.run([result()]);
+  let calls = 0;
+  const onPatients = async () => {
+    calls += 1;
+    if (calls === 2) throw new Error('The access log is full');
+  };
+  const document = await t.run([order], { onPatients });
+  assert.equal(calls, 2);
+  assert.deepEqual([document.rejected, document.resources], [[], { ServiceRequest: 1 }]);
+  assert.deepEqual(document.notices, [
+    {
+      file: '0.json',
+      entry: 1,
+      resourceType: 'ServiceRequest',
+      reason:
+        'was taken, but records that wait for it, or for others of its Bundle, could not be joined (Error). Import it again to join them',
+    },
+  ]);
+  assert.equal(await joined(), 0);
+  await t.run([order]);
+  assert.equal(await joined(), 1);
+});
+
+test('the report names what is to be looked at about a record that is joined', async () => {
+  await t.run([person(PATIENT, 'Okafor', replacedBy), person(REPLACING, 'Okafor')]);
+  await t.run([result()]);
+  const { notices } = await t.run([bundle([{ resource: order }])]);
+  assert.deepEqual(
+    notices.map(({ entry, resourceType, reason }) => [entry, resourceType, reason.slice(0, 30)]),
+    [
+      [1, 'ServiceRequest', 'is about a patient who was rep'],
+      [1, 'ServiceRequest', 'is what Observation/7d000000-0'],
+    ],
+  );
+});
+
+test('very many that wait are joined some at a time', async () => {
+  const many = 600;
+  await t.run([person(PATIENT, 'Okafor')]);
+  await t.run([lines(Array.from({ length: many }, (_, index) => result(index)))]);
+  assert.equal(await count('waiting_record'), many);
+  const asked = { targets: [ORDER], except: undefined };
+  const found = new Set<string>();
+  let page = await waitersFor(t.database.pool, t.scope, asked);
+  while (page.length > 0) {
+    assert.ok(page.length <= 500, `${page.length} at once`);
+    for (const { id } of page) found.add(id);
+    page = await waitersFor(t.database.pool, t.scope, { ...asked, after: page.at(-1) });
+  }
+  assert.equal(found.size, many);
+  await t.run([order]);
+  assert.equal(await joined(), many);
+  assert.deepEqual([await count('waiting_record'), await count('waiting_link')], [0, 0]);
+});
