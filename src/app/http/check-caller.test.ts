@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { answered } from '../../../test-support/worded-errors.ts';
 import type { FacilityAccess } from '../../tenancy/callers/access.ts';
 import type { Caller, FacilityGrant } from '../../tenancy/callers/caller.ts';
 import type { CallerEntry } from '../../tenancy/callers/caller-directory.ts';
@@ -86,10 +87,13 @@ test('a refusal never comes from what was granted a moment ago', async () => {
 test('what is really refused stays refused', async () => {
   const { deps } = nodeThatIsBehind(caller(), caller({ permissions: new Set() }));
   const { check, confirm } = createCallerCheck(deps, ACCESS, true);
-  await assert.rejects(confirm(await check(HEADERS, NOW), HEADERS, NOW), {
-    statusCode: 403,
-    code: 'permission_missing',
-  });
+  await assert.rejects(
+    answered(async () => confirm(await check(HEADERS, NOW), HEADERS, NOW)),
+    {
+      statusCode: 403,
+      code: 'permission_missing',
+    },
+  );
 });
 
 test('a call that now means another facility is to be answered anew, for that one', async () => {
