@@ -14,10 +14,11 @@ interface Viewer {
 /**
  * SQL that is true when another patient may be named to the viewer. A facility learns of nobody who is registered
  * elsewhere only, nor of those who refuse the purpose. Where the purpose is null, it learns of those who refuse none.
+ * Not `exists`: the planner may answer that by reading every registration of the facility.
  */
 export function mayBeNamed(patientId: string, { facilityId, purposeOfUse }: Viewer): string {
-  return `exists (
-    select
+  return `(
+    select not ${purposeOfUse} = any(named.refused_purposes)
     from patient_registration here
     join patient named
       on named.organisation_id = $1
@@ -25,8 +26,7 @@ export function mayBeNamed(patientId: string, { facilityId, purposeOfUse }: View
     where here.organisation_id = $1
       and here.facility_id = ${facilityId}
       and here.patient_id = ${patientId}
-      and not ${purposeOfUse} = any(named.refused_purposes)
-  )`;
+  ) is true`;
 }
 
 /** SQL of a table with the columns replaced_id and survivor_id, of the organisation `$1`. */
