@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -95,6 +95,21 @@ describe('a slow upload', () => {
     upload.call.end(text.slice(10));
     const { status, json } = await upload.answer;
     assert.deepEqual([status, json.resources], [200, { Patient: 1 }]);
+  });
+
+  test('may be quiet for longer than another connection [IN-28]', async () => {
+    const { server } = t.api.server;
+    const { timeout } = server;
+    server.timeout = 200;
+    const [upload, idle] = [open(), connect(Number(new URL(t.baseUrl).port), '127.0.0.1')];
+    const text = JSON.stringify(patient());
+    upload.call.write(text.slice(0, 10));
+    const socket = await socketOf(upload);
+    await waitUntil(() => isSlowBody({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket), 'the route has the body');
+    await once(idle.resume(), 'close');
+    server.timeout = timeout;
+    upload.call.end(text.slice(10));
+    assert.equal((await upload.answer).status, 200);
   });
 
   test('other routes keep the time-out for whole requests, with 408 [SEC-27]', async () => {
