@@ -97,7 +97,9 @@ const IS_SURVIVOR = 'and p.id in (select s.id from survivor s)';
  * would not show leads nowhere, neither first nor in between.
  */
 function survivors(meets: readonly Condition[]): string {
-  return `survivor (id) as (
+  // One select for each condition: each is planned from its rarer side, the matches or the links.
+  const first = meets.map(
+    (meet) => `
       select x.survivor_id
       from ${REPLACEMENTS} x
       join patient_registration r
@@ -108,7 +110,10 @@ function survivors(meets: readonly Condition[]): string {
         on m.organisation_id = $1
         and m.id = x.replaced_id
       where not $3 = any(m.refused_purposes)
-        and (${meets.map((meet) => meet('m')).join(' or ')})
+        and ${meet('m')}`,
+  );
+  return `survivor (id) as (
+      (${first.join(' union ')})
       union
       select x.survivor_id
       from survivor s
