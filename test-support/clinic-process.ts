@@ -18,7 +18,7 @@ interface Tokens {
 }
 
 export interface Clinic {
-  /** Of commands, and of the next start. */
+  /** The environment of commands, and of the next start. */
   env: Record<string, string>;
   /** `--organisation ID --facility ID`. */
   place: string[];
@@ -26,9 +26,9 @@ export interface Clinic {
   patientId: string;
   exchange: TestExchange;
   start(): Promise<void>;
-  /** SIGTERM, and the end. */
+  /** Sends SIGTERM and waits until the process has ended. */
   stop(): Promise<void>;
-  /** Like stop, by SIGKILL; nothing when it does not run. */
+  /** Like `stop`, with SIGKILL. */
   kill(): Promise<void>;
   readonly running: boolean;
   logs(): string;

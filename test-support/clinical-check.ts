@@ -77,7 +77,7 @@ export async function checkClinicalRecords(
   return check;
 }
 
-/** What a resource claims to follow: its answer does, too. */
+/** The profiles that a resource claims to follow. Its answer must follow them too. */
 function profilesOf(original: JsonObject | undefined): readonly string[] {
   const meta = original?.meta as { profile?: string[] } | undefined;
   return meta?.profile ?? [];
@@ -114,7 +114,10 @@ async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, Fhir
   return found;
 }
 
-/** The clinical resources of files of one Bundle or one resource each, by `Type/id here`, with references as here. */
+/**
+ * The clinical resources of files of one Bundle or one resource each, in their last version. Keys (`Type/id`) and
+ * references have the ids that the records are stored under.
+ */
 async function readOriginals(
   scope: FacilityScope,
   files: readonly string[],
@@ -144,7 +147,7 @@ function versionOf({ meta }: JsonObject): number {
   return Number((meta as { versionId?: string } | undefined)?.versionId ?? 0);
 }
 
-/** Make `Type/1` what a record of that name has become here. */
+/** Change references such as `Type/1` to the id that the record is stored under. */
 function referAsStored(scope: FacilityScope, value: object): void {
   for (const [name, inner] of Object.entries(value)) {
     if (typeof inner === 'object' && inner !== null) referAsStored(scope, inner);

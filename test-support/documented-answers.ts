@@ -14,7 +14,7 @@ export interface GivenAnswer {
 /** Fails for a status, media type, header or body that the document does not have. */
 export type AnswerCheck = (entry: Pick<RegisteredRoute, 'method' | 'path'>, answer: GivenAnswer) => void;
 
-/** Of a connection, of a body or of every answer, not of an operation. */
+/** Headers of a connection, of a body or of every answer, not of an operation. */
 const TRANSPORT = new Set([
   'cache-control',
   'connection',
@@ -25,7 +25,7 @@ const TRANSPORT = new Set([
   'transfer-encoding',
   'x-content-type-options',
 ]);
-/** Any call may have them: see the description of the API. */
+/** Any call may be answered with them: see the description in `openapi.json`. */
 const ANYWHERE = new Set([405, 408, 414, 417, 431]);
 const FORMATS: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -78,7 +78,7 @@ export function createAnswerCheck(document: Json): AnswerCheck {
   };
 }
 
-/** The same for answers of `api.call`: of a call by its method and its address below {base_url}. Gives the answer back. */
+/** The same check for answers of `api.call`. `address` is that below `/api/v1`. Returns the answer. */
 export async function documentedCalls(
   api: TestApi,
 ): Promise<(method: string, address: string, answer: Answer) => Answer> {

@@ -105,7 +105,7 @@ export async function serverPid(dataDir: string): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'postgresql', 'postmaster.pid'), 'utf8'), 10);
 }
 
-/** False for a process that has ended and that its parent has not noticed yet. */
+/** False also for a process that has ended when its parent has not noticed yet. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

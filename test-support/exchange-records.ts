@@ -16,7 +16,7 @@ export interface Place {
   facilityId: string;
 }
 
-/** Delivery numbers short enough for tests to see every step. */
+/** Settings of deliveries with times so short that tests see every step. */
 export const QUICK: DeliverySettings = {
   ...DELIVERY,
   retry: { ...DELIVERY.retry, delaysMs: [40, 40, 40, 40, 40, 40, 40, 40], jitter: 0 },

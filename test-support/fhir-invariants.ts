@@ -39,8 +39,8 @@ const rules = new Map<string, Rule[]>();
 let definitions: Map<string, StructureDefinition> | undefined;
 
 /**
- * Invariants that a resource breaks, as `path: key`. `definitionId` is a resource type or a profile
- * (`vitalsigns`).
+ * Invariants that a resource breaks, as `definitionId: key`. The key of a data type has the path of the element before
+ * it. `definitionId` is a resource type or a profile (`vitalsigns`).
  */
 export function invariantFaults(resource: object, definitionId: string): string[] {
   return rulesOf(definitionId).flatMap(({ key, nodes, holds }) => {

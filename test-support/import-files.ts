@@ -9,7 +9,7 @@ import type { Tenant } from './api.ts';
 
 const RECORDS = new URL('records/clinical/', import.meta.url);
 
-/** Records of the tests, by file name: `laboratory.json`. */
+/** Imports files of `records/clinical/`, such as `laboratory.json`. */
 export async function importClinical(db: Pool, tenant: Tenant, ...names: string[]): Promise<ImportDocument> {
   const sources = names.map((name) => ({
     name,
@@ -19,7 +19,7 @@ export async function importClinical(db: Pool, tenant: Tenant, ...names: string[
   return (await importRecords({ db }, { scope: { timeZone: 'UTC', ...tenant }, sources })).document;
 }
 
-/** One source of JSON text each. */
+/** Imports each text of JSON as a source of its own. */
 export async function importJson(db: Pool, tenant: Tenant, ...texts: string[]): Promise<ImportDocument> {
   const sources = texts.map((text, index) => ({
     name: `source ${index + 1}`,

@@ -211,7 +211,7 @@ export interface TestPublisher {
   publisher: Publisher;
   /** What the access log was given. */
   entries: AccessEntry[];
-  /** A target of the clinic's organisation; the default one unless it has one already. */
+  /** Adds a target to the clinic's organisation, and makes it the default one. */
   addTarget(clinic: PublishClinic, settings: Partial<NewFhirServer>): Promise<{ id: string; name: string }>;
   publish(
     clinic: PublishClinic,

@@ -39,7 +39,7 @@ export async function sendRaw(port: number, request: RawRequest): Promise<RawAns
   return answer;
 }
 
-/** Send bytes and read until the server closes. Rejects when it does neither answer nor close in time. */
+/** Send bytes and read until the server closes. Rejects when it neither answers nor closes in time. */
 export async function exchangeBytes(port: number, bytes: Uint8Array): Promise<RawAnswer[]> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** A Bundle with one record of each kind that is taken, all tied to one another. */
+/** A Bundle with one record of each kind that is taken, but no Specimen; all tied to one another. */
 import { randomUUID } from 'node:crypto';
 
 export interface SamplePerson {

@@ -26,7 +26,7 @@ export type FaultKind =
 
 export interface Fault {
   kind: FaultKind;
-  /** The n-th write since the script was set, from 1 on. Without it: by `key`, `type` or any. */
+  /** The n-th write since the script was set, from 1 on. Without it, the first request that fits the rest. */
   nth?: number;
   /** `Observation/<id>`, of a PUT. */
   key?: string;
@@ -48,7 +48,7 @@ export interface WriteSeen {
   id: string | undefined;
 }
 
-/** Takes the fault that is due for this request out of the script. */
+/** A script of faults. `next` gives the fault that is due for a request, and counts it as done. */
 export function createScript(): {
   set(faults: Fault[]): void;
   next(request: WriteSeen): Fault | undefined;

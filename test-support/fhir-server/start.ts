@@ -18,7 +18,7 @@ export interface SeenRequest {
 export interface FhirServerState {
   /** Newest versions. */
   resources: (Resource & { id: string })[];
-  /** Requests since the last control call. */
+  /** Requests since the last control call that was not `state`. */
   seen: SeenRequest[];
   /** Requests that were done and will never be answered. */
   held: number;

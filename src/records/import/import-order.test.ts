@@ -108,7 +108,7 @@ const TABLES = [
 ];
 const UNORDERED = ['organisation_id', 'facility_id', 'created_at', 'updated_at', 'registered_at'];
 
-/** Every row; with `versions` also the transaction that wrote it. Times of writing and tenancy are left out. */
+/** Every row, without times of writing and tenancy; with `versions` also its version and the transaction that wrote it. */
 async function state({ facilityId, organisationId }: FacilityScope, versions: boolean): Promise<unknown> {
   const left = versions ? UNORDERED : [...UNORDERED, 'version'];
   const found: Record<string, unknown> = {};

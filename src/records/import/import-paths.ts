@@ -12,7 +12,7 @@ export interface ImportPathsRequest extends Omit<ImportRequest, 'sources'> {
   /** Files, folders, or `-` for standard input. */
   paths: readonly string[];
   stdin?: Readable;
-  /** Called before anything is read, with what there is to read. */
+  /** Called before the import begins, with the size and the number of sources. Standard input was read by then. */
   onFound?: (totalBytes: number, files: number) => void;
 }
 

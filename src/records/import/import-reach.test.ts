@@ -65,7 +65,7 @@ const patientsWith = async ({ organisationId }: TestAccount, resource: Resource)
     ])
   ).map(({ patient_id }) => patient_id);
 const numberOf = (resource: Resource) => (resource.identifier as { value: string }[])[0]?.value;
-/** An encounter of the patient that knows it by its id; without an id, none. */
+/** An encounter that refers to the patient by its id; none for a patient without an id. */
 const visitOf = ({ id }: Resource): Resource[] => (id === undefined ? [] : [encounter(`Patient/${id}`)]);
 /** Another system's record of the same person: the same number, another id and name. */
 const sameNumber = (resource: Resource): Resource =>

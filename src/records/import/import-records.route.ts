@@ -218,7 +218,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
 
 type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun: boolean };
 
-/** 503 while another import of this organisation works, or as many others as may. */
+/** Throws 503 while another import of this organisation works, or while `CONCURRENT` imports work. */
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
     throw unavailable(
@@ -280,14 +280,14 @@ function patientLogger(accessLog: AccessLog, { scope, caller, correlationId }: F
   };
 }
 
-/** The whole body, however long it takes, as long as it goes on. */
+/** Reads the whole body, however long it takes, as long as data keeps arriving. */
 async function openBody(
   body: IncomingMessage,
   { config }: ImportRouteDependencies,
   limits: SourceLimits,
 ): Promise<Spool> {
   const done = takeSlowBody(body.socket);
-  // The pace is looked at here; and the connection is quiet while a large body is written.
+  // `paced` watches the upload. After it, the connection is quiet while a large body is imported.
   body.socket.setTimeout(0);
   try {
     return await spoolBody(body, config, limits);

@@ -31,9 +31,9 @@ export interface Notice extends OlderResource {
   reason: string;
 }
 
-/** The document that `interchange import --json` and `POST /imports/fhir` give. Counts are by resource type. */
+/** The document that `interchange import --json` and `POST /imports/fhir` give. Most counts are by resource type. */
 export interface ImportDocument {
-  /** Files read. */
+  /** Files and standard input, also those that could not be read. */
   files: number;
   /** Bundles taken. */
   bundles: number;
@@ -42,17 +42,17 @@ export interface ImportDocument {
   /** Resources of types that are not taken. */
   notTaken: Record<string, number>;
   rejected: Rejection[];
-  /** All rejections, where the list is cut. */
+  /** With those that the list has no room for. */
   rejectedCount: number;
   /** Of `resources`: those that changed nothing. */
   unchanged: Record<string, number>;
   /** Not taken, because a newer version of the same record is there. */
   older: OlderResource[];
-  /** All of these, where the list is cut. */
+  /** With those that the list has no room for. */
   olderCount: number;
   /** Taken, but to be looked at. */
   notices: Notice[];
-  /** All of these, where the list is cut. */
+  /** With those that the list has no room for. */
   noticeCount: number;
   /** Of `resources`: those that no fetch shows, by reason. */
   notShown: Record<string, number>;
@@ -185,7 +185,7 @@ function counted(title: string, counts: Record<string, number>): string[] {
   return [title, ...entries.map(([name, times]) => `  ${name.padEnd(width)}  ${times}`)];
 }
 
-/** Elements that are shown to people, and types of each; all are in the document. */
+/** Lines of a section that people are shown, and types of an element. The document has more. */
 const SHOWN = 20;
 const SHOWN_TYPES = 3;
 
@@ -209,7 +209,7 @@ function elements(title: string, all: readonly ElementCount[]): string[] {
   ];
 }
 
-/** `Observation 7, Patient 2 and 3 other types, first in a.json, entry 4` */
+/** `Observation 7, Patient 2, Encounter 1 and 3 other types, first in a.json, entry 4` */
 function typesText(counts: readonly ElementCount[]): string {
   const [first] = counts;
   const types = counts.slice(0, SHOWN_TYPES).map(({ element, count }) => `${element.split('.')[0]} ${count}`);

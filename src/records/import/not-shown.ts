@@ -30,7 +30,7 @@ export class NotShownTally {
     this.#size += 1;
   }
 
-  /** Leave out what a report or an order of a later file brought along. */
+  /** Leave out what a report, an order or a vital set brought along. */
   async settle(db: Queryable, scope: FacilityScope): Promise<void> {
     for (const [type, held] of this.#held)
       for (const ids of batchesOf([...held.keys()]))

@@ -23,7 +23,7 @@ export interface Documents {
   studies: readonly GroupedStudy[];
 }
 
-/** The order of each report and study, by its id. The first rule that gives one of the part's own patient holds. */
+/** The order of each report and study, by its id. The first rule that finds an order of the same patient decides. */
 export function assignDocuments(
   { reports, studies }: Documents,
   patientOf: PatientOfOrder = () => undefined,
@@ -76,7 +76,7 @@ export function assignResults(
   return new Map(observations.map((observation) => [observation.id, orderOf(observation, panelOf, own)]));
 }
 
-/** The order that a result, or the nearest panel above it, comes under; else that of the topmost of them. */
+/** The order of the result, else of the nearest panel above it that has one; else one made up for the topmost panel. */
 function orderOf(
   observation: GroupedObservation,
   panelOf: (member: GroupedObservation) => GroupedObservation | undefined,
@@ -97,9 +97,9 @@ function orderOf(
 }
 
 /**
- * What can give the order of a result, whose panels were passed from below until `next`: the topmost of them before
- * the others. Of panels that are members of each other it is the one with the lowest id, whichever the way began
- * with. Under very many levels it is the result itself.
+ * For which of these an order may be made up, the topmost panel first. `passed` holds the result and the panels above
+ * it; the walk stopped before `next`. Of panels that are members of each other, the one with the lowest id comes first,
+ * wherever the walk began. Under more levels than PANEL_LEVELS there is only the result itself.
  */
 function topFirst(
   passed: readonly GroupedObservation[],

@@ -14,7 +14,7 @@ export function* batchesOf<Item>(items: Iterable<Item>): Generator<readonly Item
   if (some.length > 0) yield some;
 }
 
-/** What `of` gives for all of the items, asked for one step after the other; nothing is asked for none. */
+/** What `of` gives for all of the items, one batch after the other. Without items, it is not called. */
 export async function inBatches<Item, Found>(
   items: readonly Item[],
   of: (some: readonly Item[]) => Promise<readonly Found[]>,

@@ -16,9 +16,9 @@ import { madeUpOrders, type Standing } from './made-up-orders.ts';
 import { move } from './move-parts.ts';
 
 /**
- * Put these reports and studies under their orders, with the reports that take theirs from these results, and what
- * lists, or is listed by, any of them; at most `limit` more than asked for. Returns the reports whose order is
- * another now. Orders that lost, got or have a changed part join `affected`.
+ * Put these reports and studies under their orders, with the reports that take theirs from these results, and with what
+ * lists, or is listed by, any of them. It follows lists until it has `limit` more than asked for. Returns the reports
+ * that moved to another order. Orders that lost a part, got one, or have one that changed join `affected`.
  */
 export async function groupDocuments(
   client: Client,
@@ -66,7 +66,7 @@ async function loadDocuments(
     studies: [...asked.studies],
     observations: [...asked.observations],
   };
-  // A report and a study follow each other, so that what lists the studies of a report follows too.
+  // Reports bring the studies that they list; those bring the other reports that list them, and so on.
   do {
     for (const id of next.studies) studies.add(id);
     for (const report of await loadReports(client, scope, next)) reports.set(report.id, report);

@@ -52,7 +52,7 @@ export async function groupInvestigations(
   await touchOrders(client, scope, orderIds);
 }
 
-/** What an order's category says, else what its parts are, else what its code says. */
+/** What an order's category says, else what its parts are, else what its code or its specimen says. */
 async function decideDisciplines(
   client: Client,
   scope: FacilityScope,

@@ -47,7 +47,7 @@ export async function groupRecords(context: WriteContext): Promise<void> {
   const foreign = await foreignLinks(client, scope, touched);
   for (const { type, element, ids } of foreign)
     context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
-  // What comes under which order is in no report.
+  // A dry run groups nothing: no report says what comes under which order.
   if (foreign.length > 0 || dryRun) return;
   await groupInvestigations(client, scope, touched);
   if (observations.size > 0) await groupVitalSigns(client, scope, [...observations]);

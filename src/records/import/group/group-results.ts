@@ -17,7 +17,7 @@ type Loaded = Map<string, GroupedObservation>;
 
 /**
  * Put these results under their orders, with the members of those that are panels; at most `limit` more than asked
- * for. Orders that lost, got or show a changed result join `affected`.
+ * for. Orders that lost a result, got one, or show one that changed join `affected`.
  */
 export async function groupResults(
   client: Client,

@@ -194,7 +194,7 @@ test('records of all kinds, linked at random: in a Bundle, in files, as lines, b
   );
 });
 
-/** The records as they stand, but each after what it refers to: a single import cannot link what comes later. */
+/** The records as they stand, but each after what it refers to. */
 function ready(records: readonly Record[]): Record[] {
   const left = [...records];
   const done: Record[] = [];

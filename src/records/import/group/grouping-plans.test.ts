@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.database.drop());
 
-/** One and a half of what is taken at once. */
+/** Half as many again as go to the database at once. */
 const COUNT = 1_500;
 const numbers = Array.from({ length: COUNT }, (_, index) => index);
 const subject = { reference: 'Patient/p' };

@@ -15,7 +15,7 @@ export interface Standing {
   discipline: Discipline;
 }
 
-/** Made-up orders, new or changed: each after the first part that it could stand for. */
+/** The made-up orders of the candidates. Each takes its content from the first part that it could stand for. */
 export function madeUpOrders(
   candidates: Iterable<Standing>,
   isMadeUp: (orderId: string) => boolean,

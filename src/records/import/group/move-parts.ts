@@ -13,7 +13,7 @@ export interface Moving {
   changed: ReadonlySet<string>;
   /** Their orders, by part. */
   assigned: ReadonlyMap<string, string | null>;
-  /** Orders that lost, got or have a changed part join this. */
+  /** Orders that lost a part, got one, or have one that changed join this. */
   affected: Set<string>;
 }
 

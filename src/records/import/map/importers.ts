@@ -55,7 +55,7 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
   ].map((importer) => [importer.type, importer as ResourceImporter]),
 );
 
-/** What the facilities of an organisation share, but for patients. */
+/** Organizations, Locations and Practitioners: the directory of an organisation (docs/adr/0080). */
 function directoryRecord(
   { resourceType, table, read }: Description<DescribedType, never>,
   order: number,

@@ -1,6 +1,6 @@
 /**
- * Maps a chunk of resources of one type to rows, with every reference answered. Resources whose references
- * are not known yet are mapped again once the database has been asked.
+ * Maps a chunk of resources of one type to rows, with every reference answered. A resource is mapped again when the
+ * database has to be asked for the target of a reference.
  * Contract: IN-25.
  */
 
@@ -268,7 +268,7 @@ class EntryMapContext implements MapContext {
     return found;
   }
 
-  /** The first of the types that has an answer other than "not there". */
+  /** The first answer other than "not there", in the order of the types. */
   #first(types: readonly string[], ask: (type: string) => Answer): Answer {
     let pending = false;
     for (const type of types) {

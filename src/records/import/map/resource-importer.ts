@@ -9,8 +9,8 @@
  * 2. `finish` is called once for each importer whose `write` was called, by `order`, still inside the
  *    transaction: the place for what needs all of the Bundle.
  *
- * `map` may be called twice for the same resource: the first time some references are not looked up yet,
- * and its result is thrown away. It must be pure.
+ * `map` may be called more than once for the same resource: while some of its references are not looked up yet, the
+ * result is thrown away. It must be pure.
  */
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
@@ -31,7 +31,7 @@ export interface MapContext extends ReadContext {
   readonly scope: FacilityScope;
 }
 
-/** Whose records an import may find and change: those of its facility, or of the whole organisation. */
+/** Whose patients an import may find and change: those of its facility, or of the whole organisation. */
 export type ImportReach = 'facility' | 'organisation';
 
 /** Clinical records that a Bundle, or a run of single resources, created or changed; by id. */
@@ -51,15 +51,15 @@ export interface WriteContext {
   /** The client of the Bundle's transaction. */
   readonly client: Client;
   readonly scope: FacilityScope;
-  /** Of records that the facilities of an organisation share. */
+  /** Whose patients it may find and change. */
   readonly reach: ImportReach;
   /** True when nothing is kept: rows go to other tables (`dry-run-tables.store.ts`), and nothing is locked. */
   readonly dryRun: boolean;
   /** What was written so far and is to be grouped; empty once it is. */
   touched: TouchedRecords;
-  /** Tell which patients the written records are about, for the access log and the exchange. */
+  /** Tell which patients the written records are about, for the access log. */
   patientsTouched(patientIds: Iterable<string>): void;
-  /** Tell which patients were registered at the facility just now. */
+  /** Tell which patients were registered at the facility just now: for the exchange, they changed. */
   patientsRegistered(patientIds: Iterable<string>): void;
   /** Reject the entries of this type that are stored under these ids; everything is rolled back. */
   refuse(type: string, ids: Iterable<string>, reason: string): void;
@@ -92,8 +92,8 @@ export interface RecordLookup {
   /** Those of `ids` that a record of this facility may refer to. */
   existing(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
   /**
-   * Records that carry one of the identifiers. `organisation` looks beyond the facility, for conditional
-   * creates of records that the whole organisation shares.
+   * Records that carry one of the identifiers. With `organisation`, patients of other facilities are found too: for
+   * conditional creates and updates.
    */
   byIdentifier(
     db: Queryable,

@@ -14,7 +14,7 @@ export interface PlacedCoding {
   coding: Coding;
 }
 
-/** Those of the records that were created or changed: importing the same again counts nothing. */
+/** Codes of the records that were created or changed: importing the same again counts nothing. */
 export function unmappedCodesOf(
   type: string,
   rows: readonly MappedRecord[],

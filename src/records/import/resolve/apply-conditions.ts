@@ -19,9 +19,9 @@ export interface RejectedCondition {
 }
 
 /**
- * `ifNoneExist` and conditional updates: a record in reach that carries the identifier is used in place of a
- * new one. Bundles that may create under a condition go one after the other for each type, so that
- * two of them cannot both find nothing and both create.
+ * `ifNoneExist` and conditional updates: a record in reach that carries the identifier is used in place of a new one.
+ * Where none is found, Bundles of an organisation go one after the other for each type. Otherwise two of them could
+ * both find nothing and both create.
  */
 export async function applyConditions(
   client: Client,
@@ -44,7 +44,7 @@ export async function applyConditions(
   return rejected;
 }
 
-/** Points entries at the record they stand for; returns those that none was found for. */
+/** Points entries at the records that they stand for; returns the entries for which it found none. */
 async function matchConditions(
   client: Client,
   { scope, reach }: ConditionsRequest,

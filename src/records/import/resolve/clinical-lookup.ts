@@ -4,7 +4,7 @@ import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/resource-importer.ts';
 
-/** A look-up in one table; clinical records belong to one facility, so it is the reach of both kinds. */
+/** Looks in one table. Clinical records belong to a facility: neither kind of look-up leaves it, whatever the reach. */
 export function facilityLookup(table: string): RecordLookup {
   return {
     existing: (db, scope, ids) => existingIds(db, scope, table, ids),

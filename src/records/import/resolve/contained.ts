@@ -1,6 +1,6 @@
 /**
- * What is kept of a contained resource that a reference leads to (https://hl7.org/fhir/R4/references.html#contained): it has
- * no identity of its own, so that only its identifier and its name can say who or what was meant.
+ * What is kept of a contained resource that a reference leads to (https://hl7.org/fhir/R4/references.html#contained).
+ * It has no identity of its own: only its identifier and its name say who or what was meant.
  * Contract: IN-46, IN-50.
  */
 import type { CodeableConcept } from '../../../fhir/coded.ts';
@@ -17,7 +17,7 @@ interface Contained {
   display: string | undefined;
 }
 
-/** Characters of a name at most, as of a part of one elsewhere. */
+/** Characters of a name at most: as many as `src/fhir/reading/datatypes.ts` takes of one part. */
 const NAME_MAX = 1_024;
 
 /** Contained resources of one resource at most. */
@@ -54,7 +54,7 @@ function describe(resource: JsonObject): Contained {
   };
 }
 
-/** It was not checked as a resource is that is taken, so that nothing in it can be relied on. */
+/** Nobody has checked a contained resource: any element may be there or not, and of any type. */
 function nameOf({ name, deviceName, practitioner, code, type }: JsonObject): string | undefined {
   const [device] = Array.isArray(deviceName) ? deviceName : [];
   return (

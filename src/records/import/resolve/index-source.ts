@@ -1,6 +1,6 @@
 /**
- * The first pass over a source: what it is, what stands where, and which resources are taken. Every entry is
- * parsed once and forgotten; what broken ones are rejected for is known before anything is written.
+ * The first pass over a source: what it is, what stands where, and which resources are taken. It parses each entry and
+ * forgets it again. So the faults of a Bundle are known before anything of it is written.
  * Contract: IN-31, IN-49.
  */
 
@@ -96,7 +96,7 @@ export interface IndexedLines {
 /** Told of each line that is no FHIR; says `stop` when the rest is not to be read. */
 export type OnBrokenLine = (rejected: RejectedEntry) => 'stop' | undefined;
 
-/** The lines of NDJSON from a position on, as many as are held in mind at once; or those of them in `only`. */
+/** At most `linesAtOnce` lines of NDJSON from a position on; where `only` is given, those of them that are in it. */
 export async function indexLines(
   spool: Spool,
   from: LinePosition,
@@ -127,8 +127,8 @@ export async function indexLines(
 }
 
 /**
- * A unit of the first of `lines`: all of them, or as many as name different records, since a later line about
- * the same record must find the earlier one written.
+ * A unit of the first of `lines`. It ends before a line about a record that it has already: that line must find the
+ * earlier one written. It also ends before it has more bytes than one entry may have.
  */
 export async function lineUnit(
   spool: Spool,
@@ -219,7 +219,7 @@ function requireUniqueKeys(text: string, resourceType: string): void {
 
 const TWICE = 'is there twice in one JSON object, so that one of them would be lost. Send it once';
 
-/** A whole source; what it is instead of JSON is said. */
+/** A document without its entries. Throws SourceError, which says what it is when it is not JSON. */
 function parseDocument(text: string): unknown {
   const beginning = text.trimStart().charAt(0);
   if (beginning === '') throw new SourceError('is empty');

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/resource-importer.ts';
 
-/** Practitioner, Organization, Location: of the whole organisation, but for those under an own id of one facility. */
+/** Practitioner, Organization, Location: those that all facilities share, and those that this facility has alone. */
 export function directoryLookup(resourceType: string, table: string): RecordLookup {
   return {
     async existing(db, { organisationId, facilityId }, ids) {
@@ -36,7 +36,7 @@ export function directoryLookup(resourceType: string, table: string): RecordLook
   };
 }
 
-/** Patients are referred to where they are registered; a conditional create looks at the whole organisation. */
+/** References find patients who are registered here. An entry with a condition may find those of the organisation. */
 export const patientLookup: RecordLookup = {
   async existing(db, { organisationId, facilityId }, ids) {
     return idsOf(db, {

@@ -72,8 +72,8 @@ function datesDiffer(before: string | null, now: string | null): boolean {
 }
 
 /**
- * Those of the patients who have an identifier that another patient of the facility has too. Links say that both know of
- * each other, so that linked patients may share one.
+ * Those of the patients who have an identifier that another patient of the facility has too. Linked patients may share
+ * one: the source knows of both.
  */
 export async function sharingIdentifiers(
   { client, scope }: Pick<WriteContext, 'client' | 'scope'>,

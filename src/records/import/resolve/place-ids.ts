@@ -23,7 +23,7 @@ export function storedIds(
   return keepsId(importer, source) ? [id] : [facilityRecordId(facilityId, id), id];
 }
 
-/** True when no other facility can have a record under the id, or shares what it has. */
+/** True for a UUID of the source, but never for a patient: another facility may have one under the id. */
 function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
   return hasUuid && lookup?.elsewhere === undefined;
 }

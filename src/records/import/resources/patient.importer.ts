@@ -46,8 +46,8 @@ function refuseOtherPersons(context: WriteContext): BeforeChange {
 }
 
 /**
- * A facility that may not link patients neither changes nor learns of those of another. An id was free when it was
- * chosen (`place-ids.ts`); looked at after writing, when a row that another import had just added is there to be seen.
+ * A facility that may not link patients neither changes nor learns of those of another. The ids were free when
+ * `place-ids.ts` chose them. Another import may have added one since: this looks again, after writing.
  */
 async function keepToFacility(ids: readonly string[], { client, scope, reach }: WriteContext): Promise<void> {
   if (reach === 'organisation' || ids.length === 0) return;

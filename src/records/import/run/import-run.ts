@@ -38,7 +38,7 @@ export interface ImportRun {
   reach: ImportReach;
   /** URLs of modifier extensions and implicit rules that are understood. */
   understood: ReadonlySet<string>;
-  /** True when nothing is kept, and nobody told. */
+  /** True when nothing is kept and nobody is told. */
   dryRun: boolean;
   onPatients: OnPatients | undefined;
   /** Counts local codes of what was committed. */

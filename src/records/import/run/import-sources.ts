@@ -3,7 +3,8 @@
  *
  * 1. Every source, in the order given. A resource is taken without an optional target that is not there yet. A Bundle
  *    or line that cannot do without its target waits.
- * 2. What waits is tried again, for as long as fewer of it wait than before. What still waits then is rejected.
+ * 2. What waits is tried again, for as long as fewer of it wait than before. What is left is tried a last time, and
+ *    rejected where its target is still not there.
  * 3. What was taken without a target is taken once more, now that everything is there.
  * Contract: IN-2, IN-13, IN-16.
  */
@@ -73,7 +74,7 @@ export async function importSources(
   await round(late, { moreToCome: false, again: true });
 }
 
-/** Documents and lines. */
+/** How many documents and lines are left. */
 function size(tasks: readonly Task[]): number {
   return tasks.reduce((total, { only }) => total + (only?.size ?? 1), 0);
 }

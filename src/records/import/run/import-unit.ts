@@ -40,7 +40,7 @@ export interface UnitRequest {
   dryRun: boolean;
   unit: Unit;
   spool: Spool;
-  /** The resource of an entry's JSON text. */
+  /** The resource in the JSON of an entry, parsed. */
   resourceOf: (parsed: unknown) => JsonObject;
   /** True while targets that are not there may come with what is imported later. */
   moreToCome: boolean;
@@ -73,7 +73,7 @@ export interface UnitOutcome {
   missing: Map<string, { target: MissingTarget; entry: UnitEntry }>;
   rejected: { entry: UnitEntry; reason: string }[];
   waiting: number[];
-  /** Patients that were created or changed, and all that anything written is about. */
+  /** Patients who were created; who were changed or registered here; and whom anything written is about. */
   patientsCreated: Set<string>;
   patientsUpdated: Set<string>;
   patientsTouched: Set<string>;
@@ -134,7 +134,10 @@ function entriesOf(unit: Unit, type: string, ids: Iterable<string>): UnitEntry[]
   return unit.entries.filter(({ target }) => target.type === type && wanted.has(target.id));
 }
 
-/** Entries of a large file stay as they stand: reading them by id would be slow, and a deadlock is repeated. */
+/**
+ * Entries of a shared type go by id, so that imports do not deadlock. Those of a large file stay as they stand: reading
+ * them by id would be slow, and a unit that meets a deadlock is repeated.
+ */
 function inWritingOrder(
   { shared }: ResourceImporter,
   entries: readonly UnitEntry[],

@@ -40,7 +40,7 @@ export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResul
       return written;
     });
     const gaveUp = outcome.gaveUp ? outcome.unresolvedIn : [];
-    // What was left out is counted when it was tried again.
+    // What was left out is counted when it is taken once more.
     if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
     if (run.again) return { kind: 'done', gaveUp: [] };
     run.report.add(outcome, part.file);

@@ -43,7 +43,7 @@ export interface SeenEntry {
 /** Memory of an entry and of a name or identifier of it, roughly, beside their characters. */
 const ENTRY_BYTES = 300;
 const NAME_BYTES = 100;
-/** Names that are counted apart; element and type names are the sender's, and may be without end. */
+/** Names of types that are counted apart: they are the sender's, and may be without end. */
 const COUNTED = 1_000;
 const OTHERS = '(others)';
 const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
@@ -56,7 +56,7 @@ export class Unit {
   readonly repeated = new Map<string, number>();
   /** By the id of each in the organisation. */
   readonly #byId = new Map<string, UnitEntry | UnitEntry[]>();
-  /** By fullUrl, where that does not follow from type and id. */
+  /** By fullUrl, unless that is `urn:uuid:` and the id. */
   readonly #byUrl = new Map<string, UnitEntry>();
   /** By value, for each resource type and system. */
   readonly #byIdentifier = new Map<string, Map<string, UnitEntry | UnitEntry[]>>();
@@ -68,7 +68,7 @@ export class Unit {
     return this.#heldBytes;
   }
 
-  /** The record that is stored for `fullUrl` or `Type/id` of this unit; undefined when it has none such. */
+  /** The record of this unit that a `fullUrl` or a `Type/id` names; undefined when there is none. */
   find(reference: string): Target | undefined {
     const text = withoutVersion(reference);
     const byUrl = this.#byUrl.get(text);

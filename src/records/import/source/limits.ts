@@ -1,4 +1,4 @@
-/** Bounds that keep memory, disk and time bounded whatever is sent. Contract: IN-4, IN-28. */
+/** What an import takes of memory, disk and time at most, whatever is sent. Contract: IN-4, IN-28. */
 export interface SourceLimits {
   /** Bytes of one source at most, after decompression. */
   maxSourceBytes: number;
@@ -47,10 +47,10 @@ export const DEFAULT_LIMITS: SourceLimits = {
 /** Times the limit of a body that it may unpack to. */
 const UNPACKED = 8;
 
-/** Times the largest source in memory that all bodies together may take of it: any number may be on their way. */
+/** Memory for all bodies together, in times of the largest source in memory: any number may be on their way. */
 const MEMORY_TIMES = 4;
 
-/** Times the largest source that all temporary files together may take, and those of one organisation. */
+/** Disk for all temporary files together, and for those of one organisation, in times of the largest source. */
 const DISK_TIMES = 4;
 const DISK_TIMES_OF_ONE = 2;
 

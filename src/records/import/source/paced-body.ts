@@ -6,9 +6,9 @@ import type { Readable } from 'node:stream';
 import { importError } from '../../errors.ts';
 
 export interface Pace {
-  /** Nothing at all may arrive for so long. */
+  /** Longest time in which nothing arrives. */
   idleMs: number;
-  /** In each window of waiting at least so much arrives; the last one may end before. */
+  /** In each window of waiting, at least `minWindowBytes` arrive. The last window may end early. */
   windowMs: number;
   minWindowBytes: number;
 }
@@ -39,7 +39,7 @@ export async function* paced(
       yield next.value;
     }
   } finally {
-    // While a read is under way it would wait for that.
+    // `return` waits for a read that is under way, which may never end.
     if (!waiting) await chunks.return?.();
   }
 }

@@ -49,7 +49,7 @@ export async function detectLayout(spool: Spool): Promise<Layout> {
   return { kind: 'document', start };
 }
 
-/** Lines that are looked at as a whole, in bytes; longer ones are no line of NDJSON. */
+/** A longer first line, in bytes, is not parsed: it does not count as a document by itself. */
 const LINE_BYTES = 16_777_216;
 
 async function isDocument(spool: Spool, start: number, { last, sizeBytes }: FirstLine): Promise<boolean> {
@@ -68,7 +68,7 @@ interface FirstLine {
   /** Last byte that is no space; 0 before the first. */
   last: number;
   ended: boolean;
-  /** From the beginning of the source to the end of the line. */
+  /** From where the JSON begins to the end of the line. */
   sizeBytes: number;
 }
 

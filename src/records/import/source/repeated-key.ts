@@ -1,6 +1,6 @@
 /**
- * Finds a key that one JSON object has twice. JSON.parse keeps the last value and says nothing; which of them was meant,
- * nobody knows (RFC 8259, section 4; https://hl7.org/fhir/R4/json.html: names are unique).
+ * Finds a key that one JSON object has twice. JSON.parse keeps the last value and says nothing, but nobody knows which
+ * one was meant (RFC 8259, section 4; https://hl7.org/fhir/R4/json.html: names are unique).
  * Contract: IN-45.
  */
 const QUOTE = 0x22;
@@ -16,7 +16,7 @@ const FEW = 16;
 
 /** An object or list that is open. */
 interface Level {
-  /** Of a list, none. */
+  /** Undefined for a list. */
   keys: string[] | undefined;
   many: Set<string> | undefined;
 }
@@ -79,7 +79,7 @@ function keyAt(json: string, start: number, end: number): string {
   return raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
 }
 
-/** Notes the key, last. */
+/** Also notes the key, as the last of its object. */
 function isRepeated(level: Level, key: string): boolean {
   const { keys = [] } = level;
   const repeated = level.many?.has(key) ?? keys.includes(key);
@@ -89,7 +89,7 @@ function isRepeated(level: Level, key: string): boolean {
   return repeated;
 }
 
-/** Of the key that was read last. */
+/** The path of the key that was read last. */
 function pathOf(levels: readonly Level[]): string {
   return levels.flatMap(({ keys }) => keys?.at(-1) ?? []).join('.');
 }

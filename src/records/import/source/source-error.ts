@@ -1,7 +1,7 @@
 /** A file or body that cannot be read as FHIR JSON at all. `message` is a reason for people, without content. */
 export class SourceError extends Error {
   override name = 'SourceError';
-  /** Number of the entry at which reading failed, from 1; undefined outside the entries. */
+  /** Number of the entry or line at which reading failed, from 1; undefined outside of them. */
   readonly entry: number | undefined;
 
   constructor(message: string, options?: { cause?: unknown; entry?: number }) {

@@ -1,6 +1,6 @@
 /**
  * A whole source that can be read at any offset: entries are taken in the order that foreign keys need, not
- * in the order they stand in. Small ones are in memory, large ones in a file.
+ * in the order they stand in. A small source is in memory, a large one in a file.
  * Contract: IN-4.
  */
 import { type FileHandle, mkdtemp, open, rm, rmdir, unlink } from 'node:fs/promises';

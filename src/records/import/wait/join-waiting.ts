@@ -100,7 +100,7 @@ async function join(run: ImportRun, waiters: readonly Waiter[]): Promise<JoinNot
 }
 
 interface Attempt {
-  /** Those that cannot be joined, such as links to another patient; then it changed nothing for any. */
+  /** Those that cannot be joined, such as one that refers to a record of another patient. The others may wait on. */
   refused: readonly Waiter[];
   notices: JoinNotice[];
 }

@@ -24,7 +24,7 @@ export interface NewWait extends WaitingRecord {
   targets: readonly string[];
 }
 
-/** Replace what is known of records of a type: those of `ids` wait no more, but for those among `waits`. */
+/** Records of `ids` wait no more, but for those in `waits`: these wait for what is said there. All are of one type. */
 export async function writeWaits(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
@@ -118,12 +118,12 @@ export interface Waiter {
   runId: string;
 }
 
-/** Waiters that are asked for at once, and characters of JSON that the last of them begins before. */
+/** Waiters that are asked for at once; none of them begins after so many characters of JSON. */
 const WAITERS = 500;
 const LENGTH = 8 * 1_048_576;
 
 /**
- * Records that wait for one of these targets, and that another import took than `except`: the first of them after
+ * Records that wait for one of these targets, without those that the import `except` took: the first of them after
  * `after`, by import, type and id. However many wait, a few hundred links are read for each target.
  */
 export async function waitersFor(
@@ -135,7 +135,7 @@ export async function waitersFor(
     after,
   }: { targets: readonly string[]; except?: string | undefined; after?: Waiter | undefined },
 ): Promise<Waiter[]> {
-  // Two ranges pass over what this import took itself.
+  // Two ranges leave out what the import `except` took.
   const linksOf = (others: '<' | '>') => `(
           select l.run_id, l.resource_type, l.id
           from waiting_link l
@@ -198,7 +198,7 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 export interface LockedWait extends WaitingRecord {
   /** The import that took it. */
   runId: string;
-  /** False when another facility or an earlier release has written another content since: the wait is of no use. */
+  /** False when another facility or an earlier release has changed the record since: the wait is of no use. */
   current: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { ChildTable } from '../../../clinical/description/element.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 
-/** A table that rows are added to by themselves, beside those of the importers. */
+/** Registrations are written beside the tables of the importers. */
 export const REGISTRATION = 'patient_registration';
 
 /** The table to write to. */
@@ -17,7 +17,7 @@ export function writtenTable(table: string, dryRun: boolean): string {
   return dryRun ? `dry_run_${table}` : table;
 }
 
-/** Make the tables and views for this session, which can write to nothing else afterwards. */
+/** Make the tables and views for this session. Afterwards it can write to nothing but temporary tables. */
 export async function prepareDryRun(
   client: Client,
   scope: OrganisationScope,
@@ -55,7 +55,7 @@ function view(name: string, { organisationId }: OrganisationScope, hidden: reado
     where ${[`stored.organisation_id = '${organisationId}'`, ...hidden.map((rows) => `not (${rows})`)].join(' and ')}`;
 }
 
-/** True for a stored row whose record, named in `column`, the dry run has changed. */
+/** SQL that is true for a stored row when the dry run has changed the record that `column` names. */
 function changed({ name, reach }: RecordTable, column: string): string {
   const facility = reach === 'facility' ? 'and changed.facility_id = stored.facility_id' : '';
   return `exists (

@@ -1,6 +1,6 @@
 /**
- * SQL of where an import met its records: of entries that say nothing of their version the last in the order of files
- * stands, whichever is written first (docs/adr/0108).
+ * SQL of where an import met its records. Of the entries of one record that name no version, the last in the order of
+ * files stands, whichever is written first (docs/adr/0108).
  */
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
@@ -12,8 +12,8 @@ export interface Met {
 }
 
 /**
- * Note these entries; answers the ids of those that are the last which was met so far. Another transaction that met the
- * same record is waited for.
+ * Note these entries; returns the ids of those that are the last ones of their record so far. Waits for another
+ * transaction that has met the same record.
  */
 export async function noteMet(
   db: Queryable,
@@ -36,7 +36,7 @@ export async function noteMet(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Forget an import that has ended, and those of the organisation that were killed. */
+/** Forget an import that has ended, and all that is a week old: imports that were killed have left it. */
 export async function forgetMet(
   db: Queryable,
   { organisationId }: OrganisationScope,

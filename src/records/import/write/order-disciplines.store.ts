@@ -12,11 +12,11 @@ export interface OrderEvidence {
   category: CodeableConcept[] | null;
   code: CodeableConcept | null;
   hasSpecimen: boolean;
-  /** Of its first report that is of one, else of its studies, else of its first result; null for none. */
+  /** That of its first report that has one, else imaging where it has studies, else the kind of its first result. */
   ofParts: Discipline | null;
 }
 
-/** Of those of these orders that the source had. */
+/** Evidence about these orders, but not about made-up ones. */
 export async function orderEvidence(
   db: Queryable,
   scope: FacilityScope,

@@ -1,7 +1,8 @@
 /**
  * Set-based upserts: a chunk of records is compared with what is stored by a digest of its content, and only
- * what differs is written. Importing the same content again therefore writes nothing: no row version, no
- * lock, no change of `version` or `updated_at`. An older version never overwrites a newer one (docs/adr/0108).
+ * what differs is written. Importing the same again therefore writes nothing: no row version, no lock. The same content
+ * under a newer version of its source changes neither `version` nor `updated_at`. An older version never overwrites a
+ * newer one (docs/adr/0108).
  * Contract: IN-15, IN-34.
  */
 import { hash } from 'node:crypto';
@@ -107,13 +108,13 @@ interface StoredRecord {
   same: boolean;
   /** True when what comes is an older version. */
   older: boolean;
-  /** True when what comes says of a version, and not of the one that is stored. */
+  /** True when what comes names a version, and another one is stored or none. */
   renews: boolean;
   /** Null in tables that are not about patients. */
   patientId: string | null;
 }
 
-/** What becomes of a row. `renewed`: its content is stored already, under an older version. */
+/** What becomes of a row. `renewed`: its content is stored already, under an older version or none. */
 type Fate = 'changed' | 'unchanged' | 'renewed' | 'older';
 
 const NOTHING: RecordsWritten = { created: [], updated: [], unchanged: [], older: [], formerPatients: [] };
@@ -126,9 +127,8 @@ function fateOf(stored: StoredRecord | undefined): Fate {
 }
 
 /**
- * SQL that is true when the version `coming` is older than `stored`: by the number of the version, where no two systems
- * numbered them, else by the time of its last change. What says nothing of its version is never older: the order of
- * entry decides.
+ * SQL that is true when the version `coming` is older than `stored`: by the numbers of the versions, unless two systems
+ * gave them, else by the times of the last change. What names no version is never older: the order of entry decides.
  */
 function isOlder(coming: string, stored: string): string {
   return `coalesce(
@@ -145,7 +145,7 @@ const SOURCE_COLUMNS: readonly Column[] = [
   ['source_system', 'text'],
 ];
 
-/** A time past the clock of the database is not believed: it would keep out whatever comes until then. */
+/** A time more than a day past the clock of the database is not believed: it would keep out all that comes until then. */
 const BELIEVED = "case when source_updated_at <= now() + interval '1 day' then source_updated_at end";
 
 /** SQL of what is known of a version afterwards: what `coming` says, else what `stored` does of the same system. */
@@ -155,7 +155,7 @@ function keptSource(name: string, coming: string, stored: string): string {
   return `case when ${coming}.source_system <> ${stored}.source_system then ${coming}.${name} else ${either} end`;
 }
 
-/** The values of a row that `map` did not make. */
+/** The values that every table of records has columns for. */
 function ownValues({ row, digest }: DigestedRow): Record<string, unknown> {
   return {
     id: row.id,
