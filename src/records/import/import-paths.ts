@@ -6,6 +6,7 @@ import type { ImportSource } from './run/import-sources.ts';
 import { type FoundFile, findFiles } from './source/find-sources.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 import { openFile, openStream } from './source/open-source.ts';
+import { SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
 
 export interface ImportPathsRequest extends Omit<ImportRequest, 'sources'> {
@@ -28,7 +29,13 @@ export async function importPaths(
 ): Promise<ImportPathsDocument> {
   const limits = deps.limits ?? DEFAULT_LIMITS;
   const { files, missing, otherFiles } = await findFiles(paths.filter((given) => given !== '-'));
-  const input = stdin !== undefined && paths.includes('-') ? await openStream(stdin, limits) : undefined;
+  let input: Spool | undefined;
+  if (stdin !== undefined && paths.includes('-'))
+    input = await openStream(stdin, limits).catch((error: unknown) => {
+      if (!(error instanceof SourceError)) throw error;
+      missing.push({ path: '-', reason: error.message });
+      return undefined;
+    });
   try {
     const sources = [
       ...(input === undefined ? [] : [spoolSource('-', input)]),

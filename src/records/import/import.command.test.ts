@@ -147,6 +147,19 @@ test('standard input, plain or gzip [IN-3]', async () => {
   }
 });
 
+test('standard input that cannot be read is rejected like a file, and the files are taken', async () => {
+  const good = await file('good.json', patient());
+  const broken = gzipSync(lines([patient()])).subarray(0, 40);
+  const { stdout, code } = await run([...(await facility()), '-', good, '--json'], broken);
+  const { resources, rejected } = JSON.parse(stdout);
+  assert.equal(code, 1);
+  assert.deepEqual(resources, { Patient: 1 });
+  assert.deepEqual(
+    rejected.map(({ file: name }: { file: string }) => name),
+    ['-'],
+  );
+});
+
 test('a dry run says so and keeps nothing', async () => {
   const where = await facility();
   const { stdout, code } = await run([...where, '--dry-run', DEMO]);
