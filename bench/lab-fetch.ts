@@ -31,7 +31,7 @@ export interface LabFetchResult {
   floor: Measurement[];
   /** Orders that were fetched before and have not changed. */
   again: Measurement[];
-  /** Orders that are loaded and written anew, a second. */
+  /** Orders per second that are loaded and written anew. */
   anewPerSecond: number[];
   /** Medians of the ratios to the floor of the same round. */
   ratios: { again: number; anew: number };
@@ -73,7 +73,7 @@ export async function benchLabFetch(bench: LabFetchBench): Promise<LabFetchResul
   return { floor, again, anewPerSecond, ratios, answerBytes };
 }
 
-/** Every path once, each connection its own share; answers a second. */
+/** Fetches every path once, each connection its own share. Returns answers per second. */
 async function fetchEach(
   url: string,
   headers: Record<string, string>,
@@ -91,7 +91,7 @@ async function fetchEach(
   return Math.round((paths.length * 1_000) / (performance.now() - start));
 }
 
-/** Bytes of the answer; throws when it is none. */
+/** Returns the bytes of the answer; throws when its status is not 200. */
 function fetchOne(url: string, headers: Record<string, string>, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = get(url, { headers, agent }, (response) => {

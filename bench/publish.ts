@@ -1,10 +1,10 @@
 /**
  * Publishes per second of laboratory orders with 20 results to a local FHIR server, beside a bare loop that sends
- * the same bytes to it, as many requests at once, over kept connections too. Twice: to a server that takes 5 ms for
- * each answer, as one does that keeps what it is sent; and to one that answers at once, where both are bounded by
- * the processors that they share with it and with the database.
+ * the same bytes to it, as many requests at once, over kept connections too. It measures twice. One server takes 5 ms
+ * for each answer, as a server that stores resources does. The other answers at once; then the shared processors are
+ * the bound of both.
  *
- * Alone: node bench/publish.ts [--rounds N] (with the pinned Node.js).
+ * By itself: node bench/publish.ts [--rounds N], with the pinned Node.js. `npm run bench` runs it with 3 rounds.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -42,7 +42,7 @@ const ORDERS = 120;
 const AT_ONCE = 8;
 const LATENCY_MS = 5;
 
-/** Measure on a migrated database; `rounds` of each, in turn, and the median of each ratio. */
+/** Measures on a migrated database: a warm-up, then `rounds` rounds. Returns the median of each number. */
 export async function measurePublishes(
   url: string,
   rounds: number,
@@ -89,7 +89,7 @@ export async function measurePublishes(
         await server.reset();
         const bareRate = await inTurn(sent, (requests) => bare.send(requests));
         await server.reset();
-        // As the record has it: a publish to a server that has lost everything is another measure.
+        // The first publish fills the server again. A publish to a server that has lost everything is another measure.
         await publishAll();
         const published = await publishAll();
         const rates = { bare: bareRate, published, ratio: published / bareRate };
@@ -121,7 +121,7 @@ function describeRates({ bare, published, ratio }: PublishRates): string {
   return `bare ${bare.toFixed(0)}/s, published ${published.toFixed(0)}/s (${ratio.toFixed(2)} of bare)`;
 }
 
-/** Work on the items, {@link AT_ONCE} at a time. Items per second. */
+/** Works on the items, {@link AT_ONCE} at a time. Returns items per second. */
 async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<number> {
   const left = [...items];
   const startedMs = performance.now();
@@ -139,7 +139,7 @@ async function seed(db: Pool, orders: number): Promise<PublishClinic[]> {
   return clinics;
 }
 
-/** The requests that were made, by the call that made them. */
+/** The requests that the server saw, grouped by the publish that sent them. */
 function groupByOrder({ seen }: { seen: SeenRequest[] }): FhirRequest[][] {
   const groups = Map.groupBy(seen, ({ headers }) => headers['x-correlation-id']);
   return [...groups.values()].map((requests) =>

@@ -3,8 +3,9 @@
  *
  * Parts, all by default: encounters, lab, deliveries, publish. The first two load 100,000 patients and 1,000,000
  * encounters (once; kept in data/bench) and measure with 64 connections beside a floor: bare `node:http`, one
- * prepared single-row read, JSON out. What counts are the ratios, since machines differ and are noisy.
- * BENCH_DATABASE_URL measures these two on another PostgreSQL. See docs/performance.md.
+ * prepared single-row read, JSON out. --quick loads a tenth of that, into data/bench-quick. What counts are the ratios,
+ * since machines differ and are noisy. BENCH_DATABASE_URL measures these two on another PostgreSQL. The options are for
+ * the first two; deliveries and publish always run 3 rounds. See docs/performance.md.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -109,7 +110,7 @@ async function openDatabase(): Promise<{ url: string; release(): Promise<void> }
   return openEmbeddedPostgres({ dataDir, log: quietLog });
 }
 
-/** Deliveries and publishes bring their own database and their own other side. */
+/** Deliveries and publishes bring a database and a receiving server of their own. */
 async function runAlone(part: string): Promise<void> {
   say(`\n${part}`);
   const child = spawn(process.execPath, [new URL(`${part}.ts`, import.meta.url).pathname], {

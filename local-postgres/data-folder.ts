@@ -47,8 +47,8 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
 }
 
 /**
- * Make a folder and those above it; false when it was there. Not `mkdir` with `recursive`: where a file system
- * has a folder and takes nothing into it, as /proc, that one tries again for ever.
+ * Make a folder and those above it; false when it was there. `mkdir` with `recursive` is not used: it tries for ever
+ * in a file system that takes no new folders, such as /proc.
  */
 async function makeFolder(path: string): Promise<boolean> {
   const make = () => mkdir(path).then(() => true);
@@ -60,7 +60,7 @@ async function makeFolder(path: string): Promise<boolean> {
       return make();
     });
   } catch (error) {
-    // It was there, or another process has just made it; a root folder may say so in another way.
+    // It was there, or another process has just made it. The code is not always EEXIST: a root folder has others.
     if (await isFolder(path)) return false;
     throw error;
   }

@@ -63,7 +63,7 @@ describe('openEmbeddedPostgres', () => {
     assert.deepEqual((await readdir(folder.path)).toSorted(), names);
   });
 
-  /** Making one takes a second of processor time, copying it none. */
+  /** Making a database takes a second of processor time, copying one takes none. */
   describe('on a database that was made before', () => {
     let made: Awaited<ReturnType<typeof makeDataDir>>;
     before(async () => {
@@ -72,7 +72,7 @@ describe('openEmbeddedPostgres', () => {
     });
     after(() => made.remove());
     beforeEach(() => {
-      // With the owner of each file, which may be another user.
+      // -a keeps the owner of each file, which may be another user.
       execFileSync('cp', ['-a', made.path, folder.path]);
     });
 

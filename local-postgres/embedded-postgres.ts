@@ -19,11 +19,11 @@ import { startServer, stopServer } from './postgres-server.ts';
 import { choosePostgresUser } from './postgres-user.ts';
 
 const DATABASE = 'interchange';
-/** Longer than any start, recovery included. */
+/** Longer than PostgreSQL gets to recover from a crash (300 s). */
 const GATE_TIMEOUT_MS = 330_000;
 const WATCH_MS = 500;
 
-/** Takes what happens to the server. */
+/** The part of the log that is told of starts and failures. */
 export type ServerLog = Pick<Log, 'info' | 'error'>;
 
 export interface EmbeddedPostgresOptions {
@@ -65,7 +65,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   };
 }
 
-/** Remove what a killed process left running on a data folder. False when the folder is in use. */
+/** Stop the server that a killed process left running on a data folder. False when the folder is in use. */
 export async function stopAbandoned(dataDir: string): Promise<boolean> {
   const site = await findSite({ dataDir, log: { info: () => undefined, error: () => undefined } });
   return behindGate(site, async () => {
@@ -127,7 +127,7 @@ async function leave(site: Site, use: FileLock): Promise<void> {
   }
 }
 
-/** Start the server again when it is gone while in use, on its port, so that pools find it. Returns how to end this. */
+/** Starts the server again when it is gone while in use, on its port, so that pools find it. The result ends this. */
 function watch(site: Site, log: ServerLog): () => Promise<void> {
   const stopping = new AbortController();
   const ended = (async () => {

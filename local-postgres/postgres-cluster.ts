@@ -86,7 +86,7 @@ async function checkVersion(place: ClusterPlace, version: string): Promise<void>
   );
 }
 
-/** Change the owner of everything below `path`, the folder itself last: it tells whether the work was finished. */
+/** Change the owner of everything below `path`, then of the folder itself: its owner tells that the work was done. */
 async function giveTo(path: string, owner: FolderOwner | undefined): Promise<void> {
   const present = await ownerOf(path);
   if (owner === undefined || present === undefined || present.uid === owner.uid) return;

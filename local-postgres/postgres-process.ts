@@ -20,7 +20,10 @@ export async function findServer(clusterDir: string): Promise<RunningServer | un
   return (await isPostmaster(pid, clusterDir)) ? { pid, port } : undefined;
 }
 
-/** The process lives and is the server of this folder: its command line names the folder, or it works in it. */
+/**
+ * True when the process lives and is the server of this folder: its command line names the folder, or, on Linux, it
+ * works in it. On Windows any process that lives is taken for the server.
+ */
 export async function isPostmaster(pid: number, clusterDir: string): Promise<boolean> {
   if (process.platform === 'linux') {
     const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');

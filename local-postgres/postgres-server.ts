@@ -57,7 +57,7 @@ export async function stopServer(
 ): Promise<void> {
   const server = await findServer(place.clusterDir);
   if (server === undefined) return;
-  // A signal needs no rights in the data folder; Windows has none.
+  // A signal needs no rights in the data folder. Windows has no signals.
   if (process.platform === 'win32')
     await place.user.run(place.binaries.pg_ctl, ['stop', '-D', place.clusterDir, '-m', 'fast']);
   else process.kill(server.pid, 'SIGINT');
@@ -69,7 +69,7 @@ export async function stopServer(
   }
 }
 
-/** One attempt; returns what went wrong. */
+/** One attempt. Returns what pg_ctl printed and the server logged, which tells why a start failed. */
 async function tryStart(place: ClusterPlace, port: number): Promise<string> {
   const log = join(place.clusterDir, 'server.log');
   const before = await startLog(log);

@@ -1,7 +1,7 @@
 /**
- * As whom the embedded PostgreSQL runs. PostgreSQL refuses root, so root hands it to an unprivileged user;
- * where that user cannot reach the files (a checkout in a 0700 folder), a user namespace in which root's
- * files belong to an unprivileged id does (docs/adr/0002).
+ * The user that the embedded PostgreSQL runs as. PostgreSQL refuses root, so root starts it as an unprivileged user.
+ * Where no such user can reach the files (a checkout in a 0700 folder), root starts it in a user namespace, in which
+ * root's files belong to an unprivileged id (docs/adr/0002).
  * Contract: OPS-9.
  */
 import { spawn } from 'node:child_process';
@@ -27,7 +27,7 @@ export interface PostgresUser {
 
 const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534'];
 
-/** The user for the server of `clusterDir` inside `dataDir`, which need not exist yet. */
+/** The user for the server of `clusterDir` inside `dataDir`. `clusterDir` need not exist yet. */
 export async function choosePostgresUser(
   postgres: string,
   dataDir: string,
@@ -62,7 +62,7 @@ function namespaceUser(): PostgresUser {
   };
 }
 
-/** Who owns the data already comes first, so that a root's command changes nothing for that user. */
+/** Who owns the data already comes first, so that a command of root changes nothing for that user. */
 async function unprivilegedOwners(dataDir: string, clusterDir: string): Promise<FolderOwner[]> {
   const found = [
     await ownerOf(clusterDir),
@@ -103,7 +103,7 @@ async function reaches(user: PostgresUser, postgres: string, dataDir: string): P
 /** What the server needs of the environment and no more: secrets of the service stay out. */
 const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'TZ', 'LD_LIBRARY_PATH', 'SYSTEMROOT'];
 
-/** Its messages are in English, because they are read below. */
+/** `LC_ALL` keeps messages in English, because postgres-server.ts reads them. */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => KEPT_VARIABLES.includes(name.toUpperCase()));
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };

@@ -4,7 +4,7 @@
  *
  * A path is a file (a Bundle or one resource, plain or gzip), or a folder of them. Without one, the records
  * of the tests are used. Generated records are imported after them (test-support/records/generated.ts).
- * Exits 1 when a resource does not conform or a difference is not explained.
+ * Exits 1 when a resource does not conform or a difference is not explained, and 2 when there are no files.
  */
 import { existsSync, globSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * What docs/contract.md promises, which code keeps it and which tests prove it: functions from texts to the page
- * docs/spec-coverage.md and to what is wrong (docs/adr/0104).
+ * What docs/contract.md promises, which code keeps it and which tests prove it. The functions read texts, write the
+ * page docs/spec-coverage.md and list what is wrong (docs/adr/0104).
  */
 
 export interface Sentence {
@@ -14,7 +14,7 @@ export interface Sentence {
 /** A test whose title names sentences. */
 export interface Proof {
   path: string;
-  /** As it stands in the file, without the ids. */
+  /** Without the ids and without the backslashes of the source. */
   title: string;
   ids: string[];
 }

@@ -11,7 +11,7 @@ interface Import {
   typeOnly: boolean;
 }
 
-/** From top to bottom: a folder imports from the lines below its own, and never from its own line's others. */
+/** From top to bottom: a folder imports from the lines below its own, and from no other folder of its line. */
 const RANKS: readonly (readonly string[])[] = [
   ['bin'],
   ['app'],
@@ -33,7 +33,7 @@ const RANKS: readonly (readonly string[])[] = [
 ];
 /** Folders that stand at the root of the repository, not below `src`. */
 const AT_ROOT = ['tools', 'local-postgres'];
-/** Beside routes and commands. */
+/** Any file of these may import the errors of HTTP and of the command line; elsewhere only routes and commands may. */
 const MAY_WORD_ERRORS = ['app', 'tools', 'platform'];
 
 /** One sentence for each import that the rules forbid. */
@@ -51,7 +51,7 @@ export function importViolations(sources: Sources): string[] {
   ];
 }
 
-/** Tests and what they stand on may import anything. */
+/** Tests and what all tests share may import anything. */
 function isChecked(path: string): boolean {
   return areaOf(path) !== undefined && !path.endsWith('.test.ts') && !path.endsWith('.d.ts');
 }
@@ -81,7 +81,7 @@ function isTypeClause(clause: string): boolean {
     .every((name) => name.startsWith('type '));
 }
 
-/** The folder that has a rank: `publish` of `src/publish/plan/prepare-publish.ts`, `tools` of `src/app/commands/run-demo.ts`. */
+/** The folder that has a rank: `publish` of `src/publish/runs/publish.ts`, `tools` of `tools/demo/demo-page.ts`. */
 function areaOf(path: string): string | undefined {
   const [first = '', second] = path.split('/');
   return first === 'src' ? second : AT_ROOT.find((name) => name === first);

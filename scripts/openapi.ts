@@ -1,4 +1,4 @@
-/** Writes openapi.json from the routes, or with `--check` fails when the committed file differs. */
+/** Writes openapi.json from the routes, or with `--check` fails when the file differs. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Writes docs/spec-coverage.md from the contract, code and tests, or with `--check` fails when it is out of date. */
+/**
+ * Writes docs/spec-coverage.md from the contract, code and tests, or with `--check` fails when it is out of date. Fails
+ * either way when a sentence has no code or no test.
+ */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   coverageFaults,
@@ -12,7 +15,7 @@ import {
 const PAGE = 'docs/spec-coverage.md';
 const CODE = '{src,local-postgres,tools,scripts,migrations,web}/**/*.{ts,js,sql}';
 const TESTS = '{src,local-postgres,tools,scripts,test,bench}/**/*.test.ts';
-/** Of tests that several files run. */
+/** Tests that several files run. */
 const SHARED_TESTS = 'test-support/**/*.ts';
 /** Its texts are examples. */
 const OWN_TEST = 'scripts/contract-coverage.test.ts';

@@ -1,8 +1,8 @@
 /**
  * npm test [-- flags of node --test] [files and folders]: runs the tests against one PostgreSQL, the embedded one unless
  * TEST_DATABASE_URL names another (a superuser's URL). The migrations are applied once, to a template that
- * each test file clones (test-support/database.ts). A run of all of them fails when no test that passed proves a
- * sentence of docs/contract.md.
+ * each test file clones (test-support/database.ts). A run without arguments also fails when a sentence of
+ * docs/contract.md is proved by no test that passed.
  */
 import { spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
@@ -108,7 +108,7 @@ async function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
   }
 }
 
-/** Says which sentences no test proved. */
+/** False when a sentence is proved by no test that passed; says which. */
 async function provesContract(passed: string): Promise<boolean> {
   const sentences = parseContract(await readFile('docs/contract.md', 'utf8'));
   const faults = unprovenFaults(sentences, (await readFile(passed, 'utf8')).split('\n'));

@@ -34,8 +34,8 @@ function endWithLauncher() {
 }
 
 /**
- * npm and npx start this through a shell and pass SIGTERM on to that shell alone. It ends of it, and the service
- * would go on without anybody who can stop it.
+ * npm and npx start this through a shell and pass SIGTERM on to that shell alone. The shell ends, and the service would
+ * go on without anybody who can stop it.
  */
 function endWithShell() {
   const shell = process.ppid;

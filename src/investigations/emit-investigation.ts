@@ -25,7 +25,7 @@ import { createWholeInvestigationLoader, findOrderVersion } from './investigatio
 import type { InvestigationRecord } from './investigation.ts';
 import { findReplacement } from './replaced-orders.store.ts';
 
-/** Resources in publish order: what is referred to comes before what refers to it. */
+/** The resources of an order, in the order in which they stand in the Bundle. */
 export interface EmittedInvestigation {
   order: FhirResource;
   specimens: FhirResource[];
@@ -71,7 +71,7 @@ export interface OrderResources {
   /** Purposes that the patient refuses. */
   refusedPurposes: readonly string[];
   version: number;
-  /** In publish order: ServiceRequest, then what it led to, then the reports. `id` is the local id. */
+  /** ServiceRequest, Specimens, Observations, ImagingStudies, DiagnosticReports. `id` is the local id. */
   resources: FhirResource[];
   unmapped: UnmappedCode[];
 }
@@ -81,7 +81,7 @@ export interface EmitDependencies {
   translator: Translator;
 }
 
-/** A laboratory order for publishing: ServiceRequest, Observations, DiagnosticReports. 404 outside the scope. */
+/** A laboratory order for publishing. 404 outside the scope; 422 when it is too large. */
 export function loadLabOrderResources(
   deps: EmitDependencies,
   scope: FacilityScope,
@@ -90,7 +90,7 @@ export function loadLabOrderResources(
   return loadOrderResources(deps, scope, { orderId, discipline: 'laboratory', name: 'The laboratory order' });
 }
 
-/** An imaging order for publishing: ServiceRequest, results, ImagingStudies, DiagnosticReports. */
+/** An imaging order for publishing. 404 outside the scope; 422 when it is too large. */
 export function loadImagingOrderResources(
   deps: EmitDependencies,
   scope: FacilityScope,
@@ -118,7 +118,7 @@ async function loadOrderResources(
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
 
-/** The order that a made-up one which is gone became. */
+/** The id of the order that replaced a made-up one, which is gone. */
 export function replacementOf(
   { db }: EmitDependencies,
   scope: FacilityScope,

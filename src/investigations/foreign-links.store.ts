@@ -117,7 +117,7 @@ const LINKS: readonly Link[] = [
   pointerLink('ImagingStudy.reasonReference', 'studies', 'reason_reference', 'DiagnosticReport'),
 ];
 
-/** Parameters of the sets, by place. */
+/** The number of the SQL parameter that holds the ids. */
 const PLACES: Readonly<Record<keyof LinkSources, number>> = {
   orders: 3,
   reports: 4,

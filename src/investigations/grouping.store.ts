@@ -33,7 +33,7 @@ export interface GroupedReport extends GroupedPart {
 
 export type GroupedStudy = GroupedPart;
 
-/** Results of a report that are asked for their order. */
+/** Results of one report that are asked for their order, at most. */
 const RESULTS_ASKED = 1_000;
 
 export const partColumns = (part: string) =>

@@ -1,4 +1,4 @@
-/** Which columns make an order with its results, reports and studies. */
+/** Which columns make an order with its specimens, results, reports and studies. */
 import { type Field, parts, readRow, rowSql } from '../clinical/content/document.ts';
 import { DIAGNOSTIC_REPORT } from '../clinical/resources/diagnostic-report.fhir.ts';
 import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';

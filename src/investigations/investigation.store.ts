@@ -1,4 +1,4 @@
-/** SQL that reads orders with their results, reports and studies. Contract: ACC-3. */
+/** SQL that reads orders with all that belongs to them. Contract: ACC-3. */
 import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
 import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
@@ -58,13 +58,13 @@ export type InvestigationLoader = (key: InvestigationKey) => Promise<Loaded<Inve
 
 /**
  * Loads by id; those that arrive together share a round trip. Undefined: no such order of that discipline in
- * the scope. 422 when it is too large, which it seldom is: then the contents of its documents are left out.
+ * the scope. An order that is too large comes without the contents of its documents; 422 when it still is too large.
  */
 export function createInvestigationLoader(db: Queryable, limits?: LoadLimits): InvestigationLoader {
   return createRecordLoader(db, READABLE, limits);
 }
 
-/** The same, and an order whose documents do not fit is too large. */
+/** The same, but nothing is left out: 422 for an order that is too large with its documents. */
 export function createWholeInvestigationLoader(db: Queryable, limits?: LoadLimits): InvestigationLoader {
   return createRecordLoader(db, SOURCE, limits);
 }

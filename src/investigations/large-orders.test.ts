@@ -16,7 +16,7 @@ import { createInvestigationLoader, createWholeInvestigationLoader } from './inv
 
 const PATIENT = '7d000000-0000-4000-8000-000000000001';
 const MIB = 1_048_576;
-/** Of three reports: each is taken at import, all of them are more than one answer has. */
+/** The import takes one such document. Three of them are more than one answer holds. */
 const DOCUMENT = Buffer.alloc(7 * MIB, 'x');
 
 const orderId = (number: number) => `7d000000-0000-4000-8000-00000000001${number}`;

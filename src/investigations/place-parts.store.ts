@@ -56,7 +56,7 @@ export async function writeMadeUpOrders(
   });
 }
 
-/** An order that does not say so itself takes the discipline of what it led to. */
+/** An order that names no discipline takes that of what it led to. */
 export async function setDisciplines(
   db: Queryable,
   scope: FacilityScope,
@@ -74,7 +74,7 @@ export async function setDisciplines(
 
 export type PartTable = 'investigation_report' | 'imaging_study' | 'observation';
 
-/** Put parts under orders, by id. A vital sign that is a result too is shown otherwise by its set. */
+/** Put parts under orders, by id. A vital sign that is a result is shown otherwise, so its set gets a new version. */
 export async function moveParts(
   db: Queryable,
   scope: FacilityScope,
@@ -140,7 +140,7 @@ const partOf = (orderId: string) => `part.organisation_id = $1
                 and part.facility_id = $2
                 and part.order_id = ${orderId}`;
 
-/** Each order is looked up by its key, and then its parts: on the table itself, they are counted of all orders. */
+/** Each order is looked up by its key, and then its parts. Otherwise the planner counts the parts of all orders. */
 const REMOVE_EMPTY = `
   delete from investigation_order o
   using ${byKey(`unnest($3::uuid[]) as asked (id)

@@ -28,7 +28,7 @@ export async function noteReplaced(
 
 const TABLES: readonly PartTable[] = ['investigation_report', 'imaging_study', 'observation'];
 
-/** The order that a made-up one which is gone became; undefined when it is there, or never was. */
+/** The id of the order that replaced a made-up one, which is gone. Undefined when that is still there, or never was. */
 export async function findReplacement(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,

@@ -1,4 +1,4 @@
-/** SQL that reads the results to be put under orders, and what they take them from (see grouping.store.ts). */
+/** SQL that reads the results to be put under orders, and what tells the order of each (see grouping.store.ts). */
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';

@@ -9,8 +9,8 @@ import type { FacilityScope } from '../tenancy/scope.ts';
 const idsIn = (list: string) => `select pointer ->> 'id' as id from jsonb_array_elements(${list}) pointer`;
 
 /**
- * Those that an order aliased `o`, its results and its reports name. Nothing of another patient is shown, whatever names
- * it.
+ * The specimens that an order aliased `o`, its results and its reports name. Nothing of another patient is shown,
+ * whatever names it.
  */
 export const SPECIMENS: Field = parts(
   'specimens',

@@ -61,7 +61,7 @@ describe('the demo', { timeout: 300_000 }, () => {
     page = demo.output().stdout;
   }
 
-  /** The printed commands of one step, run in one shell after those of signing in. */
+  /** Runs the printed commands of one step in one shell, after those that sign in and prepare the terminal. */
   async function step(number: number, signedIn = true): Promise<string> {
     const earlier = signedIn ? [...commandsOf(2), ...commandsOf(8)] : [];
     const lines = [...earlier, ...commandsOf(number)].join('\n');
@@ -74,7 +74,7 @@ describe('the demo', { timeout: 300_000 }, () => {
     return stdout;
   }
 
-  /** The simulators on ports that are free. */
+  /** The same commands, with the simulators on ports that are free. */
   function elsewhere(lines: string): string {
     const [exchange = '', fhir = ''] = freePorts;
     return lines
@@ -127,7 +127,7 @@ describe('the demo', { timeout: 300_000 }, () => {
 
   test('delivers to the simulator [CMD-20]', async () => {
     assert.match(await step(11), /patient\.created/);
-    // What holds secrets is not in the checkout, and for its owner alone.
+    // The file with secrets is in the data folder, not where the command ran, and only its owner may read it.
     assert.ok(!(await readdir(work)).includes('connection.json'));
     assert.equal((await stat(join(data.path, 'connection.json'))).mode & 0o777, 0o600);
   });

@@ -1,4 +1,4 @@
-/** What the simulator knows of its connection, from a file that is read again when a secret in it is not the one in use. */
+/** What the simulator knows of its connection, from a file that it reads again when a signature is refused. */
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../src/platform/command/command.ts';
 

@@ -44,7 +44,7 @@ const MAX_BODY_BYTES = 4_194_304;
 const CALLBACK_TRIES = 5;
 const ACCEPTED = 202;
 
-/** `POST /control` with JSON changes the behaviour; every other POST is a delivery. */
+/** `POST /control` with JSON changes the behaviour; every request to another path is a delivery. */
 export function createSimulatedExchange(options: SimulatedExchangeOptions): Server {
   const taken = new Set<string>();
   const nonces = new Map<string, number>();

@@ -30,7 +30,7 @@ export interface StoreOptions {
   sequentialIds?: boolean;
 }
 
-/** What a write came to: 200 there or updated, 201 made, 204 deleted, else why not. */
+/** What a call came to: 200 there or updated, 201 made, 204 deleted, else why not. */
 export interface Outcome {
   status: number;
   resource?: Resource;

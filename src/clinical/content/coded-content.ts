@@ -9,7 +9,7 @@ import type { FhirResource } from '../fetch/fhir-resource.ts';
 import type { ComponentRecord, ObservationRecord } from '../resources/observation.fhir.ts';
 import { officially } from './official-display.ts';
 
-/** Every coding of an observation that a map may say something about. */
+/** The codings of an observation that are looked up in the maps: of codes, coded values and interpretations. */
 export function observationCodings(observation: ObservationRecord): Coding[] {
   return [observation, ...(observation.components ?? [])].flatMap(measuredCodings);
 }

@@ -9,7 +9,7 @@ type Together<Kinds> = {
     : never
   : never;
 
-/** By the end of the element's name. Where a record has more than one, the last goes out. */
+/** `kinds`: by the end of the element's name. Where a record has more than one, the last of them is written. */
 export function choice<const Kinds extends Readonly<Record<string, Element>>>(
   kinds: Kinds,
 ): Element<Together<Kinds>> {

@@ -85,7 +85,7 @@ interface Table<Name extends string> {
   parent: string;
   /** Of the table in the select list. */
   alias: string;
-  /** Of the record. */
+  /** Member of the record that has the list. */
   member: Name;
   /** Columns with one fixed value, for a table that several kinds of records share. */
   fixed?: Readonly<Record<string, string>>;

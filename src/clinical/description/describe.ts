@@ -159,7 +159,7 @@ function isDerived(element: Element): element is Derived {
   return 'derive' in element;
 }
 
-/** Without what is undefined. */
+/** The values in the order of the columns, without those that are undefined. */
 export function inOrder(columns: readonly Column[], values: Values): Values {
   const ordered: Record<string, unknown> = {};
   for (const [name] of columns) if (values[name] !== undefined) ordered[name] = values[name];
@@ -179,7 +179,7 @@ function plainName(name: string): string {
   return name.endsWith('[x]') ? name.slice(0, -'[x]'.length) : name;
 }
 
-/** A record whose `meta` is written, or is not. */
+/** What is written before the elements; `meta` only where `lastUpdated` is there. */
 export interface Identified {
   id: string;
   version?: number;

@@ -124,7 +124,7 @@ export function required<Members extends object>(element: Element<Members>): Ele
   } as Element<Required<Members>>;
 }
 
-/** A column with what its other columns say about a record. */
+/** A column that an import works out from what it has read of the resource. */
 export function derived<const Name extends string, Value>(
   column: Name,
   type: string,

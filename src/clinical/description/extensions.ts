@@ -32,7 +32,7 @@ export function extensions(
       ),
     write: (output, name, value) => output.json(name, value.map(inOrder)),
   });
-  // It is no element of one resource alone, so that it counts as derived.
+  // R4_ELEMENTS does not list it, because every resource can have it. So it has to be a derived one.
   return {
     ...element,
     fields: ({ alias }) => exactJson(alias, ['extension']),
@@ -75,7 +75,7 @@ function readValue(
   }
 }
 
-/** As it is read back, the value may come first. */
+/** `url` before the value, as on the FHIR page. */
 function inOrder({ url, ...value }: KeptExtension): KeptExtension {
   return { url, ...value };
 }

@@ -66,7 +66,7 @@ export function exact<const Column extends string, Value extends object>(
   return { ...json(column, read), fields: ({ alias }) => exactJson(alias, [column]) };
 }
 
-/** The same for an element that repeats. */
+/** A data type that repeats, kept in FHIR's shape. */
 export function jsonList<const Column extends string, Value extends object>(
   column: Column,
   read: (reader: ElementReader) => Value | undefined,
@@ -114,7 +114,7 @@ export function identifier<const Column extends string>(column: Column) {
   return json<Column, Identifier>(column, readIdentifier);
 }
 
-/** A concept that terminology maps may say something about. */
+/** A concept that is written as {@link EmitContext.translate} makes it. */
 export function mappedConcept<const Column extends string>(column: Column) {
   return single<Column, CodeableConcept>(column, {
     type: 'jsonb',

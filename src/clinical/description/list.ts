@@ -24,13 +24,13 @@ export interface ListInput<
   parent: string;
   /** Of the table in the select list. */
   alias: string;
-  /** Of the record. */
+  /** Member of the record that has the list. */
   member: Name;
   /** SQL type of the position of an item, from 0. */
   position?: 'integer' | 'smallint';
   /**
-   * For a list inside of another list, the column with the position of the item that it is in. `position`: for the
-   * list of that name that is in none.
+   * For a list inside of another list: the column with the position of the outer item. `position` is the fixed value
+   * of that column for a list of the same table that is inside of no other.
    */
   within?: { column: string; position?: number };
   /** Columns with one fixed value, for a table that several kinds of records share. */

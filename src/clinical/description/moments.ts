@@ -141,7 +141,7 @@ function readTime(reader: ElementReader, prefix: string, types: readonly TimeTyp
     case 'Instant':
       return { type, start: reader.dateTime(name, 'time') };
     case 'Timing':
-      // An order is one whatever its Timing says. An observation is not placed in time without.
+      // An order is taken whatever its Timing says. An observation is refused when nothing of its Timing is known.
       return {
         type,
         timing: prefix === 'effective' ? known(reader, name, timing) : optional(reader.child(name), timing),

@@ -116,15 +116,15 @@ function keyOf(name: string): string {
   return key;
 }
 
-/** Characters that are looked through here; longer text is `JSON.stringify`'s. */
+/** Characters of the longest text that is looked through here. `JSON.stringify` writes longer ones. */
 const SHORT = 80;
 
-/** As `JSON.stringify`, which costs more to call than a short string is long. */
+/** Gives what `JSON.stringify` gives. For a short text its call costs more than looking through the text. */
 function quoted(text: string): string {
   if (text.length > SHORT) return JSON.stringify(text);
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
-    // Controls, quotation marks, backslashes, and halves of surrogate pairs.
+    // Controls, quotation marks, backslashes, and everything from the halves of surrogate pairs upwards.
     if (unit < 32 || unit === 34 || unit === 92 || unit >= 0xd800) return JSON.stringify(text);
   }
   return `"${text}"`;

@@ -20,7 +20,7 @@ export interface Annotation {
   text: string;
 }
 
-/** Record types that a person or organisation in a record may be. */
+/** Types of records that an element may refer to as a person or an organisation. */
 export const ACTORS = ['Practitioner', 'Organization', 'Patient'] as const;
 
 /** A reference, kept as a pointer. */
@@ -56,7 +56,7 @@ export function references<const Column extends string>(
   };
 }
 
-/** `basedOn` of a part of an order: what the source said, or else the order that it was grouped under. */
+/** `basedOn` of a part of an order. Where the source names no order that is here, the one it is under goes first. */
 export function basedOnOrder(): Element<Member<'based_on', RecordPointer[]> & Member<'order_id', string>> {
   const kept = references('based_on', ['ServiceRequest'], { first: 'based_on_id' });
   return {

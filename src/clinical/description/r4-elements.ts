@@ -1,5 +1,5 @@
 /**
- * The elements of each R4 resource that the model holds, and of its parts that have a table of their own, in the
+ * The elements of each R4 resource that the model holds, of parts of them, and of data types that have tables, in the
  * order of the FHIR pages (https://hl7.org/fhir/R4/resourcelist.html). A test compares them with HL7's definitions.
  * What every resource and every element can have is in {@link NOT_KEPT_OF_ALL}.
  */

@@ -55,7 +55,7 @@ export const CollectionSchema = named(
   ),
 );
 
-/** `code` and `codeSystem` of a summary. */
+/** `code` and `codeSystem` of a summary, and of an order in a list. */
 export const CODE_SCHEMAS = {
   code: Type.String({
     description:
@@ -95,7 +95,7 @@ export const ReportSummarySchema = summary('DiagnosticReport', {
   conclusion: Type.String({ description: 'Empty if the report has none.' }),
 });
 
-/** The query of every list. */
+/** The query of the lists of orders and of vital sets. */
 export const LIST_QUERY = Type.Object({
   patient: Type.String({
     minLength: 1,
@@ -105,5 +105,5 @@ export const LIST_QUERY = Type.Object({
   ...PAGE_PARAMETERS,
 });
 
-/** The bytes of a fetch are written already. */
+/** The content type of a fetch, whose use case answers bytes. */
 export const JSON_TEXT = 'application/json; charset=utf-8';

@@ -1,7 +1,6 @@
 /**
- * The answers of "Fetch as FHIR" (docs/lab.md): a
- * collection Bundle, and a summary of each resource taken from the resource itself. Each resource is written
- * as JSON once and used in both places. Pure.
+ * The answers of "Fetch as FHIR" (docs/lab.md): a collection Bundle, and summaries that are taken from the resources
+ * themselves. Each resource is written as JSON once and used in both places. Pure.
  * Contract: FETCH-5, FETCH-10, FETCH-11, FETCH-12, FETCH-13, FETCH-14, FETCH-15, FETCH-16.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
@@ -78,9 +77,10 @@ export function summaryCode(concept: CodeableConcept | undefined): {
 }
 
 /**
- * When it was observed: `effective[x]` (a Period by its start), else `issued`. `occurredAt` is an ISO 8601 UTC
- * timestamp, of a day its midnight in `timeZone`. A month or a year has none: its first instant may be of another
- * month in UTC. `occurredOn` is the date as it was written, where it has no time of day.
+ * When it was observed: `effective[x]`, else `issued`. A Period counts by its start or else its end, a Timing by its
+ * first event. `occurredAt` is an ISO 8601 UTC timestamp; of a day it is midnight in `timeZone`. A month or a year has
+ * none: its first instant may be of another month in UTC. `occurredOn` is the date as it was written, where it has no
+ * time of day.
  */
 export function occurrenceTimes(
   resource: FhirResource,

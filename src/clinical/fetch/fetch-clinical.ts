@@ -45,7 +45,7 @@ export interface ClinicalSource<RecordType> {
   action: string;
   resourceType: string;
   load: (key: RecordKey) => Promise<Loaded<RecordType> | undefined>;
-  /** The record that one which is not there any more became. */
+  /** The id of the record that replaced this one, which is gone. */
   findReplacement?: (scope: FacilityScope, id: string) => Promise<string | undefined>;
   /** Codings to look up in the terminology maps. */
   codings: (record: RecordType) => Coding[];
@@ -64,7 +64,7 @@ interface Kept {
   unmapped: readonly UnmappedCode[];
 }
 
-/** 404 outside the scope; 403 when the purpose is refused. Answers the bytes of JSON. */
+/** Answers the bytes of JSON. 404 outside the scope; 403 when the purpose is refused. */
 export function createClinicalFetch<RecordType extends object>(
   { accessLog, translator, unmapped }: FetchDependencies,
   source: ClinicalSource<RecordType>,
@@ -122,7 +122,7 @@ async function requireReplacement(
   return replacement;
 }
 
-/** HL7's own codes (interpretations, categories) are what maps lead to, never what they start from. */
+/** Maps lead to LOINC and to HL7's own codes (interpretations, categories). They never start from one. */
 function isLookedUp({ system }: Coding): boolean {
   return system !== LOINC && system?.startsWith('http://terminology.hl7.org/CodeSystem/') !== true;
 }

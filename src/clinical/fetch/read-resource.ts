@@ -21,7 +21,7 @@ export interface FetchKind {
   module: Module;
   /** The order or vital set of this kind that owns the resource. */
   ownerId: (owner: ResourceOwner) => string | null;
-  /** The order that a made-up one which is gone became. */
+  /** The id of the order that replaced a made-up one, which is gone. */
   findReplacement?: (scope: FacilityScope, id: string) => Promise<string | undefined>;
   /** The bytes of the fetch's answer; 404 and 403 like the fetch. */
   fetch: (ownerId: string, context: FacilityContext) => Promise<Buffer>;

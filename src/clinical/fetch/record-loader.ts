@@ -20,7 +20,7 @@ export interface LoadLimits {
   aloneBytes: number;
 }
 
-/** A document of a report takes 14 MB; an answer is about twice as long as its record. */
+/** A document of a report takes up to 14 MB in base64; an answer is about twice as long as its record. */
 const LIMITS: LoadLimits = { sharedBytes: 1024 ** 2, aloneBytes: 24 * 1024 ** 2 };
 
 /** Records in one load, and loads under way, at most. */
@@ -35,7 +35,7 @@ export interface RecordSource<Key extends RecordKey> {
   /** Members of a record, whose table is aliased `alias` and has columns patient_id and version. */
   fields: readonly Field[];
   alias: string;
-  /** The same without what may be left out of a record that is too large. */
+  /** `fields` without what may be left out of a record that is too large. */
   lesserFields?: readonly Field[];
   /** SQL of bytes that `fields` take at least; what is too large by it is not even written. */
   leastBytes?: string;
@@ -130,7 +130,7 @@ function createLoad<Key extends RecordKey, RecordType>(
     const query = { name, text, values: [organisationId, maxBytes, ...values] };
     const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
     const rows = await db.query<LoadedRow>(query).then((result) => result.rows, beyondPostgres);
-    // One of them is; each by itself tells which.
+    // One of the records is too large. Loading each by itself tells which.
     if (rows === undefined) return found.fill(TOO_LARGE);
     for (const row of rows)
       found[row.place - 1] = toFound(row, (document) => ({ ...empty, ...readRow(fields, document) }));

@@ -30,7 +30,7 @@ const WITH_ORDER = `
     and o.facility_id = part.facility_id
     and o.id = part.order_id`;
 
-/** SQL of the ids of the orders that show a specimen, whose id is the text `specimenId`, of the facility `facilityId`. */
+/** SQL of the ids of the orders that name a specimen. `specimenId` (as text) and `facilityId` are SQL too. */
 export function ordersShowing(specimenId: string, facilityId: string): string {
   const lists = `jsonb_build_array(jsonb_build_object('id', ${specimenId}))`;
   return `select b.order_id

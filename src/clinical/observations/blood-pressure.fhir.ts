@@ -29,7 +29,7 @@ export function isBloodPressure(concept: CodeableConcept): boolean {
   return loincCodes(concept).includes(BLOOD_PRESSURE);
 }
 
-/** Which pressure an Observation is that is one alone. */
+/** Which pressure an Observation is; undefined when it has components or members, or is both or neither. */
 function singlePressure({ code, component, hasMember }: FhirResource): string | undefined {
   if (component !== undefined || hasMember !== undefined) return undefined;
   const codes = loincCodes(code as CodeableConcept);
@@ -37,7 +37,7 @@ function singlePressure({ code, component, hasMember }: FhirResource): string | 
   return another === undefined ? pressure : undefined;
 }
 
-/** The panel with one pressure, of an Observation that is one alone; any other as it is. */
+/** A panel with one component, of an Observation that is one pressure; any other Observation as it is. */
 export function asPanel(resource: FhirResource): FhirResource {
   if (singlePressure(resource) === undefined) return resource;
   const { code, dataAbsentReason, interpretation, referenceRange, ...shared } = resource;
@@ -66,9 +66,9 @@ export interface SetMember {
 }
 
 /**
- * The Observations of one vital set, a systolic and a diastolic pressure as one: under the id of the panel that has
- * them as members, else of the systolic pressure. Which of several belong together is told by status, body site,
- * method and device; those that nothing tells apart stay by themselves.
+ * The Observations of one vital set, a systolic and a diastolic pressure as one (docs/adr/0114). The one has the id of
+ * the panel that has them as members, else of the systolic pressure. {@link TOLD_BY} tells which of several belong
+ * together; those that nothing tells apart stay by themselves.
  */
 export function joinPressures(members: readonly SetMember[]): FhirResource[] {
   const free = members.flatMap(({ resource, inOrder }) => (inOrder ? [] : [resource]));
@@ -86,7 +86,7 @@ export function joinPressures(members: readonly SetMember[]): FhirResource[] {
   return joined.map((resource) => withReferences(resource, ids));
 }
 
-/** Pressures that are members of a panel without any, with the panel: the first systolic and the first diastolic one. */
+/** The first systolic and the first diastolic member of each panel without components, each with that panel. */
 function* intoPanels(free: readonly FhirResource[]): Generator<[FhirResource, FhirResource]> {
   const byName = new Map(free.map((resource) => [`Observation/${resource.id}`, resource]));
   const isEmptyPanel = ({ component, code }: FhirResource) =>
@@ -124,10 +124,10 @@ function onePair(singles: readonly FhirResource[]): [FhirResource, FhirResource]
   return moreSystolic.length + moreDiastolic.length > 0 ? undefined : [diastolic, systolic];
 }
 
-/** What an Observation has once, and two measurements can differ in. Their set says when and where. */
+/** Elements that an Observation has once and that can tell two measurements of one set apart. */
 const TOLD_BY = ['status', 'effectivePeriod', 'effectiveTiming', 'bodySite', 'method', 'device', 'specimen'];
 
-/** Whether nothing that they say once is different. */
+/** Whether they differ in none of {@link TOLD_BY} that both have. */
 function agree(a: FhirResource, b: FhirResource): boolean {
   const [ours, theirs] = [told(a), told(b)];
   return TOLD_BY.every((_, n) => ours[n] === undefined || theirs[n] === undefined || ours[n] === theirs[n]);

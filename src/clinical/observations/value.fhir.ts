@@ -182,7 +182,7 @@ function valueParts(reader: ElementReader, name: string, type: string): Record<s
   }
 }
 
-/** One without a number has nothing to measure. */
+/** A Quantity without a number measures nothing, so it is refused. */
 function quantityColumns(reader: ElementReader, name: string): Values {
   const given = known(reader, name, readQuantity);
   if (given.value === undefined) reader.fail(`${name}.value`, 'is missing');
@@ -223,7 +223,7 @@ function comparedQuantity(text: string): Quantity | undefined {
     : { value: new Decimal(digits), comparator };
 }
 
-/** The quantity in the columns of a value. `<5` is a comparator, never a string. */
+/** The quantity in the columns of a value. */
 export function valueQuantityOf(value: ObservedValue): Quantity {
   const { valueUnit: unit, valueUnitSystem: system, valueUnitCode: code } = value;
   return quantity(value.valueNumber, { unit, system, code }, value.valueComparator);

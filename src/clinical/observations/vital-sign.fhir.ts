@@ -128,7 +128,7 @@ function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unkn
   return loincCode === undefined ? AS_IT_IS : measuredIn(loincCode, element);
 }
 
-/** Without a code whose profile asks for what is not there: what is left is a vital sign by its category. */
+/** The concept without a code whose profile asks for what is not there. By its category it still is a vital sign. */
 function withoutCode(concept: CodeableConcept, without: string): CodeableConcept {
   if (!loincCodes(concept).includes(without)) return concept;
   const others = concept.coding?.filter(({ code }) => code !== without) ?? [];

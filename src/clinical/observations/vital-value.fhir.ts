@@ -24,8 +24,8 @@ type Element = Readonly<Record<string, unknown>>;
 
 /**
  * The value of `element`, which the profile of `loincCode` describes. It is a `valueQuantity` in a unit that the
- * profile allows, with the source's own beside it where it was converted. Anything else makes no value of it: the
- * reason is given, and what was reported is kept as a note, which names `part` of the Observation where it is of one.
+ * profile allows, with the source's own beside it where it was converted. Anything else is no value: `dataAbsentReason`
+ * says why, and a note keeps what was reported. `part` is the component that the note then names.
  */
 export function measuredIn(loincCode: string, element: Element, part?: string): Measured {
   const name = valueName(element);

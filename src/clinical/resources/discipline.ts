@@ -55,8 +55,8 @@ export function categorised(category: readonly CodeableConcept[] | undefined): D
 }
 
 /**
- * An order. Without a category: by its LOINC code (imaging when the name has a modality in it, else
- * laboratory) or by the specimen that it names; else other.
+ * An order: by its category, and other when that is of neither discipline. Without a category: by its LOINC code
+ * (imaging when the name has a modality in it, else laboratory), then laboratory when it names a specimen, else other.
  */
 export function orderDiscipline(
   category: readonly CodeableConcept[] | undefined,
@@ -71,7 +71,10 @@ export function orderDiscipline(
   return MODALITY.test(`${loinc.display ?? ''} ${code?.text ?? ''}`) ? 'imaging' : 'laboratory';
 }
 
-/** A report. Without a category of either: imaging when it names a study, laboratory when it lists results. */
+/**
+ * A report: by its category. When that is of neither discipline: imaging when the report names a study, laboratory when
+ * it lists results or has no category at all, else other.
+ */
 export function reportDiscipline(
   category: readonly CodeableConcept[] | undefined,
   { hasStudy, hasResults }: { hasStudy: boolean; hasResults: boolean },

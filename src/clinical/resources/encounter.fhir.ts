@@ -1,6 +1,6 @@
 /**
- * Encounter (https://hl7.org/fhir/R4/encounter.html). It is read most of all: coded values are selected as the JSON that
- * the database holds and are copied, never parsed (docs/adr/0007).
+ * Encounter (https://hl7.org/fhir/R4/encounter.html). It is read most of all, so coded values are copied as the JSON
+ * text that the database holds (docs/adr/0007). Only what is kept of a stay is parsed.
  * Contract: HTTP-30, ENC-3, ENC-5, ENC-6, ENC-7, ENC-8, ENC-9, ENC-36, ENC-38.
  */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../fhir/act-code.ts';
@@ -313,7 +313,7 @@ function wholeVisit() {
   } satisfies typeof kept;
 }
 
-/** The organisation that the source named; without one, the tenant itself is responsible. */
+/** The organisation that the source named, if it is here; else the tenant, which is then responsible itself. */
 function serviceProvider(): Element<{ serviceProviderId?: string; serviceProviderDisplay?: string }> {
   return {
     ...referenceColumns('Organization', 'service_provider_id', 'service_provider_display'),

@@ -51,7 +51,7 @@ export const IMAGING_STUDY = describeResource('ImagingStudy', {
     description: string('description'),
     numberOfSeries: integer('number_of_series', 0),
     numberOfInstances: integer('number_of_instances', 0),
-    // Instances hang on series: they are written after them, and removed before them by the cascade.
+    // Instances refer to series: they are written after their series, and the cascade removes them with it.
     series: list('ImagingStudy.series', {
       table: 'imaging_series',
       parent: 'study_id',

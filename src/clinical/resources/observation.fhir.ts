@@ -61,14 +61,14 @@ const STATUSES = [
   'unknown',
 ] as const;
 
-/** What of an observation a route, a list or an order groups by. */
+/** What an observation is. Grouping and the discipline of its order go by it. */
 export type ObservationKind = 'laboratory' | 'vital-sign' | 'imaging' | 'other';
 
 const LABORATORY: CodeableConcept = {
   coding: [{ system: OBSERVATION_CATEGORY, code: 'laboratory', display: 'Laboratory' }],
 };
 
-/** Ranges to read a value against. `position`: -1 for those of the whole; those of a component have its own. */
+/** Ranges to read a value against. `position` is -1 for those of the whole; those of a component have its position. */
 function referenceRanges(position?: -1) {
   return list('Observation.referenceRange', {
     table: 'observation_reference_range',
@@ -175,7 +175,7 @@ export function observationResource(record: ObservationRecord, context: EmitCont
   return inProfile(resourceObject(OBSERVATION, record, context));
 }
 
-/** The resources of one vital set: a systolic and a diastolic pressure are one of them. */
+/** The resources of one vital set: a systolic and a diastolic pressure that belong together are one resource. */
 export function vitalSetResources(
   records: readonly ObservationRecord[],
   context: EmitContext,
@@ -201,7 +201,7 @@ function hasMeaning({ valueType, components, hasMember }: Meaning): boolean {
   return valueType !== undefined || components !== undefined || hasMember !== undefined;
 }
 
-/** R4 names obs-6 at both elements, and says of both that they are why a value is missing. */
+/** R4 names obs-6 at the `dataAbsentReason` of a component too, and calls both the reason why a value is missing. */
 const BESIDE_A_VALUE =
   'is there beside a value, which FHIR R4 forbids (invariant obs-6). Send one of them, the value or the reason';
 
@@ -241,7 +241,7 @@ function kindOf({ values, reader }: Found): ObservationKind {
   return reported ? 'laboratory' : 'other';
 }
 
-/** By its category or by its code; a laboratory result may be one too. */
+/** By its category or by its code; a laboratory result may be one too. A body mass index without a value is none. */
 function countsAsVitalSign({ values }: Found): boolean {
   const concept = values.code as CodeableConcept;
   const isOne = inCategory(values.category, 'vital-signs') || hasVitalSignCode(concept);

@@ -157,12 +157,12 @@ const LINK_TYPES = ['replaced-by', 'replaces', 'refer', 'seealso'] as const;
 export interface PatientLink {
   /** Undefined where the other patient is not here. */
   otherId?: string;
-  /** Of those only who are not here: a name of one who is would outlive that patient's own record of it. */
+  /** Only of a patient who is not here. A copied name of one who is here could outlive that patient's own record. */
   otherDisplay?: string;
   type: (typeof LINK_TYPES)[number];
 }
 
-/** Which of them a caller sees depends on the other patient: patient.store.ts selects them. */
+/** Which of them a caller sees depends on the other patient: src/patients/patient.store.ts selects them. */
 function links(): Element<{ links?: PatientLink[] }> {
   const table = 'patient_link';
   return {

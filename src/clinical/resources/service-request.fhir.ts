@@ -65,7 +65,7 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
         reader.has('specimen'),
       ),
     ),
-    /** The source had no order: this one stands for its report, results or study. */
+    /** True for an order that stands for a report, a result or a study without one. An import writes false. */
     madeUp: onlyStored('made_up', 'boolean', () => false),
     status: required(code('status', STATUSES)),
     intent: required(code('intent', INTENTS)),

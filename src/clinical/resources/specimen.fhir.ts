@@ -146,7 +146,7 @@ function times(reader: ElementReader, prefix: string): Times | undefined {
   });
 }
 
-/** A part with references and decimals, in one column; it is written in the order of the FHIR page. */
+/** A part with references and decimals, in one column. */
 function part<const Column extends string, Kept extends object>(
   column: Column,
   read: (reader: ElementReader, context: ReadContext) => Kept | undefined,
