@@ -15,7 +15,7 @@ export function resource(resourceType: string) {
     {
       title: resourceType,
       additionalProperties: true,
-      description: `FHIR R4 ${resourceType}resource. Use it as it is: it is complete, and the fields beside it are only a summary.`,
+      description: `FHIR R4 ${resourceType} resource. Use it as it is: it is complete, and the fields beside it are only a summary.`,
       examples: [RESOURCE_EXAMPLES[resourceType]],
     },
   );
