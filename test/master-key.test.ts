@@ -142,7 +142,8 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
       const ready = await fetch(new URL('/readyz', clinic.baseUrl()));
       assert.equal(ready.status, 503);
       assert.match(await ready.text(), /another master key/);
-      assert.match(clinic.logs(), /"event":"master-key".*expects master key/);
+      const told = /"event":"master-key".*expects master key/;
+      await waitUntil(() => told.test(clinic.logs()), 'the log says so');
       // As after a restore: no connection of before.
       await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name like 'interchange%'`);
