@@ -9,6 +9,7 @@
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
+import { rowById } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
@@ -63,14 +64,7 @@ export async function reportsToGroup(
                 and e.position < ${RESULTS_ASKED}
               offset 0
             ) e
-            cross join lateral (
-              select o.based_on_id
-              from observation o
-              where o.organisation_id = $1
-                and o.facility_id = $2
-                and o.id = e.observation_id
-              offset 0
-            ) o
+            cross join ${rowById('observation', 'o', 'e.observation_id', 'o.based_on_id')} o
             where o.based_on_id is not null
             order by e.position
           )
@@ -110,14 +104,7 @@ export async function reportsToGroup(
           offset 0
         ) asking
       ) asked
-      cross join lateral (
-        select *
-        from investigation_report r
-        where r.organisation_id = $1
-          and r.facility_id = $2
-          and r.id = asked.id
-        offset 0
-      ) r
+      cross join ${rowById('investigation_report', 'r', 'asked.id', '*')} r
       order by r.issued_at, r.id`,
     values: [scope.organisationId, scope.facilityId, ids.reports, ids.studies, ids.observations],
   });
@@ -134,14 +121,7 @@ export async function studiesToGroup(
     text: `
       select ${partColumns('s')}, s.procedure_code -> 0 as code
       from unnest($3::uuid[]) as asked (id)
-      cross join lateral (
-        select *
-        from imaging_study s
-        where s.organisation_id = $1
-          and s.facility_id = $2
-          and s.id = asked.id
-        offset 0
-      ) s
+      cross join ${rowById('imaging_study', 's', 'asked.id', '*')} s
       order by s.id`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
@@ -164,14 +144,7 @@ export async function knownOrders(
     text: `
       select o.id, o.made_up as "madeUp", o.patient_id as "patientId"
       from unnest($3::uuid[]) as asked (id)
-      cross join lateral (
-        select o.id, o.made_up, o.patient_id
-        from investigation_order o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.id = asked.id
-        offset 0
-      ) o`,
+      cross join ${rowById('investigation_order', 'o', 'asked.id', 'o.id, o.made_up, o.patient_id')} o`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows;

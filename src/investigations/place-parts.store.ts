@@ -2,7 +2,7 @@
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { byKey, sameKey } from '../platform/db/by-key.ts';
+import { byKey, rowById, sameKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { RANDOM_VERSION } from '../platform/db/random-version.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -101,14 +101,7 @@ const TOUCH_VITAL_SETS = `
   from ${byKey(`(
       select distinct o.vital_set_id as id
       from unnest($3::uuid[]) as asked (id)
-      cross join lateral (
-        select o.vital_set_id
-        from observation o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.id = asked.id
-        offset 0
-      ) o
+      cross join ${rowById('observation', 'o', 'asked.id', 'o.vital_set_id')} o
       where o.vital_set_id is not null
     ) as shown`)} shown
   where ${sameKey('v', 'shown')}`;
@@ -144,14 +137,7 @@ const partOf = (orderId: string) => `part.organisation_id = $1
 const REMOVE_EMPTY = `
   delete from investigation_order o
   using ${byKey(`unnest($3::uuid[]) as asked (id)
-    cross join lateral (
-      select o.made_up
-      from investigation_order o
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = asked.id
-      offset 0
-    ) o
+    cross join ${rowById('investigation_order', 'o', 'asked.id', 'o.made_up')} o
     where o.made_up
     and ${PARTS.map(
       (table) => `(

@@ -1,5 +1,6 @@
 /** SQL that reads the results to be put under orders, and what tells the order of each (see grouping.store.ts). */
 import type { CodeableConcept } from '../fhir/coded.ts';
+import { rowById } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { type GroupedPart, partColumns } from './grouping.store.ts';
@@ -32,27 +33,13 @@ export async function observationsToGroup(
               and e.observation_id = o.id
             offset 0
           ) e
-          cross join lateral (
-            select r.id, r.order_id, r.issued_at, r.patient_id
-            from investigation_report r
-            where r.organisation_id = $1
-              and r.facility_id = $2
-              and r.id = e.report_id
-            offset 0
-          ) r
+          cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.id, r.order_id, r.issued_at, r.patient_id')} r
           where r.patient_id = o.patient_id
             and r.order_id is not null
           order by r.issued_at, r.id
         ) as "reportOrderIds"
       from unnest($3::uuid[]) as asked (id)
-      cross join lateral (
-        select *
-        from observation o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.id = asked.id
-        offset 0
-      ) o
+      cross join ${rowById('observation', 'o', 'asked.id', '*')} o
       order by o.id`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
@@ -75,14 +62,7 @@ export async function panelsOf(
     text: `
       select member.id as "memberId", panel.id as "panelId"
       from unnest($3::uuid[]) as asked (id)
-      cross join lateral (
-        select o.id, o.patient_id
-        from observation o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.id = asked.id
-        offset 0
-      ) member
+      cross join ${rowById('observation', 'o', 'asked.id', 'o.id, o.patient_id')} member
       cross join lateral (
         select found.id
         from (
@@ -176,14 +156,7 @@ export async function partsSharingOrders(
 function ordersOf(table: string, place: number): string {
   return `select part.order_id
         from unnest($${place}::uuid[]) as asked (id)
-        cross join lateral (
-          select part.order_id
-          from ${table} part
-          where part.organisation_id = $1
-            and part.facility_id = $2
-            and part.id = asked.id
-          offset 0
-        ) part
+        cross join ${rowById(table, 'part', 'asked.id', 'part.order_id')} part
         where part.order_id is not null`;
 }
 

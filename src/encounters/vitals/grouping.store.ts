@@ -1,6 +1,6 @@
 /** SQL that gathers vital signs into vital sets (docs/fhir-mapping.md, "Grouping"). */
 
-import { byKey, sameKey } from '../../platform/db/by-key.ts';
+import { byKey, rowById, sameKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { RANDOM_VERSION } from '../../platform/db/random-version.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -30,14 +30,7 @@ export async function vitalSignsToGroup(
         o.effective_at::text as "effectiveAt"
       from unnest($3::uuid[]) as asked (id)
       -- By its whole key: see src/investigations/grouping.store.ts.
-      cross join lateral (
-        select *
-        from observation o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.id = asked.id
-        offset 0
-      ) o
+      cross join ${rowById('observation', 'o', 'asked.id', '*')} o
       where o.vital_sign
         or o.vital_set_id is not null`,
     values: [scope.organisationId, scope.facilityId, ids],

@@ -97,7 +97,7 @@ function noteTried(
   void connection.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
 }
 
-/** A delivery that may not be sent now is leased again at once. Then it is withheld, held or parked, as any other. */
+/** A delivery that may not be sent now is leased again at once. The lease then decides: withhold it, hold it or let it wait. */
 async function isStillPermitted(runner: Runner, item: Try, connection: LoadedConnection): Promise<boolean> {
   if (item.purposeOfUse !== connection.purposeOfUse) return false;
   const permit = await connection.permit(item).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * SQL of changes to many rows of a facility, each by its whole key.
+ * SQL of changes to many rows of a facility, and of look-ups of them, each by its whole key.
  *
  * The planner takes an organisation and a facility that it knows nothing of for one row: in tables without statistics,
  * and for a tenant that came after them. A table that names both as parameters is then read from its first row of that
@@ -21,4 +21,19 @@ export function sameKey(table: string, keys: string): string {
   return `${table}.organisation_id = ${keys}.organisation_id
     and ${table}.facility_id = ${keys}.facility_id
     and ${table}.id = ${keys}.id`;
+}
+
+/**
+ * A lateral look-up of one row of the facility `$1`, `$2`, under `alias`: `offset 0` has only the primary key answer.
+ * `id` is the SQL of its id; `columns` name the alias.
+ */
+export function rowById(table: string, alias: string, id: string, columns: string): string {
+  return `lateral (
+      select ${columns}
+      from ${table} ${alias}
+      where ${alias}.organisation_id = $1
+        and ${alias}.facility_id = $2
+        and ${alias}.id = ${id}
+      offset 0
+    )`;
 }

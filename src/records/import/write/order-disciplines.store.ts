@@ -2,6 +2,7 @@
 
 import type { Discipline } from '../../../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../../../fhir/coded.ts';
+import { rowById } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
@@ -58,14 +59,7 @@ export async function orderEvidence(
         ) as "ofParts"
       from unnest($3::uuid[]) as asked (id)
       -- By its whole key: see src/investigations/grouping.store.ts.
-      cross join lateral (
-        select *
-        from investigation_order o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.id = asked.id
-        offset 0
-      ) o
+      cross join ${rowById('investigation_order', 'o', 'asked.id', '*')} o
       where not o.made_up`,
     values: [scope.organisationId, scope.facilityId, orderIds],
   });

@@ -1,4 +1,5 @@
 /** SQL that tells which records go out after all, because a report or an order brings them along. Contract: IN-40. */
+import { rowById } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
@@ -7,14 +8,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   ServiceRequest: `
     select o.id
     from unnest($3::uuid[]) as asked (id)
-    cross join lateral (
-      select o.id, o.discipline
-      from investigation_order o
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = asked.id
-      offset 0
-    ) o
+    cross join ${rowById('investigation_order', 'o', 'asked.id', 'o.id, o.discipline')} o
     where o.discipline <> 'other'`,
   DiagnosticReport: partsShown('investigation_report', 'false'),
   Observation: partsShown('observation', 'part.vital_set_id is not null'),
@@ -24,22 +18,8 @@ function partsShown(table: string, otherwise: string): string {
   return `
     select part.id
     from unnest($3::uuid[]) as asked (id)
-    cross join lateral (
-      select part.id, part.order_id, ${otherwise} as shown
-      from ${table} part
-      where part.organisation_id = $1
-        and part.facility_id = $2
-        and part.id = asked.id
-      offset 0
-    ) part
-    left join lateral (
-      select o.discipline
-      from investigation_order o
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = part.order_id
-      offset 0
-    ) o on true
+    cross join ${rowById(table, 'part', 'asked.id', `part.id, part.order_id, ${otherwise} as shown`)} part
+    left join ${rowById('investigation_order', 'o', 'part.order_id', 'o.discipline')} o on true
     where part.shown
       or o.discipline <> 'other'`;
 }
