@@ -4,7 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
+import { importRecords } from './import-records.ts';
 import { importText } from './import-report.ts';
+import { memorySpool } from './source/spool.ts';
 
 let t: ImportTest;
 const someone = patient();
@@ -251,6 +254,80 @@ describe('records that say nothing of their version: the order of entry decides'
     assert.equal(report.rejectedCount, 0);
     assert.deepEqual((await stored(id)).slice(0, 2), ['2', '2']);
   });
+});
+
+describe('Patient, Practitioner, Organization and Location that say nothing of their version', () => {
+  const TYPES = ['Patient', 'Practitioner', 'Organization', 'Location'] as const;
+  // The first says what the last does, so that nothing changes where the last is written first.
+  const values = [7, 1, 2, 3, 4, 5, 6, 7];
+  const named = (resourceType: string, id: string, value: number): Resource =>
+    ['Patient', 'Practitioner'].includes(resourceType)
+      ? { resourceType, id, name: [{ family: `Name ${value}` }] }
+      : { resourceType, id, name: `Name ${value}` };
+  const TABLES: Readonly<Record<string, [table: string, column: string]>> = {
+    Patient: ['patient_name', 'family'],
+    Practitioner: ['practitioner', 'display'],
+    Organization: ['provider_organisation', 'name'],
+    Location: ['location', 'name'],
+  };
+  const names = (type: string, ids: readonly string[] = []) => {
+    const [table, column] = TABLES[type] ?? [];
+    const id = type === 'Patient' ? 'patient_id' : 'id';
+    return t.rows(`select distinct ${column} as name from ${table} where ${id} = any($1)`, [ids]);
+  };
+
+  for (const workers of [1, 4, 8])
+    for (const [layout, fileOf] of [
+      ['lines', lines],
+      ['Bundles that share them', (records: readonly Resource[]) => bundle(records)],
+    ] as const)
+      test(`in ${layout} the order of entry decides, by ${workers} workers, also when they come again [IN-34]`, async () => {
+        const ids = Object.fromEntries(
+          TYPES.map((type) => [type, Array.from({ length: 20 }, () => randomUUID())]),
+        );
+        const files = values.map((value) =>
+          fileOf(TYPES.flatMap((type) => (ids[type] ?? []).map((id) => named(type, id, value)))),
+        );
+        for (const time of ['first', 'again']) {
+          const report = await t.run(files, { workers });
+          assert.deepEqual(report.rejected, []);
+          assert.deepEqual(
+            report.resources,
+            Object.fromEntries(TYPES.map((type) => [type, 20 * values.length])),
+          );
+          for (const type of TYPES)
+            assert.deepEqual(await names(type, ids[type]), [{ name: 'Name 7' }], `${type}, ${time}`);
+        }
+        assert.deepEqual(await t.rows('select from entry_position'), []);
+      });
+});
+
+test('another person under the id of a patient is refused too when the later file was quicker [IN-21]', async () => {
+  const id = randomUUID();
+  const here = patient({ id });
+  const other = patient({
+    id,
+    name: [{ family: 'Stone', given: ['Ibrahim'] }],
+    gender: 'male',
+    birthDate: '1951-02-03',
+  });
+  const theirs: Resource = { ...result(7), subject: { reference: `Patient/${id}` } };
+  const isThere = async () => (await t.rows('select from patient where id = $1', [id])).length === 1;
+  const source = (name: string, records: Resource[], before?: () => Promise<unknown>) => ({
+    name,
+    sizeBytes: 0,
+    open: async () => {
+      await before?.();
+      return memorySpool(Buffer.from(JSON.stringify(bundle(records))));
+    },
+  });
+  const sources = [source('other', [other, theirs], () => waitUntil(isThere)), source('here', [here])];
+  const { document } = await importRecords({ db: t.database.pool }, { scope: t.scope, sources, workers: 2 });
+  assert.deepEqual(
+    document.rejected.map(({ file, reason }) => [file, /may be another person/.test(reason)]),
+    [['other', true]],
+  );
+  assert.deepEqual(await t.rows('select id from observation where id = $1', [theirs.id]), []);
 });
 
 test('people are told what was older, and where [IN-34]', async () => {

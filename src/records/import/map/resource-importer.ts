@@ -123,5 +123,7 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   write(rows: readonly Row[], context: WriteContext): Promise<WriteResult>;
   /** Records that entries stand for and that are left as they are (conditional creates that found one). */
   keep?(ids: readonly string[], context: WriteContext): Promise<void>;
+  /** Rows that are not written, because a later entry of the import has the same records. */
+  passed?(rows: readonly Row[], context: WriteContext): Promise<void>;
   finish?(context: WriteContext): Promise<void>;
 }

@@ -9,7 +9,7 @@ import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts
 import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons, sharingIdentifiers } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
-import { AddedByAnotherImport, type BeforeChange, writeRecords } from '../write/write-records.ts';
+import { type BeforeChange, WrittenByAnother, writeRecords } from '../write/write-records.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
@@ -35,6 +35,13 @@ export const patientImporter: ResourceImporter<RecordRow> = {
     return result;
   },
   keep: register,
+  async passed(rows, context) {
+    if (await refuseOtherPersons(context)(rows))
+      await register(
+        rows.map(({ id }) => id),
+        context,
+      );
+  },
 };
 
 function refuseOtherPersons(context: WriteContext): BeforeChange {
@@ -52,7 +59,7 @@ function refuseOtherPersons(context: WriteContext): BeforeChange {
 async function keepToFacility(ids: readonly string[], { client, scope, reach }: WriteContext): Promise<void> {
   if (reach === 'organisation' || ids.length === 0) return;
   const elsewhere = (await patientLookup.elsewhere?.(client, scope, ids)) ?? [];
-  if (elsewhere.length > 0) throw new AddedByAnotherImport();
+  if (elsewhere.length > 0) throw new WrittenByAnother();
 }
 
 async function register(ids: readonly string[], context: WriteContext): Promise<void> {

@@ -12,13 +12,7 @@ import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import { type IncompleteRecord, type MapOutcome, mapResources } from '../map/map-resources.ts';
-import type {
-  ImportReach,
-  MappedRecord,
-  ResourceImporter,
-  WriteContext,
-  WriteResult,
-} from '../map/resource-importer.ts';
+import type { ImportReach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { reasonNotShown } from '../map/shown.ts';
 import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
 import type { NotShown } from '../not-shown.ts';
@@ -30,8 +24,8 @@ import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
 import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
-import { noteMet } from '../write/entry-positions.store.ts';
 import { chunks } from './entry-chunks.ts';
+import { OrderOfEntry } from './order-of-entry.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 
 export interface UnitRequest {
@@ -105,6 +99,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
       for (const entry of entriesOf(unit, type, ids)) outcome.notices.push({ entry, reason });
     },
   };
+  const order = new OrderOfEntry(context, request);
   await placeIds(client, request);
   outcome.rejected.push(...(await applyConditions(client, request)));
   if (outcome.rejected.length > 0) return outcome;
@@ -117,11 +112,12 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
       mergeMapped(outcome, mapped, request);
       if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return outcome;
       if (outcome.rejected.length === 0)
-        await writeChunk(outcome, importer, { chunk, mapped, context, request });
+        await writeChunk(outcome, importer, { chunk, mapped, context, request, order });
     }
   }
   if (outcome.rejected.length > 0) return outcome;
   for (const [importer] of byImporter) await importer.finish?.(context);
+  await order.settle();
   for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
   return outcome;
@@ -152,21 +148,26 @@ interface ChunkToWrite {
   mapped: MapOutcome;
   context: WriteContext;
   request: UnitRequest;
+  order: OrderOfEntry;
 }
 
 async function writeChunk(
   outcome: UnitOutcome,
   importer: ResourceImporter,
-  { chunk, mapped, context, request }: ChunkToWrite,
+  { chunk, mapped, context, request, order }: ChunkToWrite,
 ): Promise<void> {
   const { again, dryRun, runId } = request;
   const waiting =
     again && !dryRun ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
-  const { rows, passed } = await withoutPassed(importer, waiting, { chunk, context, request });
+  const passed = await order.passed(importer, waiting, chunk);
+  const isPassed = new Set(passed.map(({ id }) => id));
+  const rows = waiting.filter(({ id }) => !isPassed.has(id));
+  if (passed.length > 0) await importer.passed?.(passed, context);
   const written = await importer.write(rows, context);
+  order.written(importer, written);
   if (!dryRun)
     await noteWaits(context, importer, { rows, result: written, incomplete: mapped.incomplete, runId });
-  const result = { ...written, unchanged: [...written.unchanged, ...passed] };
+  const result = { ...written, unchanged: [...written.unchanged, ...isPassed] };
   merge(outcome, importer, result);
   const older = new Set(result.older);
   outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
@@ -180,28 +181,6 @@ async function writeChunk(
   await noticeReplacedPatients(importer.type, rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
-}
-
-/**
- * The rows but for those that a later entry of the import has written, or is writing: the order of entry decides where
- * no version does. What many files repeat is left out of this: Bundles that share it would go one after the other.
- */
-async function withoutPassed(
-  { type, shared }: ResourceImporter,
-  rows: readonly MappedRecord[],
-  { chunk, context, request }: Pick<ChunkToWrite, 'chunk' | 'context' | 'request'>,
-): Promise<{ rows: readonly MappedRecord[]; passed: string[] }> {
-  const { place, dryRun, runId } = request;
-  const unversioned = rows.filter(
-    ({ source = {} }) => source.version === undefined && source.updatedAt === undefined,
-  );
-  if (place === undefined || dryRun || shared === true || unversioned.length === 0)
-    return { rows, passed: [] };
-  const positions = new Map(chunk.map(({ target, number }) => [target.id, [...place, number]]));
-  const met = unversioned.map(({ id }) => ({ id, position: positions.get(id) ?? place }));
-  const last = await noteMet(context.client, context.scope, { runId, type, met });
-  const passed = new Set(unversioned.flatMap(({ id }) => (last.has(id) ? [] : [id])));
-  return { rows: rows.filter(({ id }) => !passed.has(id)), passed: [...passed] };
 }
 
 const OF_REPLACED =

@@ -2,6 +2,7 @@
  * SQL of where an import met its records. Of the entries of one record that name no version, the last in the order of
  * files stands, whichever is written first (docs/adr/0108).
  */
+import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 
@@ -32,6 +33,27 @@ export async function noteMet(
       where met.position <= excluded.position
       returning id`,
     values: [organisationId, runId, type, JSON.stringify(met)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Those of these records of the organisation whose stored content has the digest (hex). */
+export async function sameAsStored(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { name: table }: Pick<RecordTable, 'name'>,
+  records: readonly { id: string; digest: string }[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    name: `import-same-${table}`,
+    text: `
+      select stored.id
+      from unnest($2::uuid[], $3::text[]) as given (id, digest)
+      join ${table} stored
+        on stored.organisation_id = $1
+        and stored.id = given.id
+        and stored.content_digest = decode(given.digest, 'hex')`,
+    values: [organisationId, records.map(({ id }) => id), records.map(({ digest }) => digest)],
   });
   return new Set(rows.map(({ id }) => id));
 }

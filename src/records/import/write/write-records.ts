@@ -30,16 +30,16 @@ export interface RecordsWritten extends WriteResult {
 export type BeforeChange = (rows: readonly RecordRow[]) => Promise<boolean>;
 
 /**
- * Another import has just added what this one took for new. The same work finds it there when it is repeated
- * (`import-transaction.ts`).
+ * Another import, or another worker of this one, has just written what this one took for new or unchanged. The same work
+ * finds it there when it is repeated (`import-transaction.ts`).
  */
-export class AddedByAnotherImport extends Error {
-  override name = 'AddedByAnotherImport';
+export class WrittenByAnother extends Error {
+  override name = 'WrittenByAnother';
   /** A serialization failure (PostgreSQL, appendix A). */
   readonly code = '40001';
 
   constructor() {
-    super('Another import added the same record');
+    super('Another import, or another worker of this one, wrote the same record');
   }
 }
 
@@ -74,7 +74,7 @@ export async function writeRecords(
   // A dry run writes to tables that are empty at first: what is stored elsewhere is not new.
   const isCreated = new Set(upserted.filter((row) => row.created && !stored.has(row.id)).map(({ id }) => id));
   if (beforeChange !== undefined && written.some(({ row: { id } }) => !stored.has(id) && !isCreated.has(id)))
-    throw new AddedByAnotherImport();
+    throw new WrittenByAnother();
   const replaced = written.filter(({ row }) => rewritten.has(row.id));
   const replacedIds = replaced.flatMap(({ row }) => (isCreated.has(row.id) ? [] : [row.id]));
   await replaceChildren(context, table, { changed: replaced, updated: replacedIds });

@@ -1,0 +1,88 @@
+/**
+ * Of the entries of one record that say nothing of their version, the last of the import stands, whichever worker
+ * writes first (docs/adr/0108).
+ */
+import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import { isRecordRow } from '../map/unmapped-codes.ts';
+import { type Met, noteMet, sameAsStored } from '../write/entry-positions.store.ts';
+import { contentDigest, WrittenByAnother } from '../write/write-records.ts';
+import type { UnitEntry } from './unit.ts';
+
+/** A record that many units share, and that this one has met as it is stored. */
+interface Unchanged extends Met {
+  /** Hex. */
+  digest: string;
+}
+
+export class OrderOfEntry {
+  readonly #context: WriteContext;
+  readonly #runId: string;
+  /** Undefined where no other unit has the same records. */
+  readonly #place: readonly number[] | undefined;
+  readonly #unchanged = new Map<ResourceImporter, Unchanged[]>();
+
+  constructor(
+    context: WriteContext,
+    { place, dryRun, runId }: { place: readonly number[] | undefined; dryRun: boolean; runId: string },
+  ) {
+    this.#context = context;
+    this.#runId = runId;
+    this.#place = dryRun ? undefined : place;
+  }
+
+  /**
+   * Those of the rows that a later entry has written, or is writing. Units that have one of the noted records wait for
+   * this one. So what is shared, and is stored as it comes, is noted at the end.
+   */
+  async passed(
+    importer: ResourceImporter,
+    rows: readonly MappedRecord[],
+    chunk: readonly UnitEntry[],
+  ): Promise<MappedRecord[]> {
+    const place = this.#place;
+    const unversioned = rows.filter(
+      ({ source = {} }) => source.version === undefined && source.updatedAt === undefined,
+    );
+    if (place === undefined || unversioned.length === 0) return [];
+    const numbers = new Map(chunk.map(({ target, number }) => [target.id, number]));
+    const met = (row: MappedRecord) => ({
+      id: row.id,
+      position: [...place, numbers.get(row.id) ?? 0],
+      digest: importer.shared === true && isRecordRow(row) ? contentDigest(row) : '',
+    });
+    const all = unversioned.map(met);
+    const same = importer.shared === true ? await this.#same(importer, all) : new Set<string>();
+    const unchanged = all.filter(({ id }) => same.has(id));
+    this.#unchanged.set(importer, [...(this.#unchanged.get(importer) ?? []), ...unchanged]);
+    const now = all.filter(({ id }) => !same.has(id));
+    const last = await this.#note(importer, now);
+    return unversioned.filter(({ id }) => !same.has(id) && !last.has(id));
+  }
+
+  /** Throws when another unit has changed, before this one wrote it, what this one found unchanged. */
+  written(importer: ResourceImporter, { created, updated }: WriteResult): void {
+    const changed = new Set([...created, ...updated]);
+    if (this.#unchanged.get(importer)?.some(({ id }) => changed.has(id)) === true)
+      throw new WrittenByAnother();
+  }
+
+  /** Note what was left for the end. Throws when an earlier entry has overwritten it meanwhile. */
+  async settle(): Promise<void> {
+    for (const [importer, unchanged] of this.#unchanged) {
+      const last = await this.#note(importer, unchanged);
+      const stand = unchanged.filter(({ id }) => last.has(id));
+      if ((await this.#same(importer, stand)).size < last.size) throw new WrittenByAnother();
+    }
+  }
+
+  async #note({ type }: ResourceImporter, met: readonly Met[]): Promise<Set<string>> {
+    if (met.length === 0) return new Set();
+    const { client, scope } = this.#context;
+    return noteMet(client, scope, { runId: this.#runId, type, met });
+  }
+
+  async #same({ tables: [table] }: ResourceImporter, rows: readonly Unchanged[]): Promise<Set<string>> {
+    const { client, scope } = this.#context;
+    return table === undefined || rows.length === 0 ? new Set() : sameAsStored(client, scope, table, rows);
+  }
+}
