@@ -124,143 +124,89 @@ function kindOf(loincCode: string): QuantityKind | undefined {
 }
 
 /**
- * A kind from its allowed units with their spellings, and its other units with what they become. A spelling
- * that starts with `=` is itself a UCUM code, compared with case.
+ * A kind from its allowed units with their spellings, and its other units with what they become. Spellings stand in one
+ * text, between ` | `. One that starts with `=` is itself a UCUM code, compared with case.
  */
 function quantityKind(
-  allowed: Record<string, readonly string[]>,
-  others: readonly { spellings: readonly string[]; to: string; convert: Conversion }[] = [],
+  allowed: Record<string, string>,
+  others: readonly { spellings: string; to: string; convert: Conversion }[] = [],
 ): QuantityKind {
   const codes = new Map<string, KnownUnit>();
   const spellings = new Map<string, KnownUnit>();
-  const place = (spelling: string, known: KnownUnit) =>
-    spelling.startsWith('=') ? codes.set(spelling.slice(1), known) : spellings.set(spelling, known);
+  const place = (names: string, known: KnownUnit) => {
+    for (const name of names.split(' | '))
+      if (name.startsWith('=')) codes.set(name.slice(1), known);
+      else spellings.set(name, known);
+  };
   for (const [ucum, names] of Object.entries(allowed)) {
     codes.set(ucum, { ucum });
     spellings.set(folded(ucum), { ucum });
-    for (const name of names) place(name, { ucum });
+    place(names, { ucum });
   }
-  for (const { spellings: names, to, convert } of others)
-    for (const name of names) place(name, { ucum: to, convert });
+  for (const { spellings: names, to, convert } of others) place(names, { ucum: to, convert });
   return { codes, spellings };
 }
 
 const times = (numerator: bigint, denominator = 1n): Conversion => ({ numerator, denominator });
 
-const PER_MINUTE = ['=1/min', '=min-1', '1/min', 'per minute', 'per min', '/minute', '/ min'];
+const PER_MINUTE = '=1/min | =min-1 | 1/min | per minute | per min | /minute | / min';
 const HEART_RATE = quantityKind({
-  '/min': [
-    ...PER_MINUTE,
-    '={beats}/min',
-    '={beat}/min',
-    'bpm',
-    'beats/min',
-    'beats/minute',
-    'beats per minute',
-    'b/min',
-  ],
+  '/min': `${PER_MINUTE} | ={beats}/min | ={beat}/min | bpm | beats/min | beats/minute | beats per minute | b/min`,
 });
+const BREATHS =
+  'breaths/min | breaths/minute | breaths per minute | breath/min | br/min | bpm | brpm | rpm | resp/min | respirations/min';
 const RESPIRATORY_RATE = quantityKind({
-  '/min': [
-    ...PER_MINUTE,
-    '={breaths}/min',
-    '={resp}/min',
-    'breaths/min',
-    'breaths/minute',
-    'breaths per minute',
-    'breath/min',
-    'br/min',
-    'bpm',
-    'brpm',
-    'rpm',
-    'resp/min',
-    'respirations/min',
-  ],
+  '/min': `${PER_MINUTE} | ={breaths}/min | ={resp}/min | ${BREATHS}`,
 });
-const SATURATION = quantityKind({ '%': ['percent', 'pct', '% o2', '%o2', '% spo2'] });
+const SATURATION = quantityKind({ '%': 'percent | pct | % o2 | %o2 | % spo2' });
 const TEMPERATURE = quantityKind(
   {
-    Cel: ['c', '°c', '° c', 'degc', 'deg c', 'degrees c', 'celsius', 'degree celsius', 'degrees celsius'],
-    '[degF]': [
-      'f',
-      '°f',
-      '° f',
-      'degf',
-      'deg f',
-      'degrees f',
-      'fahrenheit',
-      'degree fahrenheit',
-      'degrees fahrenheit',
-    ],
+    Cel: 'c | °c | ° c | degc | deg c | degrees c | celsius | degree celsius | degrees celsius',
+    '[degF]': 'f | °f | ° f | degf | deg f | degrees f | fahrenheit | degree fahrenheit | degrees fahrenheit',
   },
-  [
-    {
-      spellings: ['=K', 'k', 'kelvin'],
-      to: 'Cel',
-      convert: { numerator: 1n, denominator: 1n, offset: '-273.15' },
-    },
-  ],
+  [{ spellings: '=K | k | kelvin', to: 'Cel', convert: { ...times(1n), offset: '-273.15' } }],
 );
 const LENGTH = quantityKind(
   {
-    cm: ['cms', 'centimeter', 'centimeters', 'centimetre', 'centimetres'],
-    '[in_i]': ['in', 'ins', 'inch', 'inches', '"', '[in_i]'],
+    cm: 'cms | centimeter | centimeters | centimetre | centimetres',
+    '[in_i]': 'in | ins | inch | inches | " | [in_i]',
   },
   [
-    { spellings: ['=m', 'm', 'meter', 'meters', 'metre', 'metres'], to: 'cm', convert: times(100n) },
+    { spellings: '=m | m | meter | meters | metre | metres', to: 'cm', convert: times(100n) },
     {
-      spellings: ['=mm', 'mm', 'millimeter', 'millimeters', 'millimetre', 'millimetres'],
+      spellings: '=mm | mm | millimeter | millimeters | millimetre | millimetres',
       to: 'cm',
       convert: times(1n, 10n),
     },
-    { spellings: ['=[ft_i]', 'ft', 'foot', 'feet', "'"], to: '[in_i]', convert: times(12n) },
+    { spellings: "=[ft_i] | ft | foot | feet | '", to: '[in_i]', convert: times(12n) },
   ],
 );
 const WEIGHT = quantityKind(
   {
-    kg: ['kgs', 'kilo', 'kilos', 'kilogram', 'kilograms', 'kilogramme', 'kilogrammes'],
-    g: ['gm', 'gms', 'gram', 'grams', 'gramme', 'grammes'],
-    '[lb_av]': ['lb', 'lbs', 'pound', 'pounds', '[lb_av]'],
+    kg: 'kgs | kilo | kilos | kilogram | kilograms | kilogramme | kilogrammes',
+    g: 'gm | gms | gram | grams | gramme | grammes',
+    '[lb_av]': 'lb | lbs | pound | pounds | [lb_av]',
   },
   [
-    { spellings: ['=mg', 'milligram', 'milligrams'], to: 'g', convert: times(1n, 1000n) },
-    { spellings: ['=[oz_av]', 'oz', 'ounce', 'ounces', '[oz_av]'], to: '[lb_av]', convert: times(1n, 16n) },
-    { spellings: ['=[stone_av]', 'st', 'stone', 'stones', '[stone_av]'], to: '[lb_av]', convert: times(14n) },
+    { spellings: '=mg | milligram | milligrams', to: 'g', convert: times(1n, 1000n) },
+    { spellings: '=[oz_av] | oz | ounce | ounces | [oz_av]', to: '[lb_av]', convert: times(1n, 16n) },
+    { spellings: '=[stone_av] | st | stone | stones | [stone_av]', to: '[lb_av]', convert: times(14n) },
   ],
 );
 const BODY_MASS_INDEX = quantityKind({
-  'kg/m2': [
-    '=kg.m-2',
-    '=kg/(m2)',
-    'kg/m^2',
-    'kg/m**2',
-    'kg/m*2',
-    'kg/sqm',
-    'kg/sq m',
-    'kg/square meter',
-    'kg/square metre',
-  ],
+  'kg/m2':
+    '=kg.m-2 | =kg/(m2) | kg/m^2 | kg/m**2 | kg/m*2 | kg/sqm | kg/sq m | kg/square meter | kg/square metre',
 });
 const PRESSURE = quantityKind(
-  {
-    'mm[Hg]': [
-      'mmhg',
-      'mm hg',
-      'mm[hg]',
-      'mm(hg)',
-      'torr',
-      'millimeters of mercury',
-      'millimetres of mercury',
-    ],
-  },
+  { 'mm[Hg]': 'mmhg | mm hg | mm[hg] | mm(hg) | torr | millimeters of mercury | millimetres of mercury' },
   [
     // UCUM defines m[Hg] as 133.3220 kPa, so 1 kPa is 1000/133.322 mm[Hg].
     {
-      spellings: ['=kPa', 'kpa', 'kilopascal', 'kilopascals'],
+      spellings: '=kPa | kpa | kilopascal | kilopascals',
       to: 'mm[Hg]',
       convert: times(1_000_000n, 133_322n),
     },
-    { spellings: ['=cm[Hg]', 'cmhg', 'cm hg'], to: 'mm[Hg]', convert: times(10n) },
+    { spellings: '=cm[Hg] | cmhg | cm hg', to: 'mm[Hg]', convert: times(10n) },
   ],
 );
 
