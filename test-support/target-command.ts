@@ -4,17 +4,7 @@ import { type Command, CommanderError } from 'commander';
 import { type CommandEnvironment, commandErrorOf, UsageError } from '../src/platform/command/command.ts';
 import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
 import { DomainError } from '../src/platform/domain-error.ts';
-import {
-  createTargetCommand,
-  disableTargetCommand,
-  enableTargetCommand,
-  listTargetsCommand,
-  removeTargetCommand,
-  rotateTargetSecretCommand,
-  showTargetCommand,
-  updateTargetCommand,
-} from '../src/publish/servers/manage-targets.command.ts';
-import { testTargetCommand } from '../src/publish/servers/test-target.command.ts';
+import { TARGET_COMMANDS } from '../src/publish/servers/manage-targets.command.ts';
 import type { TestDatabase } from './database.ts';
 
 export interface RanTargetCommand {
@@ -73,17 +63,7 @@ export async function runTargetCommand(
 }
 
 function commandOf(name: string, environment: CommandEnvironment): Command {
-  const all = [
-    createTargetCommand,
-    listTargetsCommand,
-    showTargetCommand,
-    updateTargetCommand,
-    enableTargetCommand,
-    disableTargetCommand,
-    removeTargetCommand,
-    rotateTargetSecretCommand,
-    testTargetCommand,
-  ].map((make) => make(environment));
+  const all = TARGET_COMMANDS.map((make) => make(environment));
   const found = all.find((command) => command.name() === name);
   if (found === undefined) throw new Error(`no such command: ${name}`);
   return found;

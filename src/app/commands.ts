@@ -4,14 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
 import { exchangeSimulatorCommand } from '../../tools/exchange-simulator/exchange-simulator.command.ts';
 import { fhirSimulatorCommand } from '../../tools/fhir-simulator/fhir-simulator.command.ts';
-import {
-  createConnectionCommand,
-  listConnectionsCommand,
-  showConnectionCommand,
-  switchConnectionCommand,
-  updateConnectionCommand,
-} from '../exchange/connections/manage-connections.command.ts';
-import { activateSecretCommand, rotateSecretCommand } from '../exchange/connections/rotate-secret.command.ts';
+import { CONNECTION_COMMANDS } from '../exchange/connections/manage-connections.command.ts';
 import { onPatientsChanged } from '../exchange/queue/enqueue-patient-changes.ts';
 import { countDeliveriesCommand, listDeliveriesCommand } from '../exchange/review/list-deliveries.command.ts';
 import {
@@ -20,43 +13,25 @@ import {
 } from '../exchange/review/review-deliveries.command.ts';
 import { showDeliveryCommand } from '../exchange/review/show-delivery.command.ts';
 import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
-import { type CommandCaller, CommandError, commandErrorOf, UsageError } from '../platform/command/command.ts';
+import {
+  type CommandCaller,
+  type CommandEnvironment,
+  CommandError,
+  commandErrorOf,
+  UsageError,
+} from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { verifyAccessLogCommand } from '../privacy/access-log/verify-access-log.command.ts';
 import { archiveAccessLogCommand } from '../privacy/archive/archive-access-log.command.ts';
-import {
-  createTargetCommand,
-  disableTargetCommand,
-  enableTargetCommand,
-  listTargetsCommand,
-  removeTargetCommand,
-  rotateTargetSecretCommand,
-  showTargetCommand,
-  updateTargetCommand,
-} from '../publish/servers/manage-targets.command.ts';
-import { testTargetCommand } from '../publish/servers/test-target.command.ts';
+import { TARGET_COMMANDS } from '../publish/servers/manage-targets.command.ts';
 import { importCommand } from '../records/import/import.command.ts';
-import {
-  createAccountCommand,
-  disableAccountCommand,
-  enableAccountCommand,
-  listAccountsCommand,
-  resetPasswordCommand,
-} from '../sign-in/accounts/account.command.ts';
-import { unlockAccountCommand } from '../sign-in/accounts/unlock-account.command.ts';
-import { listKeysCommand, rotateKeyCommand } from '../sign-in/keys/signing-key.command.ts';
-import {
-  createFacilityCommand,
-  listFacilitiesCommand,
-  setModulesCommand,
-} from '../tenancy/organisations/facility.command.ts';
-import {
-  createOrganisationCommand,
-  listOrganisationsCommand,
-} from '../tenancy/organisations/organisation.command.ts';
-import { createRoleCommand, listRolesCommand, setPermissionsCommand } from '../tenancy/roles/role.command.ts';
+import { ACCOUNT_COMMANDS } from '../sign-in/accounts/account.command.ts';
+import { KEY_COMMANDS } from '../sign-in/keys/signing-key.command.ts';
+import { FACILITY_COMMANDS } from '../tenancy/organisations/facility.command.ts';
+import { ORGANISATION_COMMANDS } from '../tenancy/organisations/organisation.command.ts';
+import { ROLE_COMMANDS } from '../tenancy/roles/role.command.ts';
 import { translateCodeCommand } from '../terminology/lookup/translate-code.command.ts';
 import { listMapsCommand } from '../terminology/maps/list-maps.command.ts';
 import { exportMapsCommand } from '../terminology/transfer/export-maps.command.ts';
@@ -71,6 +46,8 @@ import { serveCommand, startCommand } from './commands/serve.command.ts';
 import { configureUsageErrors } from './commands/usage-errors.ts';
 import { loadConfig } from './config/config.ts';
 import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
+
+type CommandMaker = (environment: CommandEnvironment) => Command;
 
 export function buildProgram(
   caller: CommandCaller = process,
@@ -87,112 +64,51 @@ export function buildProgram(
       '\nSettings are environment variables: see docs/environment.md. Errors go to stderr.\nExit code: 0 the command succeeded, 1 it failed, 2 it was called with wrong options.',
     )
     .addHelpText('after', '\nExample:\n  npx interchange demo');
+  const group = (name: string, description: string, makers: readonly CommandMaker[]) => {
+    const parent = new Command(name).description(description);
+    for (const make of makers) parent.addCommand(make(environment));
+    program.addCommand(parent);
+  };
   program.addCommand(serveCommand(environment));
   program.addCommand(migrateCommand(environment));
   program.addCommand(demoCommand(environment));
   program.addCommand(startCommand(environment), { hidden: true });
-  program.addCommand(
-    group('organisation', 'Organisations', [
-      createOrganisationCommand(environment),
-      listOrganisationsCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('facility', 'Facilities of an organisation', [
-      createFacilityCommand(environment),
-      listFacilitiesCommand(environment),
-      setModulesCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('role', 'Roles: what accounts may do', [
-      createRoleCommand(environment),
-      setPermissionsCommand(environment),
-      listRolesCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('account', 'Accounts that sign in', [
-      createAccountCommand(environment),
-      disableAccountCommand(environment),
-      enableAccountCommand(environment),
-      resetPasswordCommand(environment),
-      unlockAccountCommand(environment),
-      listAccountsCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('key', 'The keys that sign access tokens', [
-      rotateKeyCommand(environment),
-      listKeysCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('master-key', 'The key that protects all secrets in the database', [
-      rotateMasterKeyCommand(environment),
-    ]),
-  );
-  program.addCommand(group('patient', 'Patients', [setPrivacyCommand(environment)]));
+  group('organisation', 'Organisations', ORGANISATION_COMMANDS);
+  group('facility', 'Facilities of an organisation', FACILITY_COMMANDS);
+  group('role', 'Roles: what accounts may do', ROLE_COMMANDS);
+  group('account', 'Accounts that sign in', ACCOUNT_COMMANDS);
+  group('key', 'The keys that sign access tokens', KEY_COMMANDS);
+  group('master-key', 'The key that protects all secrets in the database', [rotateMasterKeyCommand]);
+  group('patient', 'Patients', [setPrivacyCommand]);
   program.addCommand(
     importCommand(environment, {
       onPatientsChanged,
       understoodExtensions: () => loadConfig(environment.env).importUnderstoodExtensions,
     }),
   );
-  program.addCommand(
-    group('connection', 'Connections to exchanges', [
-      createConnectionCommand(environment),
-      rotateSecretCommand(environment),
-      activateSecretCommand(environment),
-      listConnectionsCommand(environment),
-      showConnectionCommand(environment),
-      updateConnectionCommand(environment),
-      switchConnectionCommand(environment, 'enable'),
-      switchConnectionCommand(environment, 'disable'),
-    ]),
-  );
-  program.addCommand(
-    group('delivery', 'Deliveries to exchanges, and what to do with held ones', [
-      listDeliveriesCommand(environment),
-      showDeliveryCommand(environment),
-      countDeliveriesCommand(environment),
-      replayDeliveriesCommand(environment),
-      skipDeliveriesCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('retention', 'Removal of data that is kept for a limited time', [runRetentionCommand(environment)]),
-  );
+  group('connection', 'Connections to exchanges', CONNECTION_COMMANDS);
+  group('delivery', 'Deliveries to exchanges, and what to do with held ones', [
+    listDeliveriesCommand,
+    showDeliveryCommand,
+    countDeliveriesCommand,
+    replayDeliveriesCommand,
+    skipDeliveriesCommand,
+  ]);
+  group('retention', 'Removal of data that is kept for a limited time', [runRetentionCommand]);
   program.addCommand(exchangeSimulatorCommand(environment));
   program.addCommand(fhirSimulatorCommand(environment));
-  program.addCommand(
-    group('access-log', 'The record of every access to patient data', [
-      verifyAccessLogCommand(environment),
-      archiveAccessLogCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('target', 'FHIR servers to publish to', [
-      createTargetCommand(environment),
-      listTargetsCommand(environment),
-      showTargetCommand(environment),
-      updateTargetCommand(environment),
-      enableTargetCommand(environment),
-      disableTargetCommand(environment),
-      removeTargetCommand(environment),
-      rotateTargetSecretCommand(environment),
-      testTargetCommand(environment),
-    ]),
-  );
-  program.addCommand(
-    group('terminology', 'Maps from local to standard codes', [
-      importMapsCommand(environment),
-      exportMapsCommand(environment),
-      listMapsCommand(environment),
-      translateCodeCommand(environment),
-      listUnmappedCommand(environment),
-    ]),
-  );
+  group('access-log', 'The record of every access to patient data', [
+    verifyAccessLogCommand,
+    archiveAccessLogCommand,
+  ]);
+  group('target', 'FHIR servers to publish to', TARGET_COMMANDS);
+  group('terminology', 'Maps from local to standard codes', [
+    importMapsCommand,
+    exportMapsCommand,
+    listMapsCommand,
+    translateCodeCommand,
+    listUnmappedCommand,
+  ]);
   everyCommand(program, (command) => {
     configureHelp(command);
     configureUsageErrors(command);
@@ -232,12 +148,6 @@ function lowerIds(command: Command): void {
 function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
-}
-
-function group(name: string, description: string, commands: Command[]): Command {
-  const parent = new Command(name).description(description);
-  for (const command of commands) parent.addCommand(command);
-  return parent;
 }
 
 function everyCommand(command: Command, visit: (command: Command) => void): void {

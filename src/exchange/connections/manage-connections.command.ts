@@ -9,10 +9,23 @@ import { BY_OPERATOR, type Connection } from './connection.ts';
 import { type SettingOptions, settingsOf, withSettings } from './connection-options.ts';
 import { createConnection } from './create-connection.ts';
 import { connectionLine, printConnection, requireConnection } from './named-connection.ts';
+import { activateSecretCommand, rotateSecretCommand } from './rotate-secret.command.ts';
 
 type Needed = Record<'organisation' | 'name' | 'address' | 'clientId', string>;
 
-export function createConnectionCommand(environment: CommandEnvironment): Command {
+/** The commands of `interchange connection`, in the order of its help. */
+export const CONNECTION_COMMANDS = [
+  createConnectionCommand,
+  rotateSecretCommand,
+  activateSecretCommand,
+  listConnectionsCommand,
+  showConnectionCommand,
+  updateConnectionCommand,
+  (environment: CommandEnvironment) => switchConnectionCommand(environment, 'enable'),
+  (environment: CommandEnvironment) => switchConnectionCommand(environment, 'disable'),
+];
+
+function createConnectionCommand(environment: CommandEnvironment): Command {
   return withSettings(new Command('create'), { creating: true })
     .description('connect an organisation to an exchange; prints its secrets, which are never shown again')
     .requiredOption('--organisation <id>', 'organisation whose patients are delivered')
@@ -38,7 +51,7 @@ export function createConnectionCommand(environment: CommandEnvironment): Comman
     });
 }
 
-export function listConnectionsCommand(environment: CommandEnvironment): Command {
+function listConnectionsCommand(environment: CommandEnvironment): Command {
   return new Command('list')
     .description('list the connections of one organisation or of all')
     .option('--organisation <id>', 'only connections of this organisation')
@@ -57,7 +70,7 @@ export function listConnectionsCommand(environment: CommandEnvironment): Command
     });
 }
 
-export function showConnectionCommand(environment: CommandEnvironment): Command {
+function showConnectionCommand(environment: CommandEnvironment): Command {
   return new Command('show')
     .description('show one connection: settings, state of the exchange, and the last use of each secret')
     .requiredOption('--id <id>', 'connection')
@@ -69,7 +82,7 @@ export function showConnectionCommand(environment: CommandEnvironment): Command 
     });
 }
 
-export function updateConnectionCommand(environment: CommandEnvironment): Command {
+function updateConnectionCommand(environment: CommandEnvironment): Command {
   return withSettings(new Command('update'), { creating: false })
     .description('change settings of a connection')
     .requiredOption('--id <id>', 'connection')
@@ -95,7 +108,7 @@ export function updateConnectionCommand(environment: CommandEnvironment): Comman
     );
 }
 
-export function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
+function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
   const meaning =
     to === 'enable'
       ? 'start deliveries again, and accept callbacks'

@@ -24,8 +24,22 @@ import {
   targetText,
   withSettingOptions,
 } from './target-options.ts';
+import { testTargetCommand } from './test-target.command.ts';
 
-export function createTargetCommand(environment: CommandEnvironment): Command {
+/** The commands of `interchange target`, in the order of its help. */
+export const TARGET_COMMANDS = [
+  createTargetCommand,
+  listTargetsCommand,
+  showTargetCommand,
+  updateTargetCommand,
+  enableTargetCommand,
+  disableTargetCommand,
+  removeTargetCommand,
+  rotateTargetSecretCommand,
+  testTargetCommand,
+];
+
+function createTargetCommand(environment: CommandEnvironment): Command {
   const command = namedCommand('create', 'add a FHIR server as a target that records can be published to')
     .requiredOption('--base <url>', 'base address of the server: https, or http to this machine')
     .requiredOption('--auth <method>', 'none, bearer, basic or api-key');
@@ -52,7 +66,7 @@ export function createTargetCommand(environment: CommandEnvironment): Command {
     });
 }
 
-export function listTargetsCommand(environment: CommandEnvironment): Command {
+function listTargetsCommand(environment: CommandEnvironment): Command {
   return new Command('list')
     .description('list all targets, or with --organisation those that the organisation can use')
     .option('--organisation <id>', 'organisation')
@@ -66,7 +80,7 @@ export function listTargetsCommand(environment: CommandEnvironment): Command {
     });
 }
 
-export function showTargetCommand(environment: CommandEnvironment): Command {
+function showTargetCommand(environment: CommandEnvironment): Command {
   return namedCommand('show', 'show the settings of a target, without its secret')
     .addHelpText('after', '\nExample:\n  npx interchange target show --name national')
     .action(async (options: NameOptions) => {
@@ -80,7 +94,7 @@ interface UpdateOptions extends NameOptions, ServerSettingOptions {
   forgetIds?: true;
 }
 
-export function updateTargetCommand(environment: CommandEnvironment): Command {
+function updateTargetCommand(environment: CommandEnvironment): Command {
   const command = namedCommand('update', 'change a target, from the next publish on')
     .option('--rename <name>', 'new name')
     .option('--base <url>', 'new base address')
@@ -119,11 +133,11 @@ export function updateTargetCommand(environment: CommandEnvironment): Command {
     });
 }
 
-export function enableTargetCommand(environment: CommandEnvironment): Command {
+function enableTargetCommand(environment: CommandEnvironment): Command {
   return switchCommand(environment, true);
 }
 
-export function disableTargetCommand(environment: CommandEnvironment): Command {
+function disableTargetCommand(environment: CommandEnvironment): Command {
   return switchCommand(environment, false);
 }
 
@@ -142,7 +156,7 @@ function switchCommand(environment: CommandEnvironment, enabled: boolean): Comma
     });
 }
 
-export function removeTargetCommand(environment: CommandEnvironment): Command {
+function removeTargetCommand(environment: CommandEnvironment): Command {
   return namedCommand('remove', 'remove a target and erase its secret; the history of publishes stays')
     .addHelpText('after', '\nExample:\n  npx interchange target remove --name national')
     .action(async (options: NameOptions) => {
@@ -153,7 +167,7 @@ export function removeTargetCommand(environment: CommandEnvironment): Command {
     });
 }
 
-export function rotateTargetSecretCommand(environment: CommandEnvironment): Command {
+function rotateTargetSecretCommand(environment: CommandEnvironment): Command {
   return namedCommand('rotate-secret', 'replace the secret of a target with the one on standard input')
     .addHelpText(
       'after',

@@ -7,16 +7,16 @@ import type { Command } from 'commander';
 import { createSignInFixture, type SignInFixture, statusOf } from '../../../test-support/sign-in.ts';
 import { asCommand } from '../../../test-support/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
-import { listKeysCommand, rotateKeyCommand } from '../keys/signing-key.command.ts';
+import { KEY_COMMANDS, listKeysCommand, rotateKeyCommand } from '../keys/signing-key.command.ts';
 import { login } from '../sessions/login.ts';
 import {
+  ACCOUNT_COMMANDS,
   createAccountCommand,
   disableAccountCommand,
   enableAccountCommand,
   listAccountsCommand,
   resetPasswordCommand,
 } from './account.command.ts';
-import { unlockAccountCommand } from './unlock-account.command.ts';
 
 type Printed = Record<string, string> & { items: Record<string, unknown>[] };
 
@@ -199,16 +199,7 @@ test('key rotate and list', async () => {
 
 test('every command shows an example in its help', () => {
   const environment = {} as CommandEnvironment;
-  for (const make of [
-    createAccountCommand,
-    disableAccountCommand,
-    enableAccountCommand,
-    resetPasswordCommand,
-    listAccountsCommand,
-    unlockAccountCommand,
-    rotateKeyCommand,
-    listKeysCommand,
-  ]) {
+  for (const make of [...ACCOUNT_COMMANDS, ...KEY_COMMANDS]) {
     let help = '';
     make(environment)
       .configureOutput({ writeOut: (text) => (help += text) })

@@ -17,6 +17,7 @@ import {
   type ResetPasswordDependencies,
   resetPassword,
 } from './manage-accounts.ts';
+import { unlockAccountCommand } from './unlock-account.command.ts';
 
 interface PasswordFlags {
   passwordStdin?: boolean;
@@ -31,6 +32,16 @@ interface CreateOptions extends PasswordFlags {
   role: string;
   type: string;
 }
+
+/** The commands of `interchange account`, in the order of its help. */
+export const ACCOUNT_COMMANDS = [
+  createAccountCommand,
+  disableAccountCommand,
+  enableAccountCommand,
+  resetPasswordCommand,
+  unlockAccountCommand,
+  listAccountsCommand,
+];
 
 export function createAccountCommand(environment: CommandEnvironment): Command {
   const command = new Command('create')

@@ -4,6 +4,9 @@ import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { rotateSigningKey } from './rotate-signing-key.ts';
 import { readSigningKeys } from './signing-key.store.ts';
 
+/** The commands of `interchange key`, in the order of its help. */
+export const KEY_COMMANDS = [rotateKeyCommand, listKeysCommand];
+
 export function rotateKeyCommand(environment: CommandEnvironment): Command {
   return new Command('rotate')
     .description('create a new key for access tokens; tokens signed so far stay valid until they expire')

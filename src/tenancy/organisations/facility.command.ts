@@ -15,7 +15,10 @@ interface CreateOptions {
   modules?: string[];
 }
 
-export function createFacilityCommand(environment: CommandEnvironment): Command {
+/** The commands of `interchange facility`, in the order of its help. */
+export const FACILITY_COMMANDS = [createFacilityCommand, listFacilitiesCommand, setModulesCommand];
+
+function createFacilityCommand(environment: CommandEnvironment): Command {
   return new Command('create')
     .description('create a facility of an organisation; prints its id')
     .requiredOption('--organisation <id>', 'organisation of the facility')
@@ -38,7 +41,7 @@ export function createFacilityCommand(environment: CommandEnvironment): Command 
     });
 }
 
-export function listFacilitiesCommand(environment: CommandEnvironment): Command {
+function listFacilitiesCommand(environment: CommandEnvironment): Command {
   return new Command('list')
     .description('list the facilities of an organisation with their modules')
     .requiredOption('--organisation <id>', 'organisation')
@@ -66,7 +69,7 @@ interface ModulesOptions {
   modules: string[];
 }
 
-export function setModulesCommand(environment: CommandEnvironment): Command {
+function setModulesCommand(environment: CommandEnvironment): Command {
   return new Command('modules')
     .description('set the modules that are on for a facility, from the next call on')
     .requiredOption('--organisation <id>', 'organisation')

@@ -5,7 +5,10 @@ import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createOrganisation } from './facilities.ts';
 import { listOrganisations } from './organisation.store.ts';
 
-export function createOrganisationCommand(environment: CommandEnvironment): Command {
+/** The commands of `interchange organisation`, in the order of its help. */
+export const ORGANISATION_COMMANDS = [createOrganisationCommand, listOrganisationsCommand];
+
+function createOrganisationCommand(environment: CommandEnvironment): Command {
   return new Command('create')
     .description('create an organisation; prints its id')
     .requiredOption('--name <name>', 'name, 1 to 200 characters')
@@ -17,7 +20,7 @@ export function createOrganisationCommand(environment: CommandEnvironment): Comm
     });
 }
 
-export function listOrganisationsCommand(environment: CommandEnvironment): Command {
+function listOrganisationsCommand(environment: CommandEnvironment): Command {
   return new Command('list')
     .description('list the organisations')
     .addHelpText('after', '\nExample:\n  npx interchange organisation list --json')

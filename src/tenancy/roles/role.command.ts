@@ -13,7 +13,10 @@ interface Options {
   permissions: string[];
 }
 
-export function createRoleCommand(environment: CommandEnvironment): Command {
+/** The commands of `interchange role`, in the order of its help. */
+export const ROLE_COMMANDS = [createRoleCommand, setPermissionsCommand, listRolesCommand];
+
+function createRoleCommand(environment: CommandEnvironment): Command {
   return new Command('create')
     .description('create a role of an organisation; prints its id')
     .requiredOption('--organisation <id>', 'organisation of the role')
@@ -32,7 +35,7 @@ export function createRoleCommand(environment: CommandEnvironment): Command {
     });
 }
 
-export function listRolesCommand(environment: CommandEnvironment): Command {
+function listRolesCommand(environment: CommandEnvironment): Command {
   return new Command('list')
     .description('list the roles of an organisation with their permissions')
     .requiredOption('--organisation <id>', 'organisation')
@@ -52,7 +55,7 @@ export function listRolesCommand(environment: CommandEnvironment): Command {
     });
 }
 
-export function setPermissionsCommand(environment: CommandEnvironment): Command {
+function setPermissionsCommand(environment: CommandEnvironment): Command {
   return new Command('set-permissions')
     .description('replace the permissions of a role, from the next call on, in every process')
     .requiredOption('--organisation <id>', 'organisation of the role')
