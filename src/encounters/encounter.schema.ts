@@ -4,8 +4,9 @@ import Type from 'typebox';
 import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { named } from '../platform/http/named-schema.ts';
+import { Choice } from '../platform/http/schema.ts';
 
-const Status = Type.Unsafe<(typeof ENCOUNTER_STATUSES)[number]>({ type: 'string', enum: ENCOUNTER_STATUSES });
+const Status = Choice(ENCOUNTER_STATUSES);
 const Reference = named(
   'Reference',
   Type.Object({
@@ -154,11 +155,10 @@ export const EncounterSearchsetSchema = named(
             fullUrl: Type.Optional(Type.String()),
             resource: Type.Union([EncounterSchema, SearchOutcome]),
             search: Type.Object({
-              mode: Type.Unsafe<'match' | 'outcome'>({
-                type: 'string',
-                enum: ['match', 'outcome'],
-                description: '`outcome`: the last entry is an OperationOutcome about the search.',
-              }),
+              mode: Choice(
+                ['match', 'outcome'],
+                '`outcome`: the last entry is an OperationOutcome about the search.',
+              ),
             }),
           }),
         ),

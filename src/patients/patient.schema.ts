@@ -3,15 +3,13 @@
  * Contract: PAT-8.
  */
 
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { displayName } from '../fhir/person.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
+import { Choice, Nullable, NullableText } from '../platform/http/schema.ts';
 import { isDeceased, type PatientRecord } from './patient.ts';
-
-const orNull = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 const CodeableConcept = named(
   'PatientCodeableConcept',
@@ -86,22 +84,19 @@ const Address = named(
     country: Type.Optional(Type.String()),
   }),
 );
-const Gender = Type.Unsafe<NonNullable<PatientRecord['gender']>>({
-  type: 'string',
-  enum: ['male', 'female', 'other', 'unknown'],
-});
+const Gender = Choice(['male', 'female', 'other', 'unknown']);
 
 const SUMMARY = {
   id: Type.String({ description: 'UUID of the patient.' }),
-  name: orNull(Type.String(), 'The official name, as one text to show.'),
-  gender: orNull(Gender, 'Administrative gender.'),
-  birthDate: orNull(Type.String(), 'A year, a month or a day.'),
+  name: NullableText('The official name, as one text to show.'),
+  gender: Nullable(Gender, 'Administrative gender.'),
+  birthDate: NullableText('A year, a month or a day.'),
   deceased: Type.Boolean(),
   identifiers: Type.Array(Identifier, {
     description:
       'The identifiers of the source, then those that exchanges assigned. The latter have an assigner.',
   }),
-  replacedBy: orNull(Type.String(), 'UUID of the patient into whom this one was merged.'),
+  replacedBy: NullableText('UUID of the patient into whom this one was merged.'),
   replaces: Type.Array(Type.String(), {
     description: 'UUIDs of patients that were merged into this one.',
   }),
@@ -130,13 +125,13 @@ export const PatientSchema = named(
   Type.Object(
     {
       ...SUMMARY,
-      active: orNull(Type.Boolean(), 'true if the record is in use.'),
-      deceasedDateTime: orNull(Type.String(), 'When the patient died, if known.'),
+      active: Nullable(Type.Boolean(), 'true if the record is in use.'),
+      deceasedDateTime: NullableText('When the patient died, if known.'),
       names: Type.Array(HumanName),
       telecoms: Type.Array(ContactPoint),
       addresses: Type.Array(Address),
-      maritalStatus: orNull(CodeableConcept, 'Marital status.'),
-      multipleBirth: orNull(
+      maritalStatus: Nullable(CodeableConcept, 'Marital status.'),
+      multipleBirth: Nullable(
         Type.Union([Type.Boolean(), Type.Integer()]),
         'true or false for a multiple birth, or the birth order as a number.',
       ),
@@ -153,7 +148,7 @@ export const PatientSchema = named(
           period: Type.Optional(Period),
         }),
       ),
-      refusedPurposes: Type.Array(Type.Unsafe<string>({ type: 'string', enum: PURPOSES_OF_USE }), {
+      refusedPurposes: Type.Array(Choice<string>(PURPOSES_OF_USE), {
         description: 'Purposes of use that the patient refuses.',
       }),
       version: Type.Integer(),

@@ -1,15 +1,16 @@
 /** PUT /patients/base/<id>/privacy. Contract: LOG-6. */
 import Type from 'typebox';
-import { PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
+import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import type { Pool } from '../platform/db/database.ts';
 import type { Route } from '../platform/http/route.ts';
+import { Choice } from '../platform/http/schema.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { setPrivacy } from './set-privacy.ts';
 
 const PrivacySchema = Type.Object(
   {
-    refusedPurposes: Type.Array(Type.Unsafe<PurposeOfUse>({ type: 'string', enum: [...PURPOSES_OF_USE] }), {
+    refusedPurposes: Type.Array(Choice(PURPOSES_OF_USE), {
       maxItems: 16,
       description: 'The purposes of use that the patient refuses. An empty list refuses none.',
     }),

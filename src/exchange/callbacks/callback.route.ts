@@ -13,6 +13,7 @@ import { requireContentType } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, httpErrorOf } from '../../platform/http/errors.ts';
 import { refuseUnusableText } from '../../platform/http/input.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Nullable, NullableText } from '../../platform/http/schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { callbackAnswers } from '../worker/exchange-metrics.ts';
@@ -21,16 +22,16 @@ import { confirmDelivery } from './confirm-delivery.ts';
 
 const BODY_LIMIT_BYTES = 262_144;
 
-const Nullable = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()]);
 const CallbackBody = Type.Object({
   deliveryId: Type.String({ description: 'The `deliveryId` of the envelope that the exchange received.' }),
   status: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
   assignedId: Type.Optional(
-    Type.Union([Type.String({ minLength: 1, maxLength: 256 }), Type.Null()], {
-      description: 'The id that the exchange assigned to the patient. Required when accepted.',
-    }),
+    Nullable(
+      Type.String({ minLength: 1, maxLength: 256 }),
+      'The id that the exchange assigned to the patient. Required when accepted.',
+    ),
   ),
-  message: Type.Optional(Nullable(4_000)),
+  message: Type.Optional(Nullable(Type.String({ maxLength: 4_000 }))),
 });
 const checkBody = Schema.Compile(CallbackBody);
 
@@ -38,7 +39,7 @@ const ConfirmedBody = Type.Object(
   {
     deliveryId: Type.String(),
     status: Type.String(),
-    assignedId: Type.Union([Type.String(), Type.Null()]),
+    assignedId: NullableText(),
   },
   {
     examples: [

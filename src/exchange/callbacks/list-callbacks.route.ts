@@ -3,25 +3,23 @@ import Type, { type Static } from 'typebox';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { ListDependencies } from '../review/list-deliveries.ts';
 import type { ListedCallback } from './callback.store.ts';
 import { listCallbackPage } from './list-callbacks.ts';
 
-const Nullable = Type.Union([Type.String(), Type.Null()]);
 const CallbackSchema = Type.Object(
   {
     id: Type.String(),
     connectionId: Type.String(),
     deliveryId: Type.String(),
-    patientId: Type.Union([Type.String(), Type.Null()], {
-      description: 'If the patient refuses the purpose, this, assignedId and message are null.',
-    }),
+    patientId: NullableText('If the patient refuses the purpose, this, assignedId and message are null.'),
     facilityId: Type.String(),
     status: Type.String(),
-    assignedId: Nullable,
-    message: Nullable,
+    assignedId: NullableText(),
+    message: NullableText(),
     outcome: Type.String({
       description: '`applied`, or `conflict` if the exchange had assigned another id before.',
     }),
@@ -61,12 +59,8 @@ export function listCallbacksRoute(deps: ListDependencies): Route<Access> {
       },
       query: Type.Object({
         connection: Type.Optional(Type.String()),
-        outcome: Type.Optional(
-          Type.Unsafe<'applied' | 'conflict'>({ type: 'string', enum: ['applied', 'conflict'] }),
-        ),
-        status: Type.Optional(
-          Type.Unsafe<'accepted' | 'rejected'>({ type: 'string', enum: ['accepted', 'rejected'] }),
-        ),
+        outcome: Type.Optional(Choice(['applied', 'conflict'])),
+        status: Type.Optional(Choice(['accepted', 'rejected'])),
         ...PAGE_PARAMETERS,
       }),
       responses: {

@@ -1,13 +1,11 @@
 /** How connections look over HTTP and with `--json`. */
 
 import Type, { type Static } from 'typebox';
-import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { PURPOSES_OF_USE } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
+import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import type { Connection } from './connection.ts';
 import { callbackUrl } from './create-connection.ts';
-
-const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const Purpose = Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE });
 
 /** What may be set; the rules are in connection.ts. */
 const settable = {
@@ -30,7 +28,7 @@ const settable = {
     maxLength: 500,
     description: 'The `system` of the identifiers that the exchange assigns.',
   }),
-  purposeOfUse: Purpose,
+  purposeOfUse: Choice(PURPOSES_OF_USE),
   maxInFlight: Type.Integer({
     minimum: 1,
     maximum: 256,
@@ -116,9 +114,9 @@ export const ConnectionSchema = named(
               description: 'An outbound secret signs from this time on. null: it waits to be activated.',
             }),
           ),
-          goodUntil: Nullable(Type.String()),
-          lastUsedAt: Nullable(Type.String()),
-          lastUsedFor: Nullable(Type.String()),
+          goodUntil: NullableText(),
+          lastUsedAt: NullableText(),
+          lastUsedFor: NullableText(),
         }),
       ),
     },

@@ -1,10 +1,10 @@
 /** How deliveries look over HTTP and with `--json`. */
 
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
+import { Nullable, NullableText } from '../../platform/http/schema.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryDetail } from '../queue/delivery.ts';
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ description: 'ISO 8601 UTC.' });
 
 const ID = '01a1fc08-424a-7d97-b9c6-c8abb2ae8675';
@@ -44,7 +44,7 @@ export const DeliverySchema = named(
       }),
       status: Type.String({ enum: [...DELIVERY_STATUSES] }),
       heldAt: Nullable(Time),
-      heldReason: Nullable(Type.String()),
+      heldReason: NullableText(),
       nextAttemptAt: Nullable(Time),
       lastAttempt: Nullable(
         Type.Object({
@@ -56,7 +56,7 @@ export const DeliverySchema = named(
       ),
       confirmation: Nullable(
         Type.Object(
-          { status: Type.String(), assignedId: Nullable(Type.String()) },
+          { status: Type.String(), assignedId: NullableText() },
           { description: 'null if the patient refuses the purpose.' },
         ),
       ),
@@ -87,7 +87,7 @@ export const DeliveryDetailSchema = Type.Object(
     reviews: Type.Array(
       Type.Object({
         action: Type.String({ enum: ['replay', 'skip'] }),
-        reason: Nullable(Type.String()),
+        reason: NullableText(),
         accountId: Nullable(
           Type.String({ description: 'The account that decided. null: an operator at the command line.' }),
         ),

@@ -4,9 +4,10 @@ import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Choice } from '../../platform/http/schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../queue/delivery.ts';
+import { DELIVERY_STATUSES } from '../queue/delivery.ts';
 import { DeliverySchema, deliveryView } from './delivery.schema.ts';
 import { type ListDependencies, listDeliveryPage } from './list-deliveries.ts';
 
@@ -27,7 +28,7 @@ export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
       query: Type.Object({
         connection: Type.Optional(Type.String()),
         patient: Type.Optional(Type.String()),
-        status: Type.Optional(Type.Unsafe<DeliveryStatus>({ type: 'string', enum: DELIVERY_STATUSES })),
+        status: Type.Optional(Choice(DELIVERY_STATUSES)),
         since: Type.Optional(Type.String({ description: `Queued then or later. ${WHEN}` })),
         until: Type.Optional(Type.String({ description: `Queued before that. ${WHEN}` })),
         ...PAGE_PARAMETERS,

@@ -1,27 +1,24 @@
 /** GET /patients/base/<id>/access-log: who read what of a patient, and why. Contract: LOG-18. */
 import Type from 'typebox';
-import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { PURPOSES_OF_USE } from '../../fhir/purpose-of-use.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ReadAccessLogDependencies, readAccessLog } from './read-access-log.ts';
 
 const OUTCOMES = ['allowed', 'refused'] as const;
-const Outcome = (description: string) =>
-  Type.Unsafe<(typeof OUTCOMES)[number]>({ type: 'string', enum: OUTCOMES, description });
 
 const EntrySchema = Type.Object(
   {
     occurredAt: Type.String({ description: 'UTC instant.' }),
     accountId: Type.String(),
-    accountEmail: Type.Union([Type.String(), Type.Null()]),
+    accountEmail: NullableText(),
     action: Type.String({ description: 'What was done, such as `encounter.read`.' }),
     resourceType: Type.String(),
-    resourceId: Type.Union([Type.String(), Type.Null()], {
-      description: 'null if the call was about many records.',
-    }),
-    purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
-    outcome: Outcome('Whether the privacy setting allowed the access.'),
+    resourceId: NullableText('null if the call was about many records.'),
+    purposeOfUse: Choice(PURPOSES_OF_USE),
+    outcome: Choice(OUTCOMES, 'Whether the privacy setting allowed the access.'),
     correlationId: Type.String({ description: 'That of the call.' }),
   },
   {
@@ -56,7 +53,7 @@ const AccessLogQuery = Type.Object({
       description: 'Only entries with this action, such as `encounter.search`.',
     }),
   ),
-  outcome: Type.Optional(Outcome('Only entries with this outcome.')),
+  outcome: Type.Optional(Choice(OUTCOMES, 'Only entries with this outcome.')),
   ...PAGE_PARAMETERS,
 });
 
@@ -76,10 +73,9 @@ export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Acces
         200: {
           description: 'One page.',
           schema: pageSchema(EntrySchema, {
-            keptFrom: Type.Union([Type.String(), Type.Null()], {
-              description:
-                'Entries older than this UTC instant are in an archive; ask the operator for them. null if there is no archive.',
-            }),
+            keptFrom: NullableText(
+              'Entries older than this UTC instant are in an archive; ask the operator for them. null if there is no archive.',
+            ),
           }),
         },
       },

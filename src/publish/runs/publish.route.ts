@@ -4,12 +4,13 @@
  */
 
 import Type, { type Static } from 'typebox';
-import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { PURPOSES_OF_USE } from '../../fhir/purpose-of-use.ts';
 import { decodeText } from '../../platform/http/body.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
@@ -33,7 +34,6 @@ export interface PublishRouteOptions {
 
 const METHODS = ['PUT', 'POST'] as const;
 const OUTCOMES = ['running', 'done', 'failed', 'interrupted'] as const;
-const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 const RECORD_ID = '7600924d-2ca4-4cd0-9251-2306b698ef8b';
 const PUBLISHED_EXAMPLE = {
@@ -64,8 +64,8 @@ const PublishedSchema = named(
     resourceType: Type.String(),
     localId: Type.String({ description: 'Id of the record in this service.' }),
     id: Type.String({ minLength: 1, description: 'Id of the resource at the target.' }),
-    versionId: nullable('Version of the resource at the target. null if the target does not say.'),
-    method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
+    versionId: NullableText('Version of the resource at the target. null if the target does not say.'),
+    method: Choice(METHODS),
     status: Type.Integer({ description: 'HTTP status that the target answered.' }),
     publishedAt: Type.String({ format: 'date-time' }),
   }),
@@ -77,12 +77,10 @@ const NotSentSchema = named(
     element: Type.String({ description: 'The element that names the record, such as Observation.focus.' }),
     resourceType: Type.String(),
     localId: Type.String({ description: 'Id of the record in this service.' }),
-    reason: Type.Unsafe<WithheldReason>({
-      type: 'string',
-      enum: ['refused', 'unavailable'],
-      description:
-        'refused: the patient refuses this purpose of use. unavailable: the record belongs to another facility, or does not exist.',
-    }),
+    reason: Choice<WithheldReason>(
+      ['refused', 'unavailable'],
+      'refused: the patient refuses this purpose of use. unavailable: the record belongs to another facility, or does not exist.',
+    ),
   }),
 );
 const notSent = Type.Optional(
@@ -97,8 +95,8 @@ const PlannedSchema = named(
   Type.Object({
     resourceType: Type.String(),
     localId: Type.String(),
-    id: nullable('Id of the resource at the target. null if the target has not assigned one yet.'),
-    method: Type.Unsafe<(typeof METHODS)[number]>({ type: 'string', enum: METHODS }),
+    id: NullableText('Id of the resource at the target. null if the target has not assigned one yet.'),
+    method: Choice(METHODS),
     url: Type.String(),
     step: Type.Integer({
       description: 'Number of the step. Requests of one step are sent at the same time.',
@@ -122,7 +120,7 @@ const DryRunMembers = {
     Type.Object({
       resourceType: Type.String(),
       localId: Type.String(),
-      system: nullable('The system of the local code.'),
+      system: NullableText('The system of the local code.'),
       code: Type.String(),
     }),
   ),
@@ -139,15 +137,14 @@ const RunSchema = named(
       id: Type.String(),
       target: Type.String(),
       startedAt: Type.String({ format: 'date-time' }),
-      finishedAt: nullable('null while it runs.'),
-      outcome: Type.Unsafe<(typeof OUTCOMES)[number]>({
-        type: 'string',
-        enum: OUTCOMES,
-        description: 'interrupted: the process ended before the publish did. The next publish continues.',
-      }),
-      failure: nullable('The error message, if the publish failed.'),
+      finishedAt: NullableText('null while it runs.'),
+      outcome: Choice(
+        OUTCOMES,
+        'interrupted: the process ended before the publish did. The next publish continues.',
+      ),
+      failure: NullableText('The error message, if the publish failed.'),
       accountId: Type.String(),
-      purposeOfUse: Type.Unsafe<PurposeOfUse>({ type: 'string', enum: PURPOSES_OF_USE }),
+      purposeOfUse: Choice(PURPOSES_OF_USE),
       correlationId: Type.String(),
       published: Type.Array(PublishedSchema),
     },

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { listMapChanges } from './list-changes.ts';
 import type { ListMapsDependencies } from './list-maps.ts';
@@ -9,7 +10,6 @@ import { MAP_EXAMPLE, MapItemSchema } from './map.schema.ts';
 
 const { facilityId, localSystem, localCode, targetSystem, targetCode, targetDisplay, equivalence, version } =
   MapItemSchema.properties;
-const KINDS = ['created', 'changed', 'deleted'] as const;
 
 const { id: mapId, updatedAt, updatedBy, localDisplay: _display, comment: _comment, ...entry } = MAP_EXAMPLE;
 const CHANGE_EXAMPLE = { mapId, kind: 'created', ...entry, changedAt: updatedAt, changedBy: updatedBy };
@@ -18,7 +18,7 @@ const ChangeSchema = Type.Object(
   {
     mapId: Type.String({ description: 'The entry.' }),
     version,
-    kind: Type.Unsafe<(typeof KINDS)[number]>({ type: 'string', enum: KINDS }),
+    kind: Choice(['created', 'changed', 'deleted']),
     facilityId,
     localSystem,
     localCode,
@@ -27,9 +27,7 @@ const ChangeSchema = Type.Object(
     targetDisplay,
     equivalence,
     changedAt: Type.String({ description: 'UTC instant.' }),
-    changedBy: Type.Union([Type.String(), Type.Null()], {
-      description: 'The account that made the change. null: an operator at the command line.',
-    }),
+    changedBy: NullableText('The account that made the change. null: an operator at the command line.'),
   },
   { examples: [CHANGE_EXAMPLE] },
 );

@@ -2,20 +2,18 @@
 
 import Type, { type Static, type TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
+import { Choice, NullableText } from '../../platform/http/schema.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { StoredEntry } from './list-maps.store.ts';
 import type { MapScope } from './map.store.ts';
-import { EQUIVALENCES, type Equivalence } from './map-entry.ts';
+import { EQUIVALENCES } from './map-entry.ts';
 
-const Nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const EquivalenceSchema = named(
   'Equivalence',
-  Type.Unsafe<Equivalence>({
-    type: 'string',
-    enum: EQUIVALENCES,
-    description:
-      'How the standard code relates to the local code (FHIR R4 ConceptMapEquivalence). The service sends the standard code only for equal, equivalent, wider and subsumes. unmatched means that there is no standard code.',
-  }),
+  Choice(
+    EQUIVALENCES,
+    'How the standard code relates to the local code (FHIR R4 ConceptMapEquivalence). The service sends the standard code only for equal, equivalent, wider and subsumes. unmatched means that there is no standard code.',
+  ),
 );
 
 export const MAP_EXAMPLE = {
@@ -39,20 +37,22 @@ export const MapItemSchema = named(
   Type.Object(
     {
       id: Type.String(),
-      facilityId: Nullable(
+      facilityId: NullableText(
         'The facility that the entry belongs to. null: it belongs to the organisation. Entries of a facility win.',
       ),
       localSystem: Type.String({ description: 'Empty for codes without a system.' }),
       localCode: Type.String(),
-      localDisplay: Nullable('Text of the local code.'),
+      localDisplay: NullableText('Text of the local code.'),
       targetSystem: Type.String({ description: 'URI of the standard system, such as `http://loinc.org`.' }),
-      targetCode: Nullable('null if equivalence is unmatched.'),
-      targetDisplay: Nullable('Text of the standard code.'),
+      targetCode: NullableText('null if equivalence is unmatched.'),
+      targetDisplay: NullableText('Text of the standard code.'),
       equivalence: EquivalenceSchema,
-      comment: Nullable('Required if equivalence is narrower or inexact.'),
+      comment: NullableText('Required if equivalence is narrower or inexact.'),
       version: Type.Integer({ description: 'Increases with every change.' }),
       updatedAt: Type.String({ description: 'UTC instant.' }),
-      updatedBy: Nullable('The account that last changed the entry. null: an operator at the command line.'),
+      updatedBy: NullableText(
+        'The account that last changed the entry. null: an operator at the command line.',
+      ),
     },
     { examples: [MAP_EXAMPLE] },
   ),
@@ -87,22 +87,22 @@ const Kept = (schema: TSchema) => Type.Optional(Type.Unsafe<unknown>({ ...schema
 export const PutMapBody = Type.Object(
   {
     facilityId: Type.Optional(
-      Nullable('The facility of the call, for an entry of that facility only. Otherwise absent or null.'),
+      NullableText('The facility of the call, for an entry of that facility only. Otherwise absent or null.'),
     ),
-    localSystem: Type.Optional(Nullable('Absent, null or empty for codes without a system.')),
+    localSystem: Type.Optional(NullableText('Absent, null or empty for codes without a system.')),
     localCode: Type.String(),
-    localDisplay: Type.Optional(Nullable('Text of the local code.')),
+    localDisplay: Type.Optional(NullableText('Text of the local code.')),
     targetSystem: Type.String({ description: 'Absolute URI, e.g. `http://loinc.org`.' }),
     targetCode: Type.Optional(
-      Nullable('The service checks the check digit of LOINC codes and the grammar of UCUM units.'),
+      NullableText('The service checks the check digit of LOINC codes and the grammar of UCUM units.'),
     ),
-    targetDisplay: Type.Optional(Nullable('Text of the standard code.')),
+    targetDisplay: Type.Optional(NullableText('Text of the standard code.')),
     equivalence: Type.Optional(EquivalenceSchema),
-    comment: Type.Optional(Nullable('Required if equivalence is narrower or inexact.')),
+    comment: Type.Optional(NullableText('Required if equivalence is narrower or inexact.')),
     id: Kept(Type.String()),
     version: Kept(Type.Integer()),
     updatedAt: Kept(Type.String()),
-    updatedBy: Kept(Type.Union([Type.String(), Type.Null()])),
+    updatedBy: Kept(NullableText()),
   },
   { additionalProperties: false },
 );
@@ -110,8 +110,7 @@ export type PutMapBody = Static<typeof PutMapBody>;
 
 export const LEVELS = ['organisation', 'facility'] as const;
 export type Level = (typeof LEVELS)[number];
-export const LevelParameter = (description: string) =>
-  Type.Optional(Type.Unsafe<Level>({ type: 'string', enum: LEVELS, description }));
+export const LevelParameter = (description: string) => Type.Optional(Choice(LEVELS, description));
 
 /** The map that a call means: the organisation's unless it asks for its facility's. */
 export function mapScope({ scope }: Pick<FacilityContext, 'scope'>, level: Level | undefined): MapScope {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Choice } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportMaps } from './export-maps.ts';
@@ -23,7 +24,7 @@ export function exportMapsRoute(deps: { db: Queryable }): Route<Access> {
         tag: 'Terminology',
       },
       query: Type.Object({
-        format: Type.Unsafe<ExportFormat>({ type: 'string', enum: Object.keys(EXPORT_FORMATS) }),
+        format: Choice(Object.keys(EXPORT_FORMATS) as ExportFormat[]),
         level: LevelParameter(
           '`facility` exports the map of the facility of the call. Default: `organisation`.',
         ),

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { mediaTypeOf, requireContentType } from '../../platform/http/content-type.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
@@ -24,7 +25,7 @@ const ReportSchema = Type.Object(
       Type.Object({
         line: Type.Optional(Type.Integer({ description: 'Line of a CSV file. The header is line 1.' })),
         path: Type.Optional(Type.String({ description: 'Path in a ConceptMap.' })),
-        localCode: Type.Union([Type.String(), Type.Null()]),
+        localCode: NullableText(),
         reason: Type.String(),
       }),
       { description: 'Each entry that was left out, and why. At most the first 10,000.' },

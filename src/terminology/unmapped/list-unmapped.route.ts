@@ -5,16 +5,17 @@
 import Type from 'typebox';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListUnmappedDependencies, listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
-import { UNMAPPED_PLACES, type UnmappedPlace } from './record-unmapped.ts';
+import { UNMAPPED_PLACES } from './record-unmapped.ts';
 
 const UnmappedSchema = Type.Object(
   {
     facilityId: Type.String(),
     localSystem: Type.String({ description: 'Empty for a code without a system.' }),
     localCode: Type.String(),
-    localDisplay: Type.Union([Type.String(), Type.Null()]),
+    localDisplay: NullableText(),
     count: Type.Integer({ description: 'How often the code left the service without a standard code.' }),
     places: Type.Array(Type.Object({ place: Type.String(), count: Type.Integer() }), {
       description: `Where the code was found: ${UNMAPPED_PLACES.join(', ')}.`,
@@ -53,13 +54,7 @@ export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access>
         tag: 'Terminology',
       },
       query: Type.Object({
-        place: Type.Optional(
-          Type.Unsafe<UnmappedPlace>({
-            type: 'string',
-            enum: UNMAPPED_PLACES,
-            description: 'Only met in this.',
-          }),
-        ),
+        place: Type.Optional(Choice(UNMAPPED_PLACES, 'Only met in this.')),
         ...PAGE_PARAMETERS,
       }),
       responses: {

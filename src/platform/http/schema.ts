@@ -1,0 +1,20 @@
+/** Schemas that several areas write alike. */
+import Type, { type TSchema } from 'typebox';
+
+/** A value of this schema, or null. */
+export function Nullable<Schema extends TSchema>(schema: Schema, description?: string) {
+  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+}
+
+/** One of these words. */
+export function Choice<Word extends string>(words: readonly Word[], description?: string) {
+  return Type.Unsafe<Word>({
+    type: 'string',
+    enum: words,
+    ...(description === undefined ? {} : { description }),
+  });
+}
+/** A text, or null. */
+export function NullableText(description?: string) {
+  return Nullable(Type.String(), description);
+}
