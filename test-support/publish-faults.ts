@@ -1,4 +1,4 @@
-/** Every fault at every step of a publish of an order with 20 results (docs/publish.md); one kind of target at a time. */
+/** Every fault at every step of a publish of an order with results (docs/publish.md); one kind of target at a time. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { IdPolicy, ReferencePolicy } from '../src/publish/servers/fhir-server.ts';
@@ -13,9 +13,11 @@ import {
   type TestPublisher,
 } from './publish-records.ts';
 import { requireWhole } from './published.ts';
+import { sized } from './sized.ts';
 
-/** The order, 20 results and the report. */
-const OWN_STEPS = 22;
+const RESULTS = sized(6, 20);
+/** The order, the results and the report. */
+const OWN_STEPS = RESULTS + 2;
 /** Organization, Practitioner, Patient and Encounter go ahead. */
 const SENT_AHEAD = 4;
 /** For what is not answered; everything else has time, also on a machine that is busy. */
@@ -72,7 +74,7 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
         ...(referencePolicy === 'send' ? [] : ['--no-integrity']),
         ...(idPolicy === 'server' ? ['--no-client-ids'] : []),
       );
-      clinic = await createClinic(database.pool);
+      clinic = await createClinic(database.pool, { results: RESULTS });
     });
     after(async () => {
       await server.stop();

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { createImportTest, lines } from '../../../test-support/records/import.ts';
+import { sized } from '../../../test-support/sized.ts';
 import { waitForDisconnect } from '../../../test-support/wait-until.ts';
 
 const PATIENTS = 50;
@@ -131,8 +132,11 @@ async function requireLinear(few: number, many: number, importsOf: (count: numbe
   assert.ok(eachOfMany < each * 1.4, text);
 }
 
-test('20,000 results of reports in one Bundle cost as much each as 5,000', () =>
-  requireLinear(5_000, 20_000, (count) => [inOneBundle(reported(count))]));
+test('a large Bundle of results of reports costs as much for each as a quarter of it', () =>
+  requireLinear(sized(500, 5_000), sized(2_000, 20_000), (count) => [inOneBundle(reported(count))]));
+
+const FEW = sized(250, 1_000);
+const MANY = 5 * FEW;
 
 for (const [name, records, documentsOf] of [
   ['results without orders, as lines', alone, asLines],
@@ -140,12 +144,12 @@ for (const [name, records, documentsOf] of [
   ['results of orders, in small Bundles', ordered, inBundles],
   ['vital signs, in small Bundles', signs, inBundles],
 ] as const)
-  test(`5,000 cost as much each as 1,000: ${name}`, () =>
-    requireLinear(1_000, 5_000, (count) => [documentsOf(records(count))]));
+  test(`many cost as much each as a fifth of them: ${name}`, () =>
+    requireLinear(FEW, MANY, (count) => [documentsOf(records(count))]));
 
-test('5,000 results that come again with a change cost as much each as 1,000', () => {
+test('many results that come again with a change cost as much each as a fifth of them', () => {
   const again = (count: number) => reported(count).map((record) => ({ ...record, status: 'amended' }));
-  return requireLinear(1_000, 5_000, (count) => [inBundles(reported(count)), inBundles(again(count))]);
+  return requireLinear(FEW, MANY, (count) => [inBundles(reported(count)), inBundles(again(count))]);
 });
 
 /** Each in a Bundle of its own, with a performer that comes in each of the later ones, or never. */
@@ -162,8 +166,9 @@ for (const [name, comes] of [
   ['never comes', false],
   ['each later file brings', true],
 ] as const)
-  test(`600 one-Bundle files cost as much each as 150: results by a performer that ${name}`, () => {
+  test(`many one-Bundle files cost as much each as a quarter of them: results by a performer that ${name}`, () => {
     // Something of an earlier import waits too.
     const earlier = [result(1_000_000, { basedOn: [refer('ServiceRequest', 1)] }), ...patients];
-    return requireLinear(150, 600, (count) => [[bundle(earlier)], performed(count, comes)]);
+    const few = sized(25, 150);
+    return requireLinear(few, 4 * few, (count) => [[bundle(earlier)], performed(count, comes)]);
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { sized } from '../../../test-support/sized.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 let t: ImportTest;
@@ -169,7 +170,7 @@ describe('a linked set, some of whose references lead nowhere', () => {
         assert.deepEqual(rows, best);
         await unchangedByAnother(scope, documents);
       }),
-      { numRuns: 25, examples: [[[...LINKED].reverse(), 1]] },
+      { numRuns: sized(6, 25), examples: [[[...LINKED].reverse(), 1]] },
     );
   });
 
@@ -187,7 +188,7 @@ describe('a linked set, some of whose references lead nowhere', () => {
         assert.deepEqual(rows, best);
         await unchangedByAnother(scope, files);
       }),
-      { numRuns: 12 },
+      { numRuns: sized(4, 12) },
     );
   });
 
@@ -201,7 +202,7 @@ describe('a linked set, some of whose references lead nowhere', () => {
         assert.deepEqual(rows, best);
         await unchangedByAnother(scope, files);
       }),
-      { numRuns: 15, examples: [[[...LINKED].reverse(), LINKED.length]] },
+      { numRuns: sized(4, 15), examples: [[[...LINKED].reverse(), LINKED.length]] },
     );
   });
 });
@@ -230,7 +231,7 @@ describe('records that refer to each other', () => {
         assert.deepEqual(rows, together);
         await unchangedByAnother(scope, documents);
       }),
-      { numRuns: 10 },
+      { numRuns: sized(4, 10) },
     );
   });
 

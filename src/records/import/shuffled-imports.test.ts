@@ -8,12 +8,13 @@ import { after, before, describe, test } from 'node:test';
 import { startTestApi, type Tenant, type TestApi } from '../../../test-support/api.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
+import { sized } from '../../../test-support/sized.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { importRecords } from './import-records.ts';
 import type { ImportDocument } from './import-report.ts';
 import { memorySpool } from './source/spool.ts';
 
-const SEEDS = Number(process.env.SHUFFLED_SEEDS ?? 200);
+const SEEDS = sized(20, 200);
 /** In one test. */
 const AT_ONCE = 20;
 /** The same in every organisation: ids are made for a facility. */
