@@ -16,6 +16,9 @@ import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../test-support/publish-program.ts', import.meta.url));
+/** More than a target takes at once. */
+const RESULTS = 10;
+const STEPS = RESULTS + 2;
 const PUBLISH_LEASE = { marginMs: 400, waitMs: 20_000 };
 
 describe('a publishing process that is killed', () => {
@@ -24,7 +27,7 @@ describe('a publishing process that is killed', () => {
   const servers: TestFhirServer[] = [];
   before(async () => {
     database = await createTestDatabase();
-    clinic = await createClinic(database.pool);
+    clinic = await createClinic(database.pool, { results: RESULTS });
   });
   after(async () => {
     for (const server of servers) await server.stop();
@@ -32,8 +35,8 @@ describe('a publishing process that is killed', () => {
   });
 
   for (const [idPolicy, options, steps] of [
-    ['client', [], [1, 9, 22]],
-    ['server', ['--no-client-ids'], [1, 9, 22]],
+    ['client', [], [1, 9, STEPS]],
+    ['server', ['--no-client-ids'], [1, 9, STEPS]],
     ['server', ['--no-client-ids', '--no-conditional-create'], [9]],
     ['server', ['--no-client-ids', '--no-search'], [9]],
   ] as const)
@@ -52,7 +55,7 @@ describe('a publishing process that is killed', () => {
         await once(child, 'exit');
         await server.script();
         const published = await node.publish(clinic, { target: target.name });
-        assert.equal(published.length, 22);
+        assert.equal(published.length, STEPS);
         await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
         const { rows } = await database.pool.query(
           'select outcome from publish_run where target_id = $1 order by begun_at',

@@ -10,15 +10,19 @@ import {
 } from '../../../test-support/publish-records.ts';
 import { requireWhole } from '../../../test-support/published.ts';
 
-const STEPS = 22;
-const TIMEOUT_MS = 150;
+/** More than a target takes at once. */
+const RESULTS = 10;
+const STEPS = RESULTS + 2;
+/** For what is not answered in time. Everything else has time, also on a machine that is busy. */
+const SHORT_MS = 600;
+const LONG_MS = 10_000;
 
 describe('servers that lack what guards against doubles', () => {
   let database: TestDatabase;
   let clinic: PublishClinic;
   before(async () => {
     database = await createTestDatabase();
-    clinic = await createClinic(database.pool);
+    clinic = await createClinic(database.pool, { results: RESULTS });
   });
   after(() => database.drop());
 
@@ -36,9 +40,9 @@ describe('servers that lack what guards against doubles', () => {
             const target = await addTarget(clinic, {
               base: server.base,
               idPolicy: 'server',
-              timeoutMs: TIMEOUT_MS,
+              timeoutMs: kind === 'slow-after' ? SHORT_MS : LONG_MS,
             });
-            await server.script({ kind, nth: step });
+            await server.script({ kind, nth: step, delayMs: 2 * SHORT_MS });
             await publish(clinic, { target: target.name });
             await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
           }
