@@ -8,7 +8,7 @@ import { loadPatients } from '../patients/patient.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { type ResourceKey, splitKey } from '../publish/plan/content.fhir.ts';
-import { loadDirectory } from '../publish/plan/load-directory.ts';
+import { loadDirectory } from '../publish/plan/directory.store.ts';
 import type { LoadReferenced, ReferencedRecord } from '../publish/plan/referenced-records.ts';
 
 export function createLoadReferenced(db: Queryable): LoadReferenced {

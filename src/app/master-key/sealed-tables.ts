@@ -1,7 +1,7 @@
 /** Everything that is sealed under data keys, but for the access log (src/privacy/access-log/access-log-keys.ts). */
 import { SEALED_CONNECTION_SECRETS } from '../../exchange/connections/connection-secret.ts';
 import type { SealedTable } from '../../platform/crypto/sealed-table.ts';
-import { SEALED_FHIR_SERVER_SECRETS } from '../../publish/servers/fhir-server-secrets.ts';
+import { SEALED_FHIR_SERVER_SECRETS } from '../../publish/servers/fhir-server.store.ts';
 import { SEALED_SIGNING_KEYS } from '../../sign-in/keys/rotate-signing-key.ts';
 
 export const SEALED_TABLES: readonly SealedTable[] = [

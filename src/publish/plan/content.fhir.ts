@@ -102,31 +102,27 @@ export function withoutOwnVersion(resource: FhirResource): FhirResource {
   return (Object.keys(kept).length === 0 ? rest : { ...rest, meta: kept }) as FhirResource;
 }
 
-/** What a write sends: the resource under the id that the server knows, or without one. */
+/** The resource under the id that the server knows, or without one. */
 export function contentOf(resource: FhirResource, serverId: string | undefined): object {
   if (serverId === resource.id) return resource;
   const { resourceType, id: _id, ...rest } = resource;
   return serverId === undefined ? { resourceType, ...rest } : { resourceType, id: serverId, ...rest };
 }
 
-/** {@link contentOf} as JSON text; `json` is the resource itself as such, where that is known. */
-export function sentBody(resource: FhirResource, serverId: string | undefined, json?: string): string {
-  if (json !== undefined && serverId === resource.id) return json;
+/** What a write sends. */
+export function sentBody(resource: FhirResource, serverId: string | undefined): string {
   return JSON.stringify(contentOf(resource, serverId));
 }
 
 /** A resource, and what it refers to. */
 export interface Linked {
   resource: FhirResource;
-  /** It as JSON. */
-  json: string;
   key: ResourceKey;
   refersTo: ReadonlySet<ResourceKey>;
 }
 
 export function linked(resource: FhirResource): Linked {
-  const json = JSON.stringify(resource);
-  return { resource, json, key: keyOf(resource), refersTo: referencedKeys(json) };
+  return { resource, key: keyOf(resource), refersTo: referencedKeys(JSON.stringify(resource)) };
 }
 
 /**

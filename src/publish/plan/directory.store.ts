@@ -1,7 +1,11 @@
-/** SQL of the records of an organisation that its clinical records point at. */
+/**
+ * SQL of the practitioners, organisations and locations that records point at, as FHIR R4.
+ * Contract: PUB-25.
+ */
 import { type Field, readRow, rowSql } from '../../clinical/content/document.ts';
-import type { Description } from '../../clinical/description/describe.ts';
+import { type Description, resourceObject } from '../../clinical/description/describe.ts';
 import type { DescribedType } from '../../clinical/description/r4-elements.ts';
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { LOCATION } from '../../clinical/resources/location.fhir.ts';
 import { ORGANIZATION } from '../../clinical/resources/organization.fhir.ts';
 import { PRACTITIONER } from '../../clinical/resources/practitioner.fhir.ts';
@@ -20,11 +24,6 @@ interface Source {
   fields: readonly Field[];
   /** All that follows the select list. */
   from: string;
-}
-
-export interface DirectoryRow {
-  description: Source['description'];
-  record: { id: string };
 }
 
 /** The organisation itself, which has no record of its own unless it was imported. */
@@ -65,20 +64,25 @@ const FIND = SOURCES.map(
   ({ fields, from }, source) => `select ${source} as source, ${rowSql(fields)}::text as record ${from}`,
 ).join(' union all ');
 
-export async function findDirectory(
+/** Those that are there; the organisation itself is an Organization too. */
+export async function loadDirectory(
   db: Queryable,
   { organisationId }: OrganisationScope,
   { practitioners, organisations, locations }: DirectoryIds,
-): Promise<DirectoryRow[]> {
+): Promise<FhirResource[]> {
+  if (practitioners.length + organisations.length + locations.length === 0) return [];
   const { rows } = await db.query<{ source: number; record: string }>({
     name: 'publish-directory-find',
     text: FIND,
     values: [organisationId, practitioners, organisations, locations],
   });
+  // No map says anything of what is not clinical.
+  const context = { organisationId, translate: <Concept>(concept: Concept) => concept };
   return rows.flatMap(({ source, record }) => {
     const from = SOURCES[source];
     if (from === undefined) return [];
     const { description, fields } = from;
-    return [{ description, record: readRow(fields, parseFhirJson(record) as unknown[]) as { id: string } }];
+    const row = readRow(fields, parseFhirJson(record) as unknown[]) as { id: string };
+    return [resourceObject(description, row, context)];
   });
 }

@@ -1,11 +1,28 @@
-/** What a publish would send, in order, with its faults; sends nothing (dry run). Contract: PUB-47. */
+/**
+ * What a publish would send, in order, with its faults; sends nothing (dry run). Its caller sees the contents that a read
+ * or fetch of the same record would give (docs/adr/0071).
+ * Contract: PUB-47, PUB-48.
+ */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import type { Queryable } from '../../platform/db/database.ts';
-import { findRecorded } from '../send/resource.store.ts';
+import type { Reference } from '../../fhir/coded.ts';
+import { accessEntry } from '../../privacy/authorise-access.ts';
+import type { Module } from '../../tenancy/organisations/modules.ts';
+import type { Permission } from '../../tenancy/roles/permissions.ts';
+import type { SubjectKind } from '../runs/run.store.ts';
+import type { FhirServer } from '../servers/fhir-server.ts';
 import { contentOf, keyOf, type ResourceKey } from './content.fhir.ts';
-import { type SaysNotSent, saysNotSent } from './not-sent.ts';
-import type { Prepared, ReadyToSend } from './prepare-publish.ts';
-import { createRendering, type Rendering } from './rendering.ts';
+import {
+  lookUpRecorded,
+  otherPatientEntries,
+  type PrepareDependencies,
+  type PublishAct,
+  type PublishRequest,
+  preparePublish,
+  type ReadyToSend,
+  withReferenced,
+} from './prepare-publish.ts';
+import { type SaysNotSent, saysNotSent } from './referenced-records.ts';
+import type { Rendering } from './rendering.ts';
 
 export interface PlannedRequest {
   resourceType: string;
@@ -34,22 +51,37 @@ export interface PublishPlan extends SaysNotSent {
   faults: PlannedFault[];
 }
 
-/** `readable`: what the caller may read; of everything else the body is left out. */
 export async function planPublish(
-  db: Queryable,
-  prepared: ReadyToSend,
-  readable: readonly FhirResource[],
+  deps: PrepareDependencies,
+  request: PublishRequest,
+  act: PublishAct,
 ): Promise<PublishPlan> {
-  const { server, context, unmapped } = prepared;
-  const { scope } = context;
-  const rendering = createRendering({ ...prepared, organisationId: scope.organisationId });
-  const recorded = await findRecorded(db, scope, { fhirServerId: server.id, keys: rendering.keys });
-  for (const { key, serverId } of recorded) if (serverId !== null) rendering.known.set(key, serverId);
-  const shown = new Set(readable.map(keyOf));
-  const requests = rendering.levels.flatMap((level, index) =>
-    level.map((resource) => plannedRequest(resource, { prepared, rendering, shown, step: index + 1 })),
+  const ready = await withReferenced(deps, await preparePublish(deps, request, act));
+  const { own, referred } = readableContents(ready);
+  const shownEntries = referred.map(({ resourceType, id }) =>
+    // Beside the order or set, which has its entry already.
+    accessEntry(
+      act.context,
+      { patientId: ready.patientId, action: act.action, resourceType, resourceId: id },
+      'allowed',
+    ),
   );
-  const faults = unmapped.map(({ resourceType, localId }) => ({
+  await deps.accessLog.record([...otherPatientEntries(ready, act), ...shownEntries]);
+  const { rendering } = await lookUpRecorded(deps.db, ready);
+  return describePlan(ready, rendering, new Set([...own, ...referred].map(keyOf)));
+}
+
+/** `shown`: what the caller may read; of everything else the body is left out. */
+function describePlan(
+  { server, unmapped, referenced }: ReadyToSend,
+  rendering: Rendering,
+  shown: ReadonlySet<ResourceKey>,
+): PublishPlan {
+  const requests = rendering.levels.flatMap((level, index) =>
+    level.map((resource) => plannedRequest(resource, { server, rendering, shown, step: index + 1 })),
+  );
+  const all = rendering.levels.flat();
+  const unmappedFaults = unmapped.map(({ resourceType, localId }) => ({
     resourceType,
     localId,
     fault: server.allowLocalCodes
@@ -66,22 +98,19 @@ export async function planPublish(
       system: system ?? null,
       code,
     })),
-    faults: [
-      ...faults,
-      ...rendering.levels.flat().flatMap((resource) => referenceFaults(resource, rendering)),
-    ],
-    ...saysNotSent(rendering.levels.flat(), prepared.referenced),
+    faults: [...unmappedFaults, ...all.flatMap((resource) => referenceFaults(resource, rendering))],
+    ...saysNotSent(all, referenced),
   };
 }
 
 function plannedRequest(
   resource: FhirResource,
   {
-    prepared: { server },
+    server,
     rendering,
     shown,
     step,
-  }: { prepared: Prepared; rendering: Rendering; shown: ReadonlySet<ResourceKey>; step: number },
+  }: { server: FhirServer; rendering: Rendering; shown: ReadonlySet<ResourceKey>; step: number },
 ): PlannedRequest {
   const { resourceType, id: localId } = resource;
   const id = rendering.known.get(keyOf(resource)) ?? (server.idPolicy === 'client' ? localId : undefined);
@@ -93,7 +122,7 @@ function plannedRequest(
     method: id === undefined ? 'POST' : 'PUT',
     url,
     step,
-    ...(shown.has(keyOf(resource)) ? { resource: contentOf(rendering.render(resource).resource, id) } : {}),
+    ...(shown.has(keyOf(resource)) ? { resource: contentOf(rendering.render(resource), id) } : {}),
   };
 }
 
@@ -110,4 +139,48 @@ function referenceFaults(resource: FhirResource, rendering: Rendering): PlannedF
       .unknown(resource)
       .map((key) => fault(`refers to ${key}, which is not sent and is not known to be at the target`)),
   ];
+}
+
+/** What a call that reads asks of its caller. */
+interface ReadAccess {
+  /** Any one of these. */
+  permissions: readonly Permission[];
+  module: Module;
+}
+
+/** As of `…/clinical/fhir` of the order or set. */
+const FETCH: Readonly<Record<SubjectKind, ReadAccess>> = {
+  'lab-order': { permissions: ['investigations.lab.list'], module: 'lab' },
+  'imaging-order': { permissions: ['investigations.imaging.list'], module: 'imaging' },
+  'vital-set': { permissions: ['encounters.vitals.read'], module: 'vitals' },
+};
+
+/** Of `/patients/base/<id>/clinical/fhir` and `/encounters/fhir/Encounter/<id>`. No call reads the other types. */
+const READ: Readonly<Record<string, ReadAccess>> = {
+  Patient: { permissions: ['patients.patients.get'], module: 'patients' },
+  Encounter: { permissions: ['encounters.access', 'encounters.fhir.encounter.read'], module: 'encounters' },
+};
+
+/** Those of the record and of what it refers to that the caller could read by another call. */
+function readableContents(ready: ReadyToSend): { own: FhirResource[]; referred: FhirResource[] } {
+  const { subject, resources, referenced } = ready;
+  return {
+    own: mayRead(ready, FETCH[subject.kind]) ? [...resources] : [],
+    referred: referenced.records.filter(
+      (resource) => isOfPatient(resource, ready.patientId) && mayRead(ready, READ[resource.resourceType]),
+    ),
+  };
+}
+
+function mayRead({ context: { caller, scope } }: ReadyToSend, access: ReadAccess | undefined): boolean {
+  if (access === undefined) return false;
+  const { permissions, module } = access;
+  const modules = caller.facilities.get(scope.facilityId)?.modules;
+  return modules?.has(module) === true && permissions.some((one) => caller.permissions.has(one));
+}
+
+/** What is sent of other patients is not shown. */
+function isOfPatient(resource: FhirResource, patientId: string): boolean {
+  const patient = `Patient/${patientId}`;
+  return keyOf(resource) === patient || (resource.subject as Reference | undefined)?.reference === patient;
 }

@@ -1,6 +1,7 @@
 /**
- * What comes before anything is sent: the record in scope, the privacy decision and its trace, the server.
- * Contract: PUB-43, PUB-49.
+ * What comes before anything is sent: the record in scope, the privacy decision and its trace, the server, the records
+ * that are referred to, the ids on record.
+ * Contract: PUB-43, PUB-44, PUB-49.
  */
 import type { Registry } from 'prom-client';
 import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
@@ -19,11 +20,13 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { publishError } from '../errors.ts';
 import type { Subject, SubjectKind } from '../runs/run.store.ts';
+import { findRecorded, type RecordedResource } from '../send/resource.store.ts';
 import { findFhirServer } from '../servers/fhir-server.store.ts';
 import type { LiveFhirServer, LiveFhirServers } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
-import type { ResourceKey } from './content.fhir.ts';
+import { type ResourceKey, referencedKeys } from './content.fhir.ts';
 import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
+import { createRendering, type Rendering } from './rendering.ts';
 
 /** An order or a vital set, as its feature loads it. */
 export interface PublishableRecord {
@@ -140,19 +143,40 @@ export async function prepareAgain(
   if (!allowsPurpose(record.refusedPurposes, purposeOfUse) || record.patientId !== prepared.patientId)
     await authorise(deps, act, { id, record });
   if (record.patientId !== prepared.patientId) throw publishError('patient_changed');
-  return { ...prepared, ...record };
+  const current = { ...prepared, ...record };
+  requireMapped(current);
+  return current;
 }
 
-/** With what the record refers to (`named`), as that is now. */
+/** 422 for local codes without a standard one, unless the server takes them. */
+export function requireMapped({ unmapped, server }: Prepared): void {
+  if (unmapped.length === 0 || server.allowLocalCodes) return;
+  const codes = [...new Set(unmapped.map(({ system, code }) => `${system ?? ''}|${code}`))];
+  throw publishError('unmapped_codes', { codes });
+}
+
+/** With what the record refers to, as that is now. */
 export async function withReferenced(
   { loadReferenced: load }: Pick<PrepareDependencies, 'loadReferenced'>,
   prepared: Prepared,
-  named: readonly ResourceKey[],
 ): Promise<ReadyToSend> {
   const { server, context, patientId, resources } = prepared;
   const { referencePolicy } = server;
+  const named = referencedKeys(JSON.stringify(resources));
   const record = { patientId, resources, named, referencePolicy, purposeOfUse: context.purposeOfUse };
   return { ...prepared, referenced: await loadReferenced(load, context.scope, record) };
+}
+
+/** What is sent, with the ids that the server is known to have, and what is on record of it. */
+export async function lookUpRecorded(
+  db: Queryable,
+  ready: ReadyToSend,
+): Promise<{ rendering: Rendering; recorded: ReadonlyMap<ResourceKey, RecordedResource> }> {
+  const { context, server } = ready;
+  const rendering = createRendering({ ...ready, organisationId: context.scope.organisationId });
+  const found = await findRecorded(db, context.scope, { fhirServerId: server.id, keys: rendering.keys });
+  for (const { key, serverId } of found) if (serverId !== null) rendering.known.set(key, serverId);
+  return { rendering, recorded: new Map(found.map((item) => [item.key, item])) };
 }
 
 /** Entries for the access log of each other patient whose data is sent or withheld. */

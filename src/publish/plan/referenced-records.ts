@@ -1,11 +1,13 @@
 /**
- * The records that published resources refer to and that are sent with them, or named by their identifier.
+ * The records that published resources refer to: sent with them, named by their identifier, or withheld. Pure, but for
+ * the load.
  * Contract: PUB-25, PUB-50.
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { Reference } from '../../fhir/coded.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ReferencePolicy } from '../servers/fhir-server.ts';
@@ -38,12 +40,6 @@ export interface Referenced {
   otherPatients: ReadonlyMap<string, 'allowed' | 'refused'>;
 }
 
-export const NOTHING_REFERENCED: Referenced = {
-  records: [],
-  withheld: new Map(),
-  otherPatients: new Map(),
-};
-
 /** The record that is published. */
 export interface Referring {
   patientId: string;
@@ -51,7 +47,7 @@ export interface Referring {
   referencePolicy: ReferencePolicy;
   resources: readonly FhirResource[];
   /** Everything that they refer to. */
-  named: readonly ResourceKey[];
+  named: ReadonlySet<ResourceKey>;
 }
 
 /**
@@ -88,8 +84,8 @@ function wantedOf({ referencePolicy, patientId, resources }: Referring): (key: R
   const own = new Set<string | undefined>(resources.map(keyOf));
   // `Observation.focus` may name a result of somebody else. An import refuses every other way to a record of theirs.
   const isWanted = (key: ResourceKey) => {
-    const { type } = splitKey(key);
-    return (SENT_AHEAD.has(type) || type === 'Observation') && !own.has(key);
+    const { type, id } = splitKey(key);
+    return (SENT_AHEAD.has(type) || type === 'Observation') && isUuid(id) && !own.has(key);
   };
   if (referencePolicy !== 'literal') return isWanted;
   // The encounter of a record is of its patient.
@@ -131,5 +127,41 @@ function withholdUnregistered({ withheld, otherPatients }: Decided, found: reado
     if (patient === undefined || reason === undefined) continue;
     withheld.set(keyOf(resource), reason);
     otherPatients.set(patient.id, 'refused');
+  }
+}
+
+export interface NotSent {
+  /** Where it is named: `Observation.focus`. */
+  element: string;
+  resourceType: string;
+  localId: string;
+  reason: WithheldReason;
+}
+
+/** Member of an answer; left out where nothing was withheld. */
+export interface SaysNotSent {
+  notSent?: NotSent[];
+}
+
+/** Each record that the sent resources name and that was withheld, once for each element that names it. */
+export function saysNotSent(sent: readonly FhirResource[], { withheld }: Referenced): SaysNotSent {
+  if (withheld.size === 0) return {};
+  const found = new Map<string, NotSent>();
+  for (const resource of sent)
+    for (const { element, key } of references(resource, resource.resourceType)) {
+      const reason = withheld.get(key);
+      if (reason === undefined) continue;
+      const { type: resourceType, id: localId } = splitKey(key);
+      found.set(`${element} ${key}`, { element, resourceType, localId, reason });
+    }
+  return found.size === 0 ? {} : { notSent: [...found.values()] };
+}
+
+/** Every reference in `value`, and the path of the element that it stands in. */
+function* references(value: object, element: string): Generator<{ element: string; key: ResourceKey }> {
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    if (name === 'reference' && typeof member === 'string') yield { element, key: member as ResourceKey };
+    if (typeof member !== 'object' || member === null) continue;
+    yield* references(member, Array.isArray(value) ? element : `${element}.${name}`);
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';
-import { NOTHING_REFERENCED } from './referenced-records.ts';
 import { createRendering } from './rendering.ts';
 
 const ORGANISATION = '7d0f3a52-7c55-4a0e-9c3e-0d5f4a1d2b11';
@@ -17,7 +16,11 @@ const pulse = {
 const rendering = (idPolicy: IdPolicy, referencePolicy: ReferencePolicy) =>
   createRendering({
     resources: [pulse],
-    referenced: { ...NOTHING_REFERENCED, records: referencePolicy === 'literal' ? [] : [patient] },
+    referenced: {
+      records: referencePolicy === 'literal' ? [] : [patient],
+      withheld: new Map(),
+      otherPatients: new Map(),
+    },
     organisationId: ORGANISATION,
     server: { idPolicy, referencePolicy },
   });

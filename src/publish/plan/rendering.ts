@@ -37,17 +37,11 @@ export interface Rendering {
   /** Ids at the server, to be added to as they become known. */
   known: Map<ResourceKey, string>;
   /** Ready to be sent, once the levels before it are stored. `id` is still ours. */
-  render(resource: FhirResource): Rendered;
+  render(resource: FhirResource): FhirResource;
   /** References that cannot be followed at the server, because what they name is sent later. */
   forward(resource: FhirResource): ResourceKey[];
   /** References to what is neither sent nor known to be at the server, where it should be one of these. */
   unknown(resource: FhirResource): ResourceKey[];
-}
-
-export interface Rendered {
-  resource: FhirResource;
-  /** The resource as JSON, where that is known already. */
-  json: string | undefined;
 }
 
 export function createRendering({
@@ -102,9 +96,7 @@ export function createRendering({
     known,
     render(resource) {
       const linkedUp = rendered(resource);
-      const ready = idPolicy === 'server' ? withOwnIdentifier(linkedUp, organisationId) : linkedUp;
-      const item = items.get(keyOf(resource));
-      return { resource: ready, json: item?.resource === ready ? item.json : undefined };
+      return idPolicy === 'server' ? withOwnIdentifier(linkedUp, organisationId) : linkedUp;
     },
     unknown(resource) {
       const expected = (key: ResourceKey) =>

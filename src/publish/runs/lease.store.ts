@@ -5,15 +5,16 @@
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { ResourceKey } from '../plan/content.fhir.ts';
-import { splitKey } from '../plan/content.fhir.ts';
+import { againAfterDeadlock, keyColumns } from '../send/resource.store.ts';
 
 export interface LeaseKey {
   organisationId: string;
   fhirServerId: string;
-  /** What is leased: a patient with all records, or a record that patients share. */
-  record: ResourceKey;
-  /** The order or set that is leased with its patient, as `kind/id` (docs/adr/0070). */
-  subject?: ResourceKey;
+  /**
+   * What is leased together: a patient with all records and the order or set, as `kind/id` (docs/adr/0070), or one
+   * record that patients share.
+   */
+  records: readonly ResourceKey[];
 }
 
 /** A lease and the token that proves that it is ours. */
@@ -28,106 +29,63 @@ export interface WantedLease extends HeldLease {
 }
 
 /**
- * Steps of a `with` that take all wanted leases, or none. Parameters: {@link takingValues}.
- *
- * A lease is taken only if its row is still as this statement saw it when it began. So this statement also sees
- * everything that the last holder wrote under the lease, and one round trip is enough to take it and to look up what is
- * recorded (docs/adr/0106). The row of a lease that was given back stays, so that it can be compared.
+ * True when the lease is ours: nobody held it, or it had ended. Of several records all are taken, or none. Whoever has
+ * taken it sees, from the next statement on, everything that the last holder recorded (docs/adr/0123).
  */
-export const TAKE_LEASES = `
-  wanted as materialized (
-    select w.resource_type, w.record_id, l.token, l.leased_until, l.leased_until > clock_timestamp() as is_held,
-      clock_timestamp() + $6::integer * interval '1 millisecond' as until
-    from unnest($3::text[], $4::uuid[]) as w (resource_type, record_id)
-    left join publish_lease l
-      on l.organisation_id = $1
-      and l.target_id = $2
-      and l.resource_type = w.resource_type
-      and l.record_id = w.record_id
-  ),
-  taken_over as (
-    update publish_lease l
-    set token = $5,
-        leased_until = w.until
-    from wanted w
-    where l.organisation_id = $1
-      and l.target_id = $2
-      and l.resource_type = w.resource_type
-      and l.record_id = w.record_id
-      and l.token = w.token
-      and l.leased_until = w.leased_until
-      and not exists (select 1 from wanted where is_held)
-    returning 1
-  ),
-  added as (
-    insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
-    select $1, $2, w.resource_type, w.record_id, $5, w.until
-    from wanted w
-    where w.token is null
-      and not exists (select 1 from wanted where is_held)
-    on conflict (organisation_id, target_id, resource_type, record_id) do nothing
-    returning 1
-  ),
-  taken as materialized (
-    select (select count(*) from taken_over) + (select count(*) from added) as leases
-  )`;
-
-export function takingValues({ key, token, durationMs }: WantedLease): unknown[] {
-  return [key.organisationId, key.fhirServerId, ...leaseColumns(key), token, durationMs];
-}
-
-/** True when the lease is ours: nobody held it, or it had ended. */
 export async function takeLease(db: Queryable, lease: WantedLease): Promise<boolean> {
-  const { rows } = await db.query<{ is_taken: boolean }>({
+  const { key, token, durationMs } = lease;
+  const statement = {
     name: 'publish-lease-take',
-    text: `with ${TAKE_LEASES} select leases = cardinality($3::text[]) as is_taken from taken`,
-    values: takingValues(lease),
-  });
-  return rows[0]?.is_taken === true;
+    text: `
+      insert into publish_lease as held (organisation_id, target_id, resource_type, record_id, token, leased_until)
+      select $1, $2, wanted.type, wanted.id, $5, clock_timestamp() + $6::integer * interval '1 millisecond'
+      from unnest($3::text[], $4::uuid[]) as wanted (type, id)
+      -- Who waits only looks.
+      where not exists (
+        select 1
+        from publish_lease l
+        where l.organisation_id = $1
+          and l.target_id = $2
+          and (l.resource_type, l.record_id) in (select type, id from unnest($3::text[], $4::uuid[]) as k (type, id))
+          and l.leased_until > clock_timestamp()
+      )
+      order by wanted.type, wanted.id
+      on conflict (organisation_id, target_id, resource_type, record_id) do update
+      set token = excluded.token,
+          leased_until = excluded.leased_until
+      -- It has ended by now, too. A distributed table compares only what the select has computed.
+      where excluded.leased_until - held.leased_until >= $6::integer * interval '1 millisecond'`,
+    values: [key.organisationId, key.fhirServerId, ...keyColumns(key.records), token, durationMs],
+  };
+  const { rowCount } = await againAfterDeadlock(() => db.query(statement));
+  if (rowCount === key.records.length) return true;
+  // Another publish took one of them in the same moment. Nobody waits for one while holding another. If giving back
+  // fails, the lease ends by itself.
+  if (rowCount !== 0) await giveLeaseBack(db, lease).catch(() => undefined);
+  return false;
 }
 
-/**
- * Steps of a `with` that let leases of ours end a number of milliseconds from now. `$1` and `$2` are organisation and
- * server; from `$first` on come types, ids, token and milliseconds.
- */
-export function moveLeaseEnds(first: number): string {
-  return `
-  lease_end as materialized (
-    select clock_timestamp() + $${first + 3}::integer * interval '1 millisecond' as at
-  ),
-  moved as (
-    update publish_lease l
-    set leased_until = lease_end.at
-    from lease_end
-    where l.organisation_id = $1
-      and l.target_id = $2
-      and (l.resource_type, l.record_id) in (select type, id from unnest($${first}::text[], $${first + 1}::uuid[]) as k (type, id))
-      and l.token = $${first + 2}
-    returning 1
-  )`;
-}
-
-/** False when the lease was lost: it ended, and somebody else took it. */
+/** Let the lease end so many milliseconds from now. False when it was lost: it ended, and somebody else took it. */
 export async function renewLease(db: Queryable, { key, token, durationMs }: WantedLease): Promise<boolean> {
-  const { rows } = await db.query<{ leases: number }>({
+  const { rowCount } = await db.query({
     name: 'publish-lease-renew',
-    text: `with ${moveLeaseEnds(3)} select count(*)::integer as leases from moved`,
-    values: [key.organisationId, key.fhirServerId, ...leaseColumns(key), token, durationMs],
+    text: `
+      with lease_end as materialized (
+        select clock_timestamp() + $6::integer * interval '1 millisecond' as at
+      )
+      update publish_lease l
+      set leased_until = lease_end.at
+      from lease_end
+      where l.organisation_id = $1
+        and l.target_id = $2
+        and (l.resource_type, l.record_id) in (select type, id from unnest($3::text[], $4::uuid[]) as k (type, id))
+        and l.token = $5`,
+    values: [key.organisationId, key.fhirServerId, ...keyColumns(key.records), token, durationMs],
   });
-  return rows[0]?.leases === leasedRecords(key).length;
+  return rowCount === key.records.length;
 }
 
 /** The lease ends now, so that the next publish can take it. */
-export async function giveLeaseBack(db: Queryable, { key, token }: HeldLease): Promise<void> {
-  await renewLease(db, { key, token, durationMs: 0 });
-}
-
-function leasedRecords({ record, subject }: LeaseKey): ResourceKey[] {
-  return subject === undefined ? [record] : [record, subject];
-}
-
-/** Types and ids of what is leased, as two lists. */
-export function leaseColumns(key: LeaseKey): [string[], string[]] {
-  const parts = leasedRecords(key).map(splitKey);
-  return [parts.map(({ type }) => type), parts.map(({ id }) => id)];
+export async function giveLeaseBack(db: Queryable, lease: HeldLease): Promise<void> {
+  await againAfterDeadlock(() => renewLease(db, { ...lease, durationMs: 0 }));
 }

@@ -9,8 +9,9 @@ import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { publishError } from '../errors.ts';
 import { splitKey } from '../plan/content.fhir.ts';
-import type { Clock } from '../send/retry.ts';
-import { giveLeaseBack, type HeldLease, type LeaseKey, renewLease, type WantedLease } from './lease.store.ts';
+import type { FhirServer } from '../servers/fhir-server.ts';
+import type { PublishSettings } from '../servers/publish-settings.ts';
+import { giveLeaseBack, type LeaseKey, renewLease, takeLease, type WantedLease } from './lease.store.ts';
 import type { Turn, Waiting } from './waiting.ts';
 
 export interface PublishLeaseSettings {
@@ -22,31 +23,26 @@ export interface PublishLeaseSettings {
 
 export const PUBLISH_LEASE: PublishLeaseSettings = { marginMs: 10_000, waitMs: 60_000 };
 
-export interface PublishLease extends HeldLease {
+export interface PublishLease {
   /** Somebody else held it first, and this publish waited. */
   waited: boolean;
   /** Throws when the lease may end before a request that begins now does. */
   requireHeld(): void;
-  /** The statement that ended the publish has given it back. */
-  noteGivenBack(): void;
 }
 
-export interface LeaseOptions {
+export interface LeaseDependencies {
   db: Queryable;
-  clock: Clock;
-  settings: PublishLeaseSettings;
-  /** Of one request. */
-  timeoutMs: number;
+  settings: Pick<PublishSettings, 'lease' | 'clock'>;
+  /** `timeoutMs`: of one request. */
+  server: Pick<FhirServer, 'timeoutMs'>;
   waiting: Waiting;
 }
 
 /** Between two looks at a lease that another process has. */
 const POLL = { firstMs: 100, maxMs: 1_000 };
 
-export interface LeasedWork<Taken, T> {
-  /** Take the lease, and do what belongs into the same statement. Undefined or false: somebody else has the lease. */
-  take: (wanted: WantedLease) => Promise<Taken | undefined | false>;
-  work: (lease: PublishLease, taken: Taken) => Promise<T>;
+export interface LeasedWork<T> {
+  work: (lease: PublishLease) => Promise<T>;
   /** Called while this waits. Throws when nobody needs the lease any more. */
   requireWanted?: () => void;
   /** The account for which this wait counts; undefined: it is not counted. */
@@ -57,91 +53,35 @@ export interface LeasedWork<Taken, T> {
  * Run `work` under the lease. Throws `publish_busy` when somebody else keeps the lease too long, and `too_many_waiting`
  * when too many publishes of the account wait already.
  */
-export async function withLease<Taken, T>(
-  options: LeaseOptions,
+export async function withLease<T>(
+  deps: LeaseDependencies,
   key: LeaseKey,
-  leased: LeasedWork<Taken, T>,
+  leased: LeasedWork<T>,
 ): Promise<T> {
-  const turn = options.waiting.join(`${key.organisationId} ${key.fhirServerId} ${key.record}`);
+  const { db, settings, server, waiting } = deps;
+  const wanted = { key, token: randomUUID(), durationMs: server.timeoutMs + settings.lease.marginMs };
+  const turn = waiting.join(`${key.organisationId} ${key.fhirServerId} ${key.records[0]}`);
   try {
-    const durationMs = options.timeoutMs + options.settings.marginMs;
-    const wanted = { key, token: randomUUID(), durationMs };
-    const { taken, ...asked } = await untilTaken(options, { wanted, turn }, leased);
-    const kept = keepLease(options, wanted, asked);
+    const { askedMs, waited } = await untilTaken(deps, { wanted, turn }, leased);
+    const held = keepHeld(deps, wanted, askedMs);
     try {
-      return await leased.work(kept.lease, taken);
+      return await leased.work({ waited, requireHeld: held.require });
     } finally {
-      await kept.end();
+      await held.end();
+      await giveLeaseBack(db, wanted).catch(() => undefined);
     }
   } finally {
     turn.end();
   }
 }
 
-/** What is known of a lease while it is held. Times are on the clock of `performance.now()`. */
-interface LeaseState {
-  heldUntilMs: number;
-  givenBack: boolean;
-  renewed: boolean;
-  renewing: Promise<void> | undefined;
-}
-
-/** Renews the lease until `end`, which gives it back. */
-function keepLease(
-  { db, settings, timeoutMs }: LeaseOptions,
-  wanted: WantedLease,
-  { askedMs, waited }: { askedMs: number; waited: boolean },
-): { lease: PublishLease; end: () => Promise<void> } {
-  const { key, token, durationMs } = wanted;
-  const state: LeaseState = {
-    heldUntilMs: askedMs + durationMs,
-    givenBack: false,
-    renewed: false,
-    renewing: undefined,
-  };
-  const timer = setInterval(() => {
-    state.renewing ??= renew(db, wanted, state).finally(() => {
-      state.renewing = undefined;
-    });
-  }, settings.marginMs / 4);
-  timer.unref();
-  return {
-    lease: {
-      key,
-      token,
-      waited,
-      noteGivenBack() {
-        state.givenBack = true;
-      },
-      requireHeld() {
-        if (performance.now() + timeoutMs > state.heldUntilMs) throw publishError('publish_overtaken');
-      },
-    },
-    async end() {
-      clearInterval(timer);
-      await state.renewing;
-      // A renewal that was under way while it was given back may have let it run on.
-      if (!state.givenBack || state.renewed) await giveLeaseBack(db, wanted).catch(() => undefined);
-    },
-  };
-}
-
-async function renew(db: Queryable, wanted: WantedLease, state: LeaseState): Promise<void> {
-  state.renewed = true;
-  const startedMs = performance.now();
-  // A database that does not answer is asked again; until then the lease runs on.
-  const held = await renewLease(db, wanted).catch(() => undefined);
-  if (held === true) state.heldUntilMs = startedMs + wanted.durationMs;
-  if (held === false) state.heldUntilMs = Number.NEGATIVE_INFINITY;
-}
-
 /** `askedMs`: when the lease was asked for, on the clock of `performance.now()`. */
-async function untilTaken<Taken, T>(
-  { clock, settings, waiting }: LeaseOptions,
+async function untilTaken<T>(
+  { db, settings: { clock, lease }, waiting }: LeaseDependencies,
   { wanted, turn }: { wanted: WantedLease; turn: Turn },
-  { take, requireWanted, accountId }: LeasedWork<Taken, T>,
-): Promise<{ taken: Taken; askedMs: number; waited: boolean }> {
-  const endMs = clock.nowMs() + settings.waitMs;
+  { requireWanted, accountId }: LeasedWork<T>,
+): Promise<{ askedMs: number; waited: boolean }> {
+  const endMs = clock.nowMs() + lease.waitMs;
   let polls = 0;
   let stopCounting: (() => void) | undefined;
   try {
@@ -149,8 +89,7 @@ async function untilTaken<Taken, T>(
       requireWanted?.();
       const isTurn = turn.isNow();
       const askedMs = performance.now();
-      const taken = isTurn && (await take(wanted));
-      if (taken !== undefined && taken !== false) return { taken, askedMs, waited };
+      if (isTurn && (await takeLease(db, wanted))) return { askedMs, waited };
       if (clock.nowMs() >= endMs) throw publishError('publish_busy', { records: whose(wanted.key) });
       if (accountId !== undefined) stopCounting ??= waiting.count(accountId);
       if (isTurn) {
@@ -165,7 +104,45 @@ async function untilTaken<Taken, T>(
   }
 }
 
-function whose({ record, subject }: LeaseKey): string {
-  if (subject !== undefined) return 'this record or this patient';
+function whose({ records: [record, subject] }: LeaseKey): string {
+  if (record === undefined || subject !== undefined) return 'this record or this patient';
   return `the ${splitKey(record).type} that this record shares with others`;
+}
+
+/** What is known of a lease while it is held. Times are on the clock of `performance.now()`. */
+interface LeaseState {
+  heldUntilMs: number;
+  renewing: Promise<void> | undefined;
+}
+
+/** Renews the lease until `end`. */
+function keepHeld(
+  { db, settings, server }: LeaseDependencies,
+  wanted: WantedLease,
+  askedMs: number,
+): { require: () => void; end: () => Promise<void> } {
+  const state: LeaseState = { heldUntilMs: askedMs + wanted.durationMs, renewing: undefined };
+  const timer = setInterval(() => {
+    state.renewing ??= renew(db, wanted, state).finally(() => {
+      state.renewing = undefined;
+    });
+  }, settings.lease.marginMs / 4);
+  timer.unref();
+  return {
+    require() {
+      if (performance.now() + server.timeoutMs > state.heldUntilMs) throw publishError('publish_overtaken');
+    },
+    async end() {
+      clearInterval(timer);
+      await state.renewing;
+    },
+  };
+}
+
+async function renew(db: Queryable, wanted: WantedLease, state: LeaseState): Promise<void> {
+  const startedMs = performance.now();
+  // A database that does not answer is asked again; until then the lease runs on.
+  const held = await renewLease(db, wanted).catch(() => undefined);
+  if (held === true) state.heldUntilMs = startedMs + wanted.durationMs;
+  if (held === false) state.heldUntilMs = Number.NEGATIVE_INFINITY;
 }

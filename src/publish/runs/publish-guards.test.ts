@@ -12,23 +12,21 @@ import {
 import { requireWhole } from '../../../test-support/published.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import { watchPool } from '../../../test-support/watched-pool.ts';
-import { recordStored } from '../send/resource.store.ts';
+import { findRecorded, recordStored } from '../send/resource.store.ts';
 import { WRITE_RETRY } from '../send/retry.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
-import { giveLeaseBack, takeLease, type WantedLease } from './lease.store.ts';
+import { giveLeaseBack, takeLease } from './lease.store.ts';
 import { type PublishLease, withLease } from './lease.ts';
-import { beginRun } from './run.store.ts';
 import { createWaiting } from './waiting.ts';
 
 const { database, server } = await startPublishing('--no-integrity');
 const clinic = await createClinic(database.pool, { results: 2 });
 
 describe('around a publish', () => {
-  const take = (wanted: WantedLease) => takeLease(database.pool, wanted);
   const leaseKey = (fhirServerId: string) => ({
     organisationId: clinic.scope.organisationId,
     fhirServerId,
-    record: `Patient/${clinic.patientId}` as const,
+    records: [`Patient/${clinic.patientId}`] as const,
   });
 
   test('a server that is down is tried for 30 seconds, with growing waits, and no longer [PUB-26]', async () => {
@@ -161,7 +159,7 @@ describe('around a publish', () => {
     const [key, token] = [leaseKey(target.id), randomUUID()];
     await takeLease(database.pool, { key, token, durationMs: 60_000 });
     const publishing = publish(clinic, { target: target.name });
-    const asked = () => statements.filter((name) => name === 'publish-run-begin').length;
+    const asked = () => statements.filter((name) => name === 'publish-lease-take').length;
     await waitUntil(() => asked() >= 2, 'it found the lease taken');
     await clinic.change({ report: { status: 'amended' } });
     assert.equal((await server.state()).seen.length, 0);
@@ -200,30 +198,17 @@ describe('around a publish', () => {
       };
       await recordStored(holder, clinic.scope, { fhirServerId, stored: [stored] });
       await giveLeaseBack(holder, { key, token });
-      const begin = () =>
-        beginRun(pool, clinic.scope, {
-          subject: { kind: 'lab-order', id: clinic.orderId },
-          since: new Date(0),
-          keys: [resource],
-          lease: { key, token: randomUUID(), durationMs: 20_000 },
-          run: {
-            id: randomUUID(),
-            fhirServerId,
-            accountId: randomUUID(),
-            purposeOfUse: 'OPS',
-            correlationId: 'c',
-            startedAt: new Date(),
-          },
-        });
-      const beginning = begin();
+      const next = { key, token: randomUUID(), durationMs: 20_000 };
+      const taking = takeLease(pool, next);
       if (durationMs === 0) await waitForLock(pool);
-      else await beginning;
+      else await taking;
       await holder.query('commit');
       holder.release();
       // What began before the end of the holder may not know of it, and is refused.
-      const begun = (await beginning) ?? (await begin());
+      assert.equal((await taking) || (await takeLease(pool, next)), true);
+      const recorded = await findRecorded(pool, clinic.scope, { fhirServerId, keys: [resource] });
       assert.deepEqual(
-        begun?.recorded.map(({ serverId, contentHash }) => [serverId, contentHash]),
+        recorded.map(({ serverId, contentHash }) => [serverId, contentHash]),
         [['given', 'ab']],
       );
     });
@@ -252,7 +237,7 @@ describe('around a publish', () => {
     const base = server.base;
     const target = await addTarget(clinic, { base, idPolicy: 'server', referencePolicy: 'send' });
     const record = `Practitioner/${clinic.practitionerId}` as const;
-    const key = { ...leaseKey(target.id), record };
+    const key = { ...leaseKey(target.id), records: [record] };
     await takeLease(database.pool, { key, token: randomUUID(), durationMs: 60_000 });
     return { clock, publish: () => publish(clinic, { target: target.name }) };
   }
@@ -292,9 +277,8 @@ describe('around a publish', () => {
     const { db, statements } = watchPool(database.pool);
     const options = {
       db,
-      clock: PUBLISH.clock,
-      settings: { marginMs: 400, waitMs: 1_000 },
-      timeoutMs: 60_000,
+      settings: { clock: PUBLISH.clock, lease: { marginMs: 400, waitMs: 1_000 } },
+      server: { timeoutMs: 60_000 },
       waiting: createWaiting(1),
     };
     const held = async (lease: PublishLease) => {
@@ -307,7 +291,7 @@ describe('around a publish', () => {
       await waitUntil(() => statements.length >= length + 2, 'the lease was to be renewed, and once more');
       assert.throws(() => lease.requireHeld(), /took over/);
     };
-    await withLease(options, key, { take, work: held });
+    await withLease(options, key, { work: held });
     const { rowCount } = await database.pool.query('select 1 from publish_lease where target_id = $1', [
       key.fhirServerId,
     ]);
@@ -343,9 +327,9 @@ describe('around a publish', () => {
 
   test('a lease is renewed for as long as the work goes on', async () => {
     const key = leaseKey(randomUUID());
-    const settings = { marginMs: 600, waitMs: 1_000 };
+    const settings = { clock: PUBLISH.clock, lease: { marginMs: 600, waitMs: 1_000 } };
     const waiting = createWaiting(1);
-    const options = { db: database.pool, clock: PUBLISH.clock, settings, timeoutMs: 50, waiting };
+    const options = { db: database.pool, settings, server: { timeoutMs: 50 }, waiting };
     /** The end of the lease; nothing before the given time. */
     const until = async (after = '-infinity') => {
       const { rows } = await database.pool.query<{ until: string }>(
@@ -362,7 +346,7 @@ describe('around a publish', () => {
       const taken = await takeLease(database.pool, { key, token: randomUUID(), durationMs: 1_000 });
       assert.equal(taken, false);
     };
-    await withLease(options, key, { take, work: held });
+    await withLease(options, key, { work: held });
     assert.equal(await takeLease(database.pool, { key, token: randomUUID(), durationMs: 1_000 }), true);
   });
 

@@ -89,7 +89,7 @@ describe('records that change meanwhile', () => {
       const target = await fast.addTarget(clinic, { base: server.base, referencePolicy: references });
       const number = 'changed-number';
       const { publish } = createTestPublisher(
-        withStatement(pool, 'publish-run-begin', async () => {
+        withStatement(pool, 'publish-lease-take', async () => {
           await clinic.change({
             patient: {
               gender: 'other',

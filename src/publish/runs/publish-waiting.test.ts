@@ -46,8 +46,8 @@ describe('publishes that wait', () => {
   async function targetInUse(addTarget: ReturnType<typeof createTestPublisher>['addTarget']) {
     const target = await addTarget(clinic, { base: server.base });
     const { organisationId } = clinic.scope;
-    const record = `Patient/${clinic.patientId}` as const;
-    const [key, token] = [{ organisationId, fhirServerId: target.id, record }, randomUUID()];
+    const records = [`Patient/${clinic.patientId}`] as const;
+    const [key, token] = [{ organisationId, fhirServerId: target.id, records }, randomUUID()];
     await takeLease(database.pool, { key, token, durationMs: 600_000 });
     return { target: target.name, giveBack: () => giveLeaseBack(database.pool, { key, token }) };
   }
@@ -64,13 +64,13 @@ describe('publishes that wait', () => {
       const before = statements.length;
       clock.pass(A_WHILE_MS);
       await waitUntil(() => clock.sleepers() === waiting);
-      assert.deepEqual(statements.slice(before), ['publish-run-begin']);
+      assert.deepEqual(statements.slice(before), ['publish-lease-take']);
     }
     const before = statements.length;
     await giveBack();
     clock.pass(A_WHILE_MS);
     for (const published of await Promise.all(publishes)) assert.equal(published.length, 3);
-    const begun = statements.slice(before).filter((name) => name === 'publish-run-begin');
+    const begun = statements.slice(before).filter((name) => name === 'publish-lease-take');
     assert.equal(begun.length, waiting, 'each asked once, when its turn had come');
   });
 

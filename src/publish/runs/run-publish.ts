@@ -1,55 +1,86 @@
-/** One publish from its entry in the history to its end (docs/publish.md). Contract: PUB-7, PUB-28. */
+/**
+ * One publish under its lease, from its entry in the history to its end (docs/publish.md).
+ * Contract: PUB-7, PUB-28, PUB-30, PUB-35.
+ */
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../platform/domain-error.ts';
 import { errorFields } from '../../platform/log/log.ts';
 import { publishError } from '../errors.ts';
-import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
-import { type SaysNotSent, saysNotSent } from '../plan/not-sent.ts';
-import type { Prepared, PublisherDependencies, ReadyToSend } from '../plan/prepare-publish.ts';
-import { NOTHING_REFERENCED } from '../plan/referenced-records.ts';
-import { createRendering, type Rendering } from '../plan/rendering.ts';
-import { type Sent, sendLevels } from '../plan/send-levels.ts';
-import { findRecorded, type RecordedResource, type StoredResource } from '../send/resource.store.ts';
+import { keyOf, splitKey } from '../plan/content.fhir.ts';
+import {
+  lookUpRecorded,
+  otherPatientEntries,
+  type PrepareDependencies,
+  type Prepared,
+  type PublishAct,
+  type PublisherDependencies,
+  prepareAgain,
+  type ReadyToSend,
+  withReferenced,
+} from '../plan/prepare-publish.ts';
+import { type SaysNotSent, saysNotSent } from '../plan/referenced-records.ts';
+import type { StoredResource } from '../send/resource.store.ts';
+import { type Sent, sendLevels } from '../send/send-levels.ts';
 import { WriteFailure } from '../send/write-failure.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
-import type { WantedLease } from './lease.store.ts';
 import type { PublishLease } from './lease.ts';
-import { type Begun, beginRun, endRun, type PublishedResource, type RunEnd } from './run.store.ts';
+import { beginRun, endRun, type PublishedResource } from './run.store.ts';
 import type { Waiting } from './waiting.ts';
 
-export type RunDependencies = Pick<PublisherDependencies, 'db' | 'log' | 'now'> & {
-  settings: PublishSettings;
-  waiting: Waiting;
-};
+export type RunDependencies = PrepareDependencies &
+  Pick<PublisherDependencies, 'log' | 'now'> & { settings: PublishSettings; waiting: Waiting };
 
-/** A publish before it has its lease. */
-export interface NewPublish {
-  id: string;
+export interface LeasedPublish {
+  /** As it was loaded before the lease was held. */
   prepared: Prepared;
-  /** Of the prepared record, without the records that it refers to. */
-  rendering: Rendering;
+  act: PublishAct;
+  lease: PublishLease;
 }
 
-export function newPublish(prepared: Prepared): NewPublish {
-  return {
-    id: randomUUID(),
-    prepared,
-    rendering: renderingOf({ ...prepared, referenced: NOTHING_REFERENCED }),
-  };
+/** The resources as the server has them now, in the order in which they were sent, and what was not sent. */
+export async function runPublish(
+  deps: RunDependencies,
+  leased: LeasedPublish,
+): Promise<{ published: PublishedResource[] } & SaysNotSent> {
+  const { db, now } = deps;
+  const { lease, prepared } = leased;
+  const { server } = prepared;
+  const { scope, correlationId } = prepared.context;
+  const id = randomUUID();
+  const chainId = await begin(deps, prepared, id);
+  const reached = { resumable: true, published: [] as PublishedResource[] };
+  try {
+    const current = await loadCurrent(deps, leased);
+    const found = await lookUpRecorded(db, current);
+    const sent = await sendLevels({ ...deps, ...found, lease, chainId, scope, server, correlationId });
+    const all = found.rendering.levels.flat();
+    reached.published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
+    if (sent.failure !== undefined) {
+      // If this try continued an earlier one and stored nothing, sending everything again may help.
+      reached.resumable = sent.fresh > 0 || chainId === id;
+      throw noteFailure(deps, prepared, { sent, all: all.length });
+    }
+    server.breaker.note(true);
+    const { published } = reached;
+    const ended = { id, finishedAt: now(), outcome: 'done', failure: null } as const;
+    await endRun(db, scope, { ...ended, resumable: false, published });
+    return { published, ...saysNotSent(all, current.referenced) };
+  } catch (error) {
+    const failure = error instanceof DomainError ? error.message : 'The service failed.';
+    const ended = { id, finishedAt: now(), outcome: 'failed', failure } as const;
+    await endRun(db, scope, { ...ended, ...reached }).catch((lost: unknown) =>
+      noteUnrecorded(deps, prepared, lost),
+    );
+    throw error;
+  }
 }
 
-/** Record that the publish begins, and take its lease. Undefined: somebody else has the lease. */
-export function beginPublish(
-  { db, now, settings }: RunDependencies,
-  { id, prepared, rendering }: NewPublish,
-  lease: WantedLease,
-): Promise<Begun | undefined> {
+/** Returns the id of the chain of tries: `id` itself, unless this publish continues an earlier one. */
+function begin({ db, now, settings }: RunDependencies, prepared: Prepared, id: string): Promise<string> {
   const { subject, server, context } = prepared;
   const startedAt = now();
   return beginRun(db, context.scope, {
     subject,
-    lease,
-    keys: rendering.keys,
     since: new Date(startedAt.getTime() - settings.resumeMs),
     run: {
       id,
@@ -62,105 +93,42 @@ export function beginPublish(
   });
 }
 
-export interface PublishAlone extends Begun {
-  lease: PublishLease;
-  /** Loads what is to be sent, now that the lease is held. */
-  ready: () => Promise<ReadyToSend>;
-}
-
-/** The resources as the server has them now, in the order in which they were sent, and what was not sent. */
-export async function runPublish(
+/**
+ * What is to be sent, once each other patient whose data it has is in the access log. Somebody else may have published a
+ * newer state since the record was loaded. So the record is checked again under the lease, and the records that it
+ * refers to are loaded now.
+ */
+async function loadCurrent(
   deps: RunDependencies,
-  begun: NewPublish,
-  { lease, ready, chainId, recorded }: PublishAlone,
-): Promise<{ published: PublishedResource[] } & SaysNotSent> {
-  const { id, prepared } = begun;
-  const end = (ended: Omit<RunEnd, 'finishedAt'>, stored: readonly StoredResource[]) =>
-    endRun(deps.db, prepared.context.scope, { id, end: { finishedAt: deps.now(), ...ended }, stored, lease });
-  const progress: Progress = { resumable: true, published: [], unrecorded: [] };
-  try {
-    const current = await ready();
-    const looked = await lookUp(deps, current, { ...begun, recorded });
-    const { scope, correlationId } = current.context;
-    const { server } = current;
-    const sent = await sendLevels({ ...deps, ...looked, lease, chainId, scope, server, correlationId });
-    const all = looked.rendering.levels.flat();
-    const published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
-    if (sent.failure !== undefined) {
-      // If this try continued an earlier one and stored nothing, sending everything again may help.
-      progress.resumable = sent.fresh > 0 || chainId === id;
-      progress.published = published;
-      progress.unrecorded = sent.unrecorded;
-      throw noteFailure(deps, current, { sent, all: all.length });
-    }
-    server.breaker.note(true);
-    await end({ outcome: 'done', resumable: false, failure: null, published }, sent.unrecorded);
-    lease.noteGivenBack();
-    return { published, ...saysNotSent(all, current.referenced) };
-  } catch (error) {
-    const failure = error instanceof DomainError ? error.message : 'The service failed.';
-    const { unrecorded, ...reached } = progress;
-    await end({ outcome: 'failed', failure, ...reached }, unrecorded).catch((lost: unknown) =>
-      noteUnrecorded(deps, prepared, lost),
-    );
-    throw error;
-  }
-}
-
-/** How far a publish that failed has come. */
-interface Progress extends Pick<RunEnd, 'resumable' | 'published'> {
-  unrecorded: readonly StoredResource[];
-}
-
-interface Looked {
-  rendering: Rendering;
-  recorded: ReadonlyMap<ResourceKey, RecordedResource>;
-}
-
-function renderingOf(ready: ReadyToSend): Rendering {
-  return createRendering({ ...ready, organisationId: ready.context.scope.organisationId });
-}
-
-/** What is to be sent, and what is recorded of it. `recorded` covers the resources that the publish began with. */
-async function lookUp(
-  { db }: RunDependencies,
-  ready: ReadyToSend,
-  { prepared, rendering: first, recorded }: NewPublish & Pick<Begun, 'recorded'>,
-): Promise<Looked> {
-  const { records, withheld } = ready.referenced;
-  if (ready.resources === prepared.resources && records.length === 0 && withheld.size === 0)
-    return lookedUp(first, recorded);
-  const rendering = renderingOf(ready);
-  const asked = new Set(first.keys);
-  const keys = rendering.keys.filter((key) => !asked.has(key));
-  if (keys.length === 0) return lookedUp(rendering, recorded);
-  const more = await findRecorded(db, ready.context.scope, { fhirServerId: ready.server.id, keys });
-  return lookedUp(rendering, [...recorded, ...more]);
-}
-
-function lookedUp(rendering: Rendering, found: readonly RecordedResource[]): Looked {
-  for (const { key, serverId } of found) if (serverId !== null) rendering.known.set(key, serverId);
-  return { rendering, recorded: new Map(found.map((item) => [item.key, item])) };
+  { prepared, act, lease }: LeasedPublish,
+): Promise<ReadyToSend> {
+  const { subject, version, context } = prepared;
+  const [isStale, loaded] = await Promise.all([
+    lease.waited || act.source.changedSince(context.scope, subject.id, version),
+    withReferenced(deps, prepared),
+  ]);
+  const ready = isStale ? await withReferenced(deps, await prepareAgain(deps, prepared, act)) : loaded;
+  const entries = otherPatientEntries(ready, act);
+  if (entries.length > 0) await deps.accessLog.record(entries);
+  return ready;
 }
 
 /** Logs why sending stopped. Returns what the caller is told. */
 function noteFailure(
   { log }: RunDependencies,
-  { server, context }: Prepared,
+  prepared: Prepared,
   { sent, all }: { sent: Sent; all: number },
 ): unknown {
   const { failure } = sent;
+  const { server } = prepared;
   const answer = answerOf(sent, { target: server.name, all });
-  if (failure instanceof WriteFailure) server.breaker.note(!countsAgainst(failure, sent));
+  const isOfServer = failure instanceof WriteFailure;
+  if (isOfServer) server.breaker.note(!countsAgainst(failure, sent));
   const fields = {
-    event: 'publish.failed',
-    correlationId: context.correlationId,
-    organisationId: context.scope.organisationId,
-    facilityId: context.scope.facilityId,
-    targetId: server.id,
+    ...logFields('publish.failed', prepared),
     count: sent.done.size,
     code: answer instanceof DomainError ? answer.code : undefined,
-    status: failure instanceof WriteFailure ? failure.status : undefined,
+    status: isOfServer ? failure.status : undefined,
   };
   if (answer instanceof DomainError) log.warn(fields, 'publish stopped');
   else log.error({ ...fields, ...errorFields(failure) }, 'publish stopped');
@@ -168,16 +136,14 @@ function noteFailure(
 }
 
 /** The caller is told why the publish failed. The next publish finds this one interrupted, and continues it. */
-function noteUnrecorded({ log }: RunDependencies, { server, context }: Prepared, error: unknown): void {
-  const fields = {
-    event: 'publish.unrecorded',
-    correlationId: context.correlationId,
-    organisationId: context.scope.organisationId,
-    facilityId: context.scope.facilityId,
-    targetId: server.id,
-    ...errorFields(error),
-  };
+function noteUnrecorded({ log }: RunDependencies, prepared: Prepared, error: unknown): void {
+  const fields = { ...logFields('publish.unrecorded', prepared), ...errorFields(error) };
   log.error(fields, 'the result of a publish could not be stored');
+}
+
+function logFields(event: string, { server, context: { scope, correlationId } }: Prepared) {
+  const { organisationId, facilityId } = scope;
+  return { event, correlationId, organisationId, facilityId, targetId: server.id };
 }
 
 /**
@@ -194,10 +160,8 @@ function answerOf({ failure, done }: Sent, { target, all }: { target: string; al
   if (!(failure instanceof WriteFailure)) return failure;
   const { type, id } = splitKey(failure.key);
   const stopped = { target, record: `${type} ${id}`, reason: failure.message, stored: done.size, all };
-  const options = { cause: failure };
-  return failure.unavailable
-    ? publishError('target_unavailable', stopped, options)
-    : publishError('target_refused', stopped, options);
+  const code = failure.unavailable ? 'target_unavailable' : 'target_refused';
+  return publishError(code, stopped, { cause: failure });
 }
 
 function toPublished(stored: StoredResource | undefined): PublishedResource[] {

@@ -1,15 +1,13 @@
 /**
  * Creates a resource at a FHIR server that gives it its id: POST with `If-None-Exist` on our identifier (docs/publish.md).
- * If an earlier create is in doubt, a search by that identifier comes first. Another one follows a POST that created
- * something: a server that ignores `If-None-Exist` may have carried out the earlier POST meanwhile.
+ * If an earlier create is in doubt, a search by that identifier comes first.
  * Contract: PUB-19.
  */
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
-import type { FhirAnswer } from './fhir-client.ts';
-import { type FoundResource, foundIds, storedAs } from './read-answer.ts';
+import { foundIds, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
@@ -30,8 +28,7 @@ export async function createResource(
   const found = inDoubt ? await search(context, resource) : undefined;
   if (found !== undefined) return found;
   if (ownId !== undefined) return { kind: 'held', held: { id: ownId, versionId: null } };
-  const step = await post(context, resource);
-  return inDoubt && step.kind === 'stored' ? settled(context, resource, step) : step;
+  return post(context, resource);
 }
 
 async function post(context: PublishWriteContext, resource: FhirResource): Promise<Step> {
@@ -61,13 +58,15 @@ async function post(context: PublishWriteContext, resource: FhirResource): Promi
 /** Look for it by our identifier. Undefined: it is not there, or the server does not search that way. */
 async function search(context: PublishWriteContext, resource: FhirResource): Promise<Step | undefined> {
   const method = 'GET';
-  const answer = await searchAnswer(context, resource);
+  const { resourceType: type, id } = resource;
+  const answer = await sendRead(context, `${type}?${ownIdentifierQuery(context, resource)}`);
   if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: true };
   if (!isSuccess(answer.status)) {
     if (isTransient(answer.status)) return { kind: 'again', method, answer, inDoubt: true };
     return undefined;
   }
-  const found = foundOf(context, resource, answer);
+  const { system = '', value = '' } = ownIdentifier(context.organisationId, id);
+  const found = foundIds(answer, { type, system, value });
   if (found === undefined) return { kind: 'again', method, answer, inDoubt: true };
   if (found.length > 1)
     throw new WriteFailure(
@@ -77,35 +76,4 @@ async function search(context: PublishWriteContext, resource: FhirResource): Pro
     );
   const [held] = found;
   return held === undefined ? undefined : { kind: 'held', held };
-}
-
-/** After a create that was in doubt: if the server has two resources by now, the older one is used from now on. */
-async function settled(
-  context: PublishWriteContext,
-  resource: FhirResource,
-  made: Extract<Step, { kind: 'stored' }>,
-): Promise<Step> {
-  const answer = await searchAnswer(context, resource);
-  const found = answer.kind === 'answered' ? foundOf(context, resource, answer) : undefined;
-  const [oldest] = (found ?? []).sort((a, b) => compare(a.lastUpdated, b.lastUpdated) || compare(a.id, b.id));
-  if (oldest === undefined || oldest.id === made.written.id) return made;
-  return { kind: 'held', held: oldest };
-}
-
-function searchAnswer(context: PublishWriteContext, resource: FhirResource): Promise<FhirAnswer> {
-  return sendRead(context, `${resource.resourceType}?${ownIdentifierQuery(context, resource)}`);
-}
-
-function foundOf(
-  { organisationId }: PublishWriteContext,
-  { resourceType: type, id }: FhirResource,
-  answer: Extract<FhirAnswer, { kind: 'answered' }>,
-): FoundResource[] | undefined {
-  const { system = '', value = '' } = ownIdentifier(organisationId, id);
-  return foundIds(answer, { type, system, value });
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -19,8 +19,6 @@ type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
 
 /** A resource that was asked for. */
 export interface FoundResource extends StoredAs {
-  /** `meta.lastUpdated`; empty where there is none. */
-  lastUpdated: string;
   identifiers: Json[];
 }
 
@@ -38,9 +36,6 @@ export function storedAs(
 ): StoredAs | undefined {
   const located = inLocation(answer.location, type);
   const versionId = inEtag(answer.etag) ?? located?.versionId ?? null;
-  const expected = located !== undefined && (putId === undefined || located.id === putId);
-  if (expected && versionId !== null && agrees(answer.body, { id: located.id, versionId }))
-    return { id: located.id, versionId };
   const said = { id: located?.id ?? putId, versionId };
   // Longer than is read: a resource that is echoed whole.
   if (answer.body === undefined || answer.body.trim() === '') return complete(said);
@@ -50,11 +45,6 @@ export function storedAs(
   const meta = (body.meta ?? {}) as { versionId?: unknown };
   const bodyVersion = isFhirId(meta.versionId) ? meta.versionId : null;
   return complete({ id: isFhirId(body.id) ? body.id : undefined, versionId: bodyVersion ?? versionId });
-}
-
-/** Headers and body that say the same spare parsing the body. */
-function agrees(body: string | undefined, { id, versionId }: { id: string; versionId: string }): boolean {
-  return body?.includes(`"id":"${id}"`) === true && body.includes(`"versionId":"${versionId}"`);
 }
 
 /** Resources of a searchset that carry the identifier; undefined when the answer is no searchset. */
@@ -81,11 +71,10 @@ export function foundAt(answer: Answered, type: string, id: string): FoundResour
 
 function foundResource(resource: Json | undefined, type: string): FoundResource | undefined {
   if (resource?.resourceType !== type || !isFhirId(resource.id)) return undefined;
-  const { versionId, lastUpdated } = (resource.meta ?? {}) as { versionId?: unknown; lastUpdated?: unknown };
+  const { versionId } = (resource.meta ?? {}) as { versionId?: unknown };
   return {
     id: resource.id,
     versionId: isFhirId(versionId) ? versionId : null,
-    lastUpdated: typeof lastUpdated === 'string' ? lastUpdated : '',
     identifiers: Array.isArray(resource.identifier) ? resource.identifier.filter(isObject) : [],
   };
 }

@@ -32,25 +32,6 @@ export interface StoredResource {
   chainId: string;
 }
 
-/** Rows of {@link RecordedResource} for types and ids in two parameters; `$1` and `$2` are organisation and server. */
-export function recordedOf(types: string, ids: string): string {
-  return `
-  select asked.resource_type || '/' || asked.local_id as key, r.server_id as "serverId", r.version_id as "versionId",
-    encode(r.content_hash, 'hex') as "contentHash", r.method, r.status, r.published_at as "publishedAt",
-    r.chain_id as "chainId"
-  from unnest(${types}::text[], ${ids}::uuid[]) as asked (resource_type, local_id)
-  -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
-  cross join lateral (
-    select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
-    from publish_resource p
-    where p.organisation_id = $1
-      and p.target_id = $2
-      and p.resource_type = asked.resource_type
-      and p.local_id = asked.local_id
-    limit 1
-  ) r`;
-}
-
 export async function findRecorded(
   db: Queryable,
   scope: OrganisationScope,
@@ -58,7 +39,21 @@ export async function findRecorded(
 ): Promise<RecordedResource[]> {
   const { rows } = await db.query<RecordedResource>({
     name: 'publish-resource-find',
-    text: recordedOf('$3', '$4'),
+    text: `
+      select asked.resource_type || '/' || asked.local_id as key, r.server_id as "serverId",
+        r.version_id as "versionId", encode(r.content_hash, 'hex') as "contentHash", r.method, r.status,
+        r.published_at as "publishedAt", r.chain_id as "chainId"
+      from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
+      -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
+      cross join lateral (
+        select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
+        from publish_resource p
+        where p.organisation_id = $1
+          and p.target_id = $2
+          and p.resource_type = asked.resource_type
+          and p.local_id = asked.local_id
+        limit 1
+      ) r`,
     values: [scope.organisationId, fhirServerId, ...keyColumns(keys)],
   });
   return rows;
@@ -87,102 +82,76 @@ export async function noteCreates(
 }
 
 /**
- * Steps of a `with` that record what was stored: `$1` and `$2` are organisation and server, then one list per column.
- * An id that the server has given anew is taken from whoever had it before: a FHIR server that was reset (docs/adr/0050).
+ * Record what was stored. An id that the server has given anew is taken from whoever had it before: a FHIR server that
+ * was reset (docs/adr/0050).
  */
-export const RECORD_STORED = `
-  taken_over as (
-    update publish_resource
-    set server_id = null,
-        version_id = null,
-        content_hash = null,
-        chain_id = null
-    where organisation_id = $1
-      and ctid = any (array(
-        select other.ctid
-        from unnest($3::text[], $4::uuid[], $5::text[]) as s (resource_type, local_id, server_id)
-        -- limit: one look-up by key for each, as above.
-        cross join lateral (
-          select p.ctid
-          from publish_resource p
-          where p.organisation_id = $1
-            and p.target_id = $2
-            and p.resource_type = s.resource_type
-            and p.server_id = s.server_id
-            and p.server_id <> p.local_id::text
-            and p.local_id <> s.local_id
-          limit 1
-        ) other
-        where s.server_id <> s.local_id::text
-      ))
-    returning 1
-  ),
-  recorded as (
-    insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
-      version_id, content_hash, method, status, published_at, chain_id)
-    select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, decode(s.content_hash, 'hex'), s.method,
-      s.status, s.published_at, s.chain_id
-    from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::smallint[],
-        $10::timestamptz[], $11::uuid[])
-      as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
-    -- The ids are given up first.
-    where (select count(*) from taken_over) >= 0
-    on conflict (organisation_id, target_id, resource_type, local_id) do update
-    set server_id = excluded.server_id,
-        version_id = excluded.version_id,
-        content_hash = excluded.content_hash,
-        method = excluded.method,
-        status = excluded.status,
-        published_at = excluded.published_at,
-        chain_id = excluded.chain_id
-  )`;
-
 export async function recordStored(
   db: Queryable,
   scope: OrganisationScope,
-  { fhirServerId, stored }: { fhirServerId: string; stored: readonly StoredResource[] },
+  { fhirServerId, stored: given }: { fhirServerId: string; stored: readonly StoredResource[] },
 ): Promise<void> {
-  const values = storedValues(scope, fhirServerId, stored);
-  const statement = { name: 'publish-resource-record', text: `with ${RECORD_STORED} select 1`, values };
-  await againAfterDeadlock(() => db.query(statement));
-}
-
-type StoredValues = [
-  organisationId: string,
-  fhirServerId: string,
-  types: string[],
-  localIds: string[],
-  serverIds: string[],
-  versionIds: (string | null)[],
-  contentHashes: string[],
-  methods: string[],
-  statuses: number[],
-  publishedAt: Date[],
-  chainIds: string[],
-];
-
-/** The last parameter of {@link RECORD_STORED}: those of the statement that it is part of come after it. */
-export const LAST_STORED_PARAMETER: StoredValues['length'] = 11;
-
-/** In one order for all, so that publishes that share records do not wait for each other in a circle. */
-export function storedValues(
-  scope: OrganisationScope,
-  fhirServerId: string,
-  given: readonly StoredResource[],
-): StoredValues {
+  // In one order for all, so that publishes that share records do not wait for each other in a circle.
   const stored = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  return [
-    scope.organisationId,
-    fhirServerId,
-    ...keyColumns(stored.map(({ key }) => key)),
-    stored.map(({ serverId }) => serverId),
-    stored.map(({ versionId }) => versionId),
-    stored.map(({ contentHash }) => contentHash),
-    stored.map(({ method }) => method),
-    stored.map(({ status }) => status),
-    stored.map(({ publishedAt }) => publishedAt),
-    stored.map(({ chainId }) => chainId),
-  ];
+  const statement = {
+    name: 'publish-resource-record',
+    text: `
+      with taken_over as (
+        update publish_resource
+        set server_id = null,
+            version_id = null,
+            content_hash = null,
+            chain_id = null
+        where organisation_id = $1
+          and ctid = any (array(
+            select other.ctid
+            from unnest($3::text[], $4::uuid[], $5::text[]) as s (resource_type, local_id, server_id)
+            -- limit: one look-up by key for each, as above.
+            cross join lateral (
+              select p.ctid
+              from publish_resource p
+              where p.organisation_id = $1
+                and p.target_id = $2
+                and p.resource_type = s.resource_type
+                and p.server_id = s.server_id
+                and p.server_id <> p.local_id::text
+                and p.local_id <> s.local_id
+              limit 1
+            ) other
+            where s.server_id <> s.local_id::text
+          ))
+        returning 1
+      )
+      insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
+        version_id, content_hash, method, status, published_at, chain_id)
+      select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, decode(s.content_hash, 'hex'), s.method,
+        s.status, s.published_at, s.chain_id
+      from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::smallint[],
+          $10::timestamptz[], $11::uuid[])
+        as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
+      -- The ids are given up first.
+      where (select count(*) from taken_over) >= 0
+      on conflict (organisation_id, target_id, resource_type, local_id) do update
+      set server_id = excluded.server_id,
+          version_id = excluded.version_id,
+          content_hash = excluded.content_hash,
+          method = excluded.method,
+          status = excluded.status,
+          published_at = excluded.published_at,
+          chain_id = excluded.chain_id`,
+    values: [
+      scope.organisationId,
+      fhirServerId,
+      ...keyColumns(stored.map(({ key }) => key)),
+      stored.map(({ serverId }) => serverId),
+      stored.map(({ versionId }) => versionId),
+      stored.map(({ contentHash }) => contentHash),
+      stored.map(({ method }) => method),
+      stored.map(({ status }) => status),
+      stored.map(({ publishedAt }) => publishedAt),
+      stored.map(({ chainId }) => chainId),
+    ],
+  };
+  await againAfterDeadlock(() => db.query(statement));
 }
 
 export function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createPublishBreaker } from './breaker.ts';
 import { createLimit } from './limit.ts';
-import { createRecordQueue } from './record-queue.ts';
 import type { StoredResource } from './resource.store.ts';
 import { createRetryBudget, delayAfter, isTransient, type Tries, WRITE_RETRY } from './retry.ts';
+import { createRecording } from './send-levels.ts';
 
 describe('retries', () => {
   const once = { leftMs: 30_000, retryAfterMs: undefined };
@@ -161,24 +161,36 @@ test('a limit holds, in order, also when work fails [PUB-56]', async () => {
 describe('recording', () => {
   const item = (n: number) => ({ key: `Observation/${n}` }) as unknown as StoredResource;
 
-  test('what comes together is written together, and the rest is handed over', async () => {
-    const written: number[] = [];
-    const queue = createRecordQueue(async (batch) => void written.push(batch.length));
-    queue.add(item(1));
-    queue.add(item(2));
-    await queue.drained();
-    queue.add(item(3));
-    assert.deepEqual(await queue.takeWaiting(), [item(3)]);
-    assert.deepEqual(written, [2]);
+  const start = (write: (batch: StoredResource[]) => Promise<void>) => {
+    const clock = { now: 0 };
+    return { clock, ...createRecording(write, () => clock.now) };
+  };
+
+  test('what comes together is written together, and the rest at the end', async () => {
+    const written: StoredResource[][] = [];
+    const { clock, note, writeRest } = start(async (batch) => void written.push(batch));
+    await note(item(1));
+    assert.deepEqual(written, []);
+    clock.now = 250;
+    await note(item(2));
+    await note(item(3));
+    assert.deepEqual(written, [[item(1), item(2)]]);
+    await writeRest();
+    await writeRest();
+    assert.deepEqual(written, [[item(1), item(2)], [item(3)]]);
   });
 
-  test('what could not be written stays, and is handed over at the end', async () => {
-    const queue = createRecordQueue(async () => {
-      throw new Error('no');
+  test('what could not be written stays, and is written with the rest', async () => {
+    const tried: StoredResource[][] = [];
+    const { clock, note, writeRest } = start(async (batch) => {
+      tried.push(batch);
+      if (tried.length < 3) throw new Error('no');
     });
-    queue.add(item(1));
-    await assert.rejects(queue.drained());
-    queue.add(item(2));
-    assert.deepEqual(await queue.takeWaiting(), [item(1), item(2)]);
+    clock.now = 250;
+    await note(item(1));
+    await note(item(2));
+    await assert.rejects(writeRest());
+    await writeRest();
+    assert.deepEqual(tried, [[item(1)], [item(1), item(2)], [item(1), item(2)]]);
   });
 });

@@ -1,28 +1,28 @@
 /** Stores one resource at a FHIR server and records that. Contract: PUB-20, PUB-34. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { keyOf, type ResourceKey, sentBody } from '../plan/content.fhir.ts';
-import type { Rendered, Rendering } from '../plan/rendering.ts';
+import type { Rendering } from '../plan/rendering.ts';
 import { isShared } from '../plan/resource-types.ts';
-import { takeLease, type WantedLease } from '../runs/lease.store.ts';
-import { type PublishLease, withLease } from '../runs/lease.ts';
-import type { Waiting } from '../runs/waiting.ts';
+import { type LeaseDependencies, type PublishLease, withLease } from '../runs/lease.ts';
 import type { LiveFhirServer } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
-import type { RecordQueue } from './record-queue.ts';
-import { findRecorded, noteCreates, type RecordedResource, type StoredResource } from './resource.store.ts';
+import {
+  findRecorded,
+  noteCreates,
+  type RecordedResource,
+  recordStored,
+  type StoredResource,
+} from './resource.store.ts';
 import type { RetryBudget } from './retry.ts';
 import { contentDigest, type PublishWriteContext } from './write-request.ts';
 import { writeToServer } from './write-resource.ts';
 
-export interface StoreDependencies {
-  db: Queryable;
+export interface StoreDependencies extends LeaseDependencies {
   scope: FacilityScope;
   server: LiveFhirServer;
   correlationId: string;
   settings: PublishSettings;
-  waiting: Waiting;
   now: () => Date;
   rendering: Rendering;
   /** What the server held of them before. */
@@ -31,17 +31,20 @@ export interface StoreDependencies {
 }
 
 export interface Storing extends StoreDependencies {
-  queue: RecordQueue;
   /** Of the whole publish. */
   retryBudget: RetryBudget;
   /** Throws when no further request may begin. */
   requireMaySend: () => void;
-  /** Say that this try has written a resource. */
-  noteFresh: () => void;
+}
+
+export interface Outcome {
+  stored: StoredResource;
+  /** By the earlier try that this publish continues, by this one, or by this one and on record already. */
+  how: 'kept' | 'written' | 'recorded';
 }
 
 /** A record that patients share is created under a lease of its own. */
-export async function storeResource(storing: Storing, resource: FhirResource): Promise<StoredResource> {
+export async function storeResource(storing: Storing, resource: FhirResource): Promise<Outcome> {
   const before = storing.recorded.get(keyOf(resource));
   if (!isShared(resource.resourceType))
     return store(storing, resource, before, { noteLost: (key) => noteCreate(storing, key) });
@@ -67,35 +70,29 @@ async function storeAlone(
   storing: Storing,
   resource: FhirResource,
   lostId: string | undefined,
-): Promise<StoredResource> {
-  const { db, scope, server, settings, queue, waiting } = storing;
+): Promise<Outcome> {
+  const { db, scope, server } = storing;
+  const fhirServerId = server.id;
   const key = keyOf(resource);
-  const leaseKey = { organisationId: scope.organisationId, fhirServerId: server.id, record: key };
-  const leaseOptions = {
-    db,
-    clock: settings.clock,
-    settings: settings.lease,
-    timeoutMs: server.timeoutMs,
-    waiting,
-  };
   const work = async (guard: PublishLease) => {
     const requireMaySend = () => {
       storing.requireMaySend();
       guard.requireHeld();
     };
-    const [current] = await findRecorded(db, scope, { fhirServerId: server.id, keys: [key] });
+    const [current] = await findRecorded(db, scope, { fhirServerId, keys: [key] });
     const isLost = lostId !== undefined && current?.serverId === lostId;
     if (current === undefined || isLost) await noteCreate(storing, key);
     const before = isLost ? { ...current, serverId: null, contentHash: null } : current;
-    const stored = await store({ ...storing, requireMaySend }, resource, before, {
+    const { stored, how } = await store({ ...storing, requireMaySend }, resource, before, {
       noteLost: () => noteCreate(storing, key),
     });
-    await queue.drained();
-    return stored;
+    if (how === 'kept') return { stored, how };
+    await recordStored(db, scope, { fhirServerId, stored: [stored] });
+    return { stored, how: 'recorded' as const };
   };
-  const take = (wanted: WantedLease) => takeLease(db, wanted);
+  const leaseKey = { organisationId: scope.organisationId, fhirServerId, records: [key] };
   // Nobody waits on for a publish that has failed meanwhile.
-  return withLease(leaseOptions, leaseKey, { take, work, requireWanted: storing.requireMaySend });
+  return withLease(storing, leaseKey, { work, requireWanted: storing.requireMaySend });
 }
 
 async function noteCreate({ db, scope, server }: Storing, key: ResourceKey): Promise<void> {
@@ -108,12 +105,11 @@ async function store(
   given: FhirResource,
   before: RecordedResource | undefined,
   { noteLost }: Pick<PublishWriteContext, 'noteLost'>,
-): Promise<StoredResource> {
-  const { rendering, chainId, queue, scope, server, settings } = storing;
-  const ready = rendering.render(given);
-  const kept = keptFrom(before, { chainId, fhirServerId: server.id, ready });
-  if (kept !== undefined) return kept;
-  const { resource } = ready;
+): Promise<Outcome> {
+  const { rendering, chainId, scope, server, settings } = storing;
+  const resource = rendering.render(given);
+  const kept = keptFrom(before, { chainId, fhirServerId: server.id, resource });
+  if (kept !== undefined) return { stored: kept, how: 'kept' };
   const ownId = server.idPolicy === 'client' ? resource.id : undefined;
   const inDoubt = before !== undefined && before.serverId === null;
   const knownId = before?.serverId ?? (inDoubt ? undefined : ownId);
@@ -132,24 +128,21 @@ async function store(
     tries,
     noteLost,
   };
-  const { id, ...written } = await writeToServer(context, { ...ready, held, inDoubt, ownId });
+  const { id, ...written } = await writeToServer(context, { resource, held, inDoubt, ownId });
   const stored = { ...written, key: keyOf(resource), serverId: id, chainId, publishedAt: storing.now() };
-  storing.noteFresh();
-  queue.add(stored);
-  return stored;
+  return { stored, how: 'written' };
 }
 
 /** What an earlier try of this same publish stored, when it is what would be sent now. */
 function keptFrom(
   before: RecordedResource | undefined,
-  { chainId, fhirServerId, ready }: { chainId: string; fhirServerId: string; ready: Rendered },
+  { chainId, fhirServerId, resource }: { chainId: string; fhirServerId: string; resource: FhirResource },
 ): StoredResource | undefined {
   if (before?.chainId !== chainId) return undefined;
   const { key, serverId, versionId, contentHash, method, status, publishedAt } = before;
   if (serverId === null || contentHash === null || method === null || status === null || publishedAt === null)
     return undefined;
-  const { resource, json } = ready;
-  const body = sentBody(resource, serverId, json);
+  const body = sentBody(resource, serverId);
   if (contentHash !== contentDigest(fhirServerId, resource, body)) return undefined;
   return { key, serverId, versionId, contentHash, method, status, publishedAt, chainId };
 }

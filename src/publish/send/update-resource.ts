@@ -25,12 +25,12 @@ const METHOD = 'PUT';
 
 export async function updateResource(
   context: PublishWriteContext,
-  { resource: given, json, ownId }: Pick<ResourceToWrite, 'resource' | 'json' | 'ownId'>,
+  { resource: given, ownId }: Pick<ResourceToWrite, 'resource' | 'ownId'>,
   held: StoredAs,
 ): Promise<Step> {
   const { id, versionId } = held;
   const resource = id === given.id ? given : withOwnIdentifier(given, context.organisationId);
-  const body = sentBody(resource, id, json);
+  const body = sentBody(resource, id);
   const contentHash = contentDigest(context.fhirServerId, resource, body);
   const path = `${resource.resourceType}/${id}`;
   const headers = versionId === null ? {} : { 'if-match': `W/"${versionId}"` };

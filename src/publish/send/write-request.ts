@@ -29,8 +29,6 @@ export interface PublishWriteContext {
 export interface ResourceToWrite {
   /** With its references as the server shall see them; `id` is ours. */
   resource: FhirResource;
-  /** The resource as JSON, where that is known. */
-  json: string | undefined;
   /** Where the server has it, and in which version; undefined when it has yet to give an id. */
   held: StoredAs | undefined;
   /** A create was begun before, and whether it was done is not known. */

@@ -3,7 +3,8 @@
  * Contract: PUB-11, PUB-12, PUB-55.
  */
 import type { SealedSecret } from '../../outbound/sealed-secret.ts';
-import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
+import type { SealedFor } from '../../platform/crypto/key-ring.ts';
+import type { SealedTable } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { FhirServer, FhirServerSettings } from './fhir-server.ts';
@@ -15,11 +16,27 @@ export interface StoredFhirServer extends FhirServer {
 
 type FhirServerRow = Omit<FhirServer, 'hasSecret'> & { secretId: string | null; sealedSecret: Buffer | null };
 
-const COLUMNS = `t.id, t.organisation_id as "organisationId", t.name, t.base, t.auth, t.auth_header as "authHeader",
-  t.auth_user as "authUser", t.content_type as "contentType", t.id_policy as "idPolicy",
-  t.reference_policy as "referencePolicy", t.allow_local_codes as "allowLocalCodes", t.timeout_ms as "timeoutMs",
-  t.max_in_flight as "maxInFlight", t.is_default as "isDefault", t.disabled_at is null as enabled, t.version,
-  t.created_at as "createdAt", t.secret_id as "secretId", t.sealed_secret as "sealedSecret"`;
+/** The column of each setting. */
+const SETTING_COLUMNS: Readonly<Record<keyof FhirServerSettings, string>> = {
+  name: 'name',
+  base: 'base',
+  auth: 'auth',
+  authHeader: 'auth_header',
+  authUser: 'auth_user',
+  contentType: 'content_type',
+  idPolicy: 'id_policy',
+  referencePolicy: 'reference_policy',
+  allowLocalCodes: 'allow_local_codes',
+  timeoutMs: 'timeout_ms',
+  maxInFlight: 'max_in_flight',
+};
+const SETTINGS = Object.entries(SETTING_COLUMNS) as [keyof FhirServerSettings, string][];
+
+const SELECT = `
+  select t.id, t.organisation_id as "organisationId", t.is_default as "isDefault", t.disabled_at is null as enabled,
+    t.version, t.created_at as "createdAt", t.secret_id as "secretId", t.sealed_secret as "sealedSecret",
+    ${SETTINGS.map(([name, column]) => `t.${column} as "${name}"`).join(', ')}
+  from publish_target t`;
 
 /**
  * The server of that name, or the default one when `name` is null; the organisation's own comes before that of
@@ -33,8 +50,7 @@ export async function findFhirServer(
   const { rows } = await db.query<FhirServerRow>({
     name: 'publish-target-find',
     text: `
-      select ${COLUMNS}
-      from publish_target t
+      ${SELECT}
       where (t.organisation_id = $1 or t.organisation_id is null)
         and t.removed_at is null
         and case when $2::text is null then t.is_default else t.name = $2 end
@@ -56,8 +72,7 @@ export async function fhirServerNamed(
 ): Promise<StoredFhirServer | undefined> {
   const { rows } = await db.query<FhirServerRow>({
     text: `
-      select ${COLUMNS}
-      from publish_target t
+      ${SELECT}
       where t.organisation_id is not distinct from $1
         and t.removed_at is null
         and t.name = $2
@@ -74,8 +89,7 @@ export async function listFhirServers(
 ): Promise<StoredFhirServer[]> {
   const { rows } = await db.query<FhirServerRow>({
     text: `
-      select ${COLUMNS}
-      from publish_target t
+      ${SELECT}
       where t.removed_at is null
         and ($1::uuid is null or t.organisation_id = $1 or t.organisation_id is null)
       order by t.organisation_id nulls first, t.name`,
@@ -84,27 +98,20 @@ export async function listFhirServers(
   return rows.map(toFhirServer);
 }
 
-/** Whether a default server of the organisation (of all, when null) is set. */
-export async function hasDefault(db: Queryable, organisationId: string | null): Promise<boolean> {
-  const { rowCount } = await db.query({
-    text: 'select 1 from publish_target where organisation_id is not distinct from $1 and is_default',
-    values: [organisationId],
-  });
-  return rowCount === 1;
-}
-
+/** The first server of its organisation (of all, when null) is the default one. */
 export async function insertFhirServer(
   db: Queryable,
-  { id, organisationId, isDefault }: Pick<FhirServer, 'id' | 'organisationId' | 'isDefault'>,
+  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
   { settings, secret }: { settings: FhirServerSettings; secret: SealedSecret | undefined },
 ): Promise<void> {
   await db.query({
     text: `
-      insert into publish_target (id, organisation_id, is_default, name, base, auth, auth_header, auth_user,
-        content_type, id_policy, reference_policy, allow_local_codes, timeout_ms, max_in_flight, secret_id,
-        sealed_secret)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-    values: [id, organisationId, isDefault, ...settingValues(settings), secret?.id, secret?.sealed],
+      insert into publish_target (id, organisation_id, is_default, secret_id, sealed_secret,
+        ${SETTINGS.map(([, column]) => column).join(', ')})
+      values ($1, $2,
+        not exists (select 1 from publish_target where organisation_id is not distinct from $2 and is_default), $3, $4,
+        ${SETTINGS.map((_, index) => `$${index + 5}`).join(', ')})`,
+    values: [id, organisationId, secret?.id, secret?.sealed, ...SETTINGS.map(([name]) => settings[name])],
   });
 }
 
@@ -116,12 +123,11 @@ export async function updateFhirServer(
   await db.query({
     text: `
       update publish_target
-      set name = $2, base = $3, auth = $4, auth_header = $5, auth_user = $6, content_type = $7, id_policy = $8,
-        reference_policy = $9, allow_local_codes = $10, timeout_ms = $11, max_in_flight = $12, secret_id = $13,
-        sealed_secret = $14, version = version + 1
+      set ${SETTINGS.map(([, column], index) => `${column} = $${index + 4}`).join(', ')},
+        secret_id = $2, sealed_secret = $3, version = version + 1
       where id = $1
         and removed_at is null`,
-    values: [id, ...settingValues(settings), secret?.id, secret?.sealed],
+    values: [id, secret?.id, secret?.sealed, ...SETTINGS.map(([name]) => settings[name])],
   });
 }
 
@@ -145,38 +151,48 @@ export async function setDefault(
   });
 }
 
-/** Of every server that has one. */
-export async function listFhirServerSecrets(
-  db: Queryable,
-): Promise<(SealedSecret & { fhirServerId: string })[]> {
-  const { rows } = await db.query<SealedSecret & { fhirServerId: string }>({
-    text: `
-      select id as "fhirServerId", secret_id as id, sealed_secret as sealed
-      from publish_target
-      where secret_id is not null
-      order by id`,
-  });
-  return rows;
+/** What the secret of a FHIR server is sealed for. */
+export function secretSealedFor(fhirServerId: string, id: string): SealedFor {
+  return { purpose: 'publish-secret', context: `${fhirServerId}/${id}` };
 }
 
-/** The same secrets, sealed anew: no change that processes must notice. `id` is server, secret. */
-export async function replaceFhirServerSecrets(db: Queryable, rows: readonly ResealedRow[]): Promise<void> {
-  await db.query({
-    text: `
-      update publish_target t
-      set sealed_secret = r.resealed
-      from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) r (id, secret_id, sealed, resealed)
-      where t.id = r.id
-        and t.secret_id = r.secret_id
-        and t.sealed_secret = r.sealed`,
-    values: [
-      rows.map(({ id }) => id[0]),
-      rows.map(({ id }) => id[1]),
-      rows.map(({ sealed }) => sealed),
-      rows.map(({ resealed }) => resealed),
-    ],
-  });
-}
+/** Where a rotation of the master key finds the secrets (docs/adr/0086). */
+export const SEALED_FHIR_SERVER_SECRETS: SealedTable = {
+  name: 'secrets of targets',
+  table: 'publish_target',
+  async list(db) {
+    const { rows } = await db.query<SealedSecret & { fhirServerId: string }>({
+      text: `
+        select id as "fhirServerId", secret_id as id, sealed_secret as sealed
+        from publish_target
+        where secret_id is not null
+        order by id`,
+    });
+    return rows.map(({ fhirServerId, id, sealed }) => ({
+      id: [fhirServerId, id],
+      sealedFor: secretSealedFor(fhirServerId, id),
+      sealed,
+    }));
+  },
+  /** The same secrets, sealed anew: no change that processes must notice. `id` is server, secret. */
+  async replace(db, rows) {
+    await db.query({
+      text: `
+        update publish_target t
+        set sealed_secret = r.resealed
+        from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) r (id, secret_id, sealed, resealed)
+        where t.id = r.id
+          and t.secret_id = r.secret_id
+          and t.sealed_secret = r.sealed`,
+      values: [
+        rows.map(({ id }) => id[0]),
+        rows.map(({ id }) => id[1]),
+        rows.map(({ sealed }) => sealed),
+        rows.map(({ resealed }) => resealed),
+      ],
+    });
+  },
+};
 
 export async function setEnabled(db: Queryable, id: string, enabled: boolean, now: Date): Promise<void> {
   await db.query({
@@ -230,22 +246,6 @@ export async function forgetRecordedIds(
       where ${RECORDED_IDS}`,
     values: [id, organisationId],
   });
-}
-
-function settingValues(settings: FhirServerSettings): unknown[] {
-  return [
-    settings.name,
-    settings.base,
-    settings.auth,
-    settings.authHeader,
-    settings.authUser,
-    settings.contentType,
-    settings.idPolicy,
-    settings.referencePolicy,
-    settings.allowLocalCodes,
-    settings.timeoutMs,
-    settings.maxInFlight,
-  ];
 }
 
 function toFhirServer({ secretId, sealedSecret, ...server }: FhirServerRow): StoredFhirServer {

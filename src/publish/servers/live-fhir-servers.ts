@@ -11,8 +11,7 @@ import type { PublishMetrics } from '../history/publish-metrics.ts';
 import { createPublishBreaker, type PublishBreaker, type PublishBreakerSettings } from '../send/breaker.ts';
 import { createFhirClient, type FhirAnswer, type FhirClient, type FhirRequest } from '../send/fhir-client.ts';
 import { createLimit } from '../send/limit.ts';
-import type { StoredFhirServer } from './fhir-server.store.ts';
-import { secretSealedFor } from './fhir-server-secrets.ts';
+import { type StoredFhirServer, secretSealedFor } from './fhir-server.store.ts';
 
 export interface LiveFhirServer extends StoredFhirServer {
   /**

@@ -9,11 +9,11 @@ import { publishError } from '../errors.ts';
 import {
   fhirServerNamed,
   forgetRecordedIds,
-  hasDefault,
   hasRecordedIds,
   insertFhirServer,
   markRemoved,
   type StoredFhirServer,
+  secretSealedFor,
   setDefault,
   setEnabled,
   updateFhirServer,
@@ -25,7 +25,6 @@ import {
   type FhirServer,
   type FhirServerSettings,
 } from './fhir-server.ts';
-import { secretSealedFor } from './fhir-server-secrets.ts';
 
 export interface FhirServerDependencies {
   db: Pool;
@@ -59,10 +58,8 @@ export async function createFhirServer(
   await transaction(db, async (client) => {
     const sealed = secret === undefined ? undefined : await sealFor({ db: client, keys }, id, secret);
     await requireFreeName(client, { organisationId, name: settings.name });
-    // The first server is the default one.
-    const isDefault = !(await hasDefault(client, organisationId));
-    await insertFhirServer(client, { id, organisationId, isDefault }, { settings, secret: sealed });
-    if (input.makeDefault && !isDefault) await setDefault(client, { id, organisationId });
+    await insertFhirServer(client, { id, organisationId }, { settings, secret: sealed });
+    if (input.makeDefault) await setDefault(client, { id, organisationId });
   });
   return requireFhirServer(db, { organisationId, name: settings.name });
 }

@@ -77,7 +77,7 @@ export async function probeFhirServer(
     const ownId = server.idPolicy === 'client' ? resource.id : undefined;
     const at = held ?? (ownId === undefined ? undefined : { id: ownId, versionId: null });
     const noted = note(probe, step, at?.id);
-    const item = { resource, json: undefined, held: at, inDoubt: false, ownId };
+    const item = { resource, held: at, inDoubt: false, ownId };
     const written = await writeToServer(context, item);
     noted.path = `${TYPE}/${written.id}`;
     noted.done = true;

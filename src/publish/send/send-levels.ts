@@ -3,13 +3,12 @@
  * Contract: PUB-22.
  */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { keyOf, type ResourceKey } from '../plan/content.fhir.ts';
+import { isShared } from '../plan/resource-types.ts';
 import type { PublishLease } from '../runs/lease.ts';
-import { createRecordQueue } from '../send/record-queue.ts';
-import { noteCreates, recordStored, type StoredResource } from '../send/resource.store.ts';
-import { createRetryBudget } from '../send/retry.ts';
-import { type StoreDependencies, type Storing, storeResource } from '../send/store-resource.ts';
-import { keyOf, type ResourceKey } from './content.fhir.ts';
-import { isShared } from './resource-types.ts';
+import { noteCreates, recordStored, type StoredResource } from './resource.store.ts';
+import { createRetryBudget } from './retry.ts';
+import { type StoreDependencies, type Storing, storeResource } from './store-resource.ts';
 
 export interface SendOptions extends StoreDependencies {
   lease: PublishLease;
@@ -20,36 +19,35 @@ export interface Sent {
   done: Map<ResourceKey, StoredResource>;
   /** Stored by this try. */
   fresh: number;
-  /** Why it stopped; undefined when everything is stored. */
+  /** Why it stopped; undefined when everything is stored and recorded. */
   failure: unknown;
-  /** Stored, and not on record yet. */
-  unrecorded: StoredResource[];
 }
 
 /** Never throws: what went wrong is in the answer. */
 export async function sendLevels(options: SendOptions): Promise<Sent> {
   const { db, scope, server, rendering, lease, settings } = options;
   const fhirServerId = server.id;
-  const sent: Sent = { done: new Map(), fresh: 0, failure: undefined, unrecorded: [] };
-  const queue = createRecordQueue((stored) => recordStored(db, scope, { fhirServerId, stored }));
+  const sent: Sent = { done: new Map(), fresh: 0, failure: undefined };
+  const recording = createRecording(
+    (stored) => recordStored(db, scope, { fhirServerId, stored }),
+    settings.clock.nowMs,
+  );
   const storing: Storing = {
     ...options,
-    queue,
     retryBudget: createRetryBudget(settings.retry, settings.clock),
     requireMaySend() {
       if (sent.failure !== undefined) throw new Stopped();
       lease.requireHeld();
     },
-    noteFresh() {
-      sent.fresh += 1;
-    },
   };
 
   async function one(resource: FhirResource): Promise<void> {
     try {
-      const stored = await storeResource(storing, resource);
+      const { stored, how } = await storeResource(storing, resource);
       rendering.known.set(stored.key, stored.serverId);
       sent.done.set(stored.key, stored);
+      if (how !== 'kept') sent.fresh += 1;
+      if (how === 'written') await recording.note(stored);
     } catch (error) {
       if (!(error instanceof Stopped)) sent.failure ??= error;
     }
@@ -64,10 +62,11 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     }
   } catch (error) {
     sent.failure ??= error;
-  } finally {
-    // Also after a failure: nothing may be written to the record once the lease is given back.
-    sent.unrecorded = await queue.takeWaiting();
   }
+  // Also after a failure: nothing may be written to the record once the lease is given back.
+  await recording.writeRest().catch((error: unknown) => {
+    sent.failure ??= error;
+  });
   return sent;
 }
 
@@ -75,6 +74,42 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
 function isCreate({ server, recorded }: SendOptions, resource: FhirResource): boolean {
   const isNew = server.idPolicy === 'server' && !recorded.has(keyOf(resource));
   return isNew && !isShared(resource.resourceType);
+}
+
+export interface Recording {
+  /** Something was stored. Writes everything that waits when the last writing was a while ago. */
+  note(stored: StoredResource): Promise<void>;
+  writeRest(): Promise<void>;
+}
+
+/** After `kill -9` at most the writes of this time are not on record. The next publish settles them (docs/adr/0050). */
+const GATHER_MS = 250;
+
+/** Records in batches, so that a short publish needs one statement for all. What could not be written stays. */
+export function createRecording(
+  write: (stored: StoredResource[]) => Promise<void>,
+  nowMs: () => number,
+): Recording {
+  const waiting: StoredResource[] = [];
+  let writtenMs = nowMs();
+
+  async function writeRest(): Promise<void> {
+    writtenMs = nowMs();
+    const batch = waiting.splice(0);
+    if (batch.length === 0) return;
+    await write(batch).catch((error: unknown) => {
+      waiting.unshift(...batch);
+      throw error;
+    });
+  }
+
+  return {
+    async note(stored) {
+      waiting.push(stored);
+      if (nowMs() - writtenMs >= GATHER_MS) await writeRest().catch(() => undefined);
+    },
+    writeRest,
+  };
 }
 
 /** Another resource has failed, so no further request begins. */

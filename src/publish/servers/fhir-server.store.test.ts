@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { SEALED_FHIR_SERVER_SECRETS } from './fhir-server-secrets.ts';
+import { SEALED_FHIR_SERVER_SECRETS } from './fhir-server.store.ts';
 import { createFhirServer } from './manage-fhir-servers.ts';
 
 test('a rotation of the master key finds every secret and can open it', async (t) => {
