@@ -22,7 +22,7 @@ import {
   withReferenced,
 } from './prepare-publish.ts';
 import { type SaysNotSent, saysNotSent } from './referenced-records.ts';
-import type { Rendering } from './rendering.ts';
+import { forwardReferences, type Rendering, render, unknownReferences } from './rendering.ts';
 
 export interface PlannedRequest {
   resourceType: string;
@@ -122,7 +122,7 @@ function plannedRequest(
     method: id === undefined ? 'POST' : 'PUT',
     url,
     step,
-    ...(shown.has(keyOf(resource)) ? { resource: contentOf(rendering.render(resource), id) } : {}),
+    ...(shown.has(keyOf(resource)) ? { resource: contentOf(render(rendering, resource), id) } : {}),
   };
 }
 
@@ -130,14 +130,12 @@ function referenceFaults(resource: FhirResource, rendering: Rendering): PlannedF
   const { resourceType, id: localId } = resource;
   const fault = (text: string): PlannedFault => ({ resourceType, localId, fault: text });
   return [
-    ...rendering
-      .forward(resource)
-      .map((key) =>
-        fault(`refers to ${key}, which is sent later, so the reference names its identifier instead`),
-      ),
-    ...rendering
-      .unknown(resource)
-      .map((key) => fault(`refers to ${key}, which is not sent and is not known to be at the target`)),
+    ...forwardReferences(rendering, resource).map((key) =>
+      fault(`refers to ${key}, which is sent later, so the reference names its identifier instead`),
+    ),
+    ...unknownReferences(rendering, resource).map((key) =>
+      fault(`refers to ${key}, which is not sent and is not known to be at the target`),
+    ),
   ];
 }
 

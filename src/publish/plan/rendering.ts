@@ -29,86 +29,84 @@ export interface RenderingInput {
   server: { idPolicy: IdPolicy; referencePolicy: ReferencePolicy };
 }
 
-export interface Rendering {
+export interface Rendering extends RenderingInput {
   /** What is sent, in order; those of one level may be sent at once. */
   levels: FhirResource[][];
   /** Everything that is sent or referred to. */
   keys: ResourceKey[];
   /** Ids at the server, to be added to as they become known. */
   known: Map<ResourceKey, string>;
-  /** Ready to be sent, once the levels before it are stored. `id` is still ours. */
-  render(resource: FhirResource): FhirResource;
-  /** References that cannot be followed at the server, because what they name is sent later. */
-  forward(resource: FhirResource): ResourceKey[];
-  /** References to what is neither sent nor known to be at the server, where it should be one of these. */
-  unknown(resource: FhirResource): ResourceKey[];
+  /** What is sent: the number of its level, and what it refers to. */
+  sent: ReadonlyMap<ResourceKey, { level: number; refersTo: ReadonlySet<ResourceKey> }>;
+  /** As they are stored here, also what is only referred to. */
+  loaded: ReadonlyMap<ResourceKey, FhirResource>;
 }
 
-export function createRendering({
-  resources,
-  referenced,
-  organisationId,
-  server,
-}: RenderingInput): Rendering {
-  const { idPolicy, referencePolicy } = server;
-  const { records, withheld } = referenced;
-  const sent = referencePolicy === 'send' ? [...records, ...resources] : resources;
+export function createRendering(input: RenderingInput): Rendering {
+  const { resources, referenced, server } = input;
+  const all = [...referenced.records, ...resources];
+  const sent = server.referencePolicy === 'send' ? all : resources;
   const levels = publishLevels(sent.map((resource) => linked(withoutOwnVersion(resource))));
-  const all = levels.flat();
-  const levelOf = new Map<ResourceKey, number>();
-  for (const [index, level] of levels.entries()) for (const { key } of level) levelOf.set(key, index);
-  const items = new Map(all.map((item) => [item.key, item]));
-  const loaded = new Map([...records, ...resources].map((resource) => [keyOf(resource), resource]));
-  const known = new Map<ResourceKey, string>();
-
-  /** How a resource of the level `own` names `key`; undefined: as it does. */
-  function replacement(key: ResourceKey, own: number): 'logical' | `${string}/${string}` | undefined {
-    const { type, id } = splitKey(key);
-    if (withheld.has(key)) return 'logical';
-    const level = levelOf.get(key);
-    const serverId = known.get(key);
-    if (level === undefined ? referencePolicy === 'logical' : level >= own) return 'logical';
-    if (serverId !== undefined) return serverId === id ? undefined : `${type}/${serverId}`;
-    return level === undefined && referencePolicy === 'send' ? 'logical' : undefined;
-  }
-
-  function replace(key: ResourceKey, reference: Reference, own: number): Reference | undefined {
-    const by = replacement(key, own);
-    if (by !== 'logical') return by === undefined ? undefined : { ...reference, reference: by };
-    const { type, id } = splitKey(key);
-    if (withheld.has(key)) return logicalReference(type, ownIdentifier(organisationId, id), undefined);
-    return logicalReference(type, businessIdentifier(organisationId, loaded.get(key), id), reference.display);
-  }
-
-  function rendered(resource: FhirResource): FhirResource {
-    const key = keyOf(resource);
-    const own = levelOf.get(key) ?? 0;
-    const links = items.get(key)?.refersTo ?? new Set<ResourceKey>();
-    if (links.values().every((link) => replacement(link, own) === undefined)) return resource;
-    return rewriteReferences(resource, (link, reference) => replace(link, reference, own));
-  }
-
-  const linksOf = (resource: FhirResource) => [...(items.get(keyOf(resource))?.refersTo ?? [])];
-  const named = new Set(all.flatMap((item) => [item.key, ...item.refersTo]));
+  const items = levels.flatMap((level, index) => level.map((item) => ({ ...item, level: index })));
+  const named = new Set(items.flatMap(({ key, refersTo }) => [key, ...refersTo]));
   return {
+    ...input,
     levels: levels.map((level) => level.map(({ resource }) => resource)),
     keys: [...named].filter((key) => isUuid(splitKey(key).id)),
-    known,
-    render(resource) {
-      const linkedUp = rendered(resource);
-      return idPolicy === 'server' ? withOwnIdentifier(linkedUp, organisationId) : linkedUp;
-    },
-    unknown(resource) {
-      const expected = (key: ResourceKey) =>
-        referencePolicy === 'send' || (idPolicy === 'server' && !SENT_AHEAD.has(splitKey(key).type));
-      return linksOf(resource).filter(
-        (key) => !levelOf.has(key) && !known.has(key) && !withheld.has(key) && expected(key),
-      );
-    },
-    forward(resource) {
-      const own = levelOf.get(keyOf(resource)) ?? 0;
-      const links = linksOf(resource);
-      return links.filter((key) => key !== keyOf(resource) && (levelOf.get(key) ?? -1) >= own);
-    },
+    known: new Map(),
+    sent: new Map(items.map((item) => [item.key, item])),
+    loaded: new Map(all.map((resource) => [keyOf(resource), resource])),
   };
+}
+
+/** A resource ready to be sent, once the levels before it are stored. `id` is still ours. */
+export function render(rendering: Rendering, resource: FhirResource): FhirResource {
+  const { organisationId, server } = rendering;
+  const { level } = sentAs(rendering, resource);
+  const readable = rewriteReferences(resource, (key, reference) =>
+    referenceAtServer(rendering, key, { reference, level }),
+  );
+  return server.idPolicy === 'server' ? withOwnIdentifier(readable, organisationId) : readable;
+}
+
+/** How a resource of `level` refers to `key` at the server; undefined: as it does here. */
+function referenceAtServer(
+  { sent, known, loaded, referenced, organisationId, server }: Rendering,
+  key: ResourceKey,
+  { reference, level }: { reference: Reference; level: number },
+): Reference | undefined {
+  const { type, id } = splitKey(key);
+  if (referenced.withheld.has(key))
+    return logicalReference(type, ownIdentifier(organisationId, id), undefined);
+  const byIdentifier = () =>
+    logicalReference(type, businessIdentifier(organisationId, loaded.get(key), id), reference.display);
+  const sentIn = sent.get(key)?.level;
+  if (sentIn === undefined ? server.referencePolicy === 'logical' : sentIn >= level) return byIdentifier();
+  const serverId = known.get(key);
+  if (serverId !== undefined)
+    return serverId === id ? undefined : { ...reference, reference: `${type}/${serverId}` };
+  return sentIn === undefined && server.referencePolicy === 'send' ? byIdentifier() : undefined;
+}
+
+/** References to what is neither sent nor known to be at the server, where it should be one of these. */
+export function unknownReferences(rendering: Rendering, resource: FhirResource): ResourceKey[] {
+  const { sent, known, referenced, server } = rendering;
+  const isExpected = (key: ResourceKey) =>
+    server.referencePolicy === 'send' ||
+    (server.idPolicy === 'server' && !SENT_AHEAD.has(splitKey(key).type));
+  return [...sentAs(rendering, resource).refersTo].filter(
+    (key) => !sent.has(key) && !known.has(key) && !referenced.withheld.has(key) && isExpected(key),
+  );
+}
+
+/** References that cannot be followed at the server, because what they name is sent later. */
+export function forwardReferences(rendering: Rendering, resource: FhirResource): ResourceKey[] {
+  const { level, refersTo } = sentAs(rendering, resource);
+  return [...refersTo].filter(
+    (key) => key !== keyOf(resource) && (rendering.sent.get(key)?.level ?? -1) >= level,
+  );
+}
+
+function sentAs({ sent }: Rendering, resource: FhirResource) {
+  return sent.get(keyOf(resource)) ?? { level: 0, refersTo: new Set<ResourceKey>() };
 }

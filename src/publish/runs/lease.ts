@@ -9,8 +9,8 @@ import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { publishError } from '../errors.ts';
 import { splitKey } from '../plan/content.fhir.ts';
+import type { Clock } from '../send/retry.ts';
 import type { FhirServer } from '../servers/fhir-server.ts';
-import type { PublishSettings } from '../servers/publish-settings.ts';
 import { giveLeaseBack, type LeaseKey, renewLease, takeLease, type WantedLease } from './lease.store.ts';
 import type { Turn, Waiting } from './waiting.ts';
 
@@ -32,7 +32,7 @@ export interface PublishLease {
 
 export interface LeaseDependencies {
   db: Queryable;
-  settings: Pick<PublishSettings, 'lease' | 'clock'>;
+  settings: { clock: Clock; lease: PublishLeaseSettings };
   /** `timeoutMs`: of one request. */
   server: Pick<FhirServer, 'timeoutMs'>;
   waiting: Waiting;

@@ -2,7 +2,7 @@
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { keyOf, type ResourceKey, sentBody } from '../plan/content.fhir.ts';
-import type { Rendering } from '../plan/rendering.ts';
+import { type Rendering, render } from '../plan/rendering.ts';
 import { isShared } from '../plan/resource-types.ts';
 import { type LeaseDependencies, type PublishLease, withLease } from '../runs/lease.ts';
 import type { LiveFhirServer } from '../servers/live-fhir-servers.ts';
@@ -107,7 +107,7 @@ async function store(
   { noteLost }: Pick<PublishWriteContext, 'noteLost'>,
 ): Promise<Outcome> {
   const { rendering, chainId, scope, server, settings } = storing;
-  const resource = rendering.render(given);
+  const resource = render(rendering, given);
   const kept = keptFrom(before, { chainId, fhirServerId: server.id, resource });
   if (kept !== undefined) return { stored: kept, how: 'kept' };
   const ownId = server.idPolicy === 'client' ? resource.id : undefined;
