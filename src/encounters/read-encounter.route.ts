@@ -30,9 +30,7 @@ export function readEncounterRoute(deps: ReadEncounterDependencies): Route<Acces
       handle: async ({ params, query }, context) => {
         requireFhirJson(context.headers, query._format);
         const encounter = await readEncounter(params.encounterId, context);
-        return versionedReply(context, encounter, () =>
-          encounterJson(encounter, context.scope.organisationId),
-        );
+        return versionedReply(context, encounter, () => encounterJson(encounter));
       },
     },
   );

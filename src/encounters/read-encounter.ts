@@ -5,7 +5,7 @@ import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
-import type { EncounterRecord } from './encounter.fhir.ts';
+import type { RenderedEncounter } from './encounter.fhir.ts';
 import { createEncounterReader } from './encounter.store.ts';
 
 export interface ReadEncounterDependencies {
@@ -16,7 +16,7 @@ export interface ReadEncounterDependencies {
 /** 404 outside the scope; 403 when the purpose is refused. */
 export function createReadEncounter(
   deps: ReadEncounterDependencies,
-): (id: string, context: FacilityContext) => Promise<EncounterRecord> {
+): (id: string, context: FacilityContext) => Promise<RenderedEncounter> {
   const readEncounter = createEncounterReader(deps.db);
   return async (id, context) => {
     if (!isUuid(id)) throw notFound('The encounter');

@@ -68,7 +68,7 @@ function searchRoute(
       next: next && link(next),
       entries: encounters.map((encounter) => ({
         fullUrl: `${collection}/${encounter.id}`,
-        resource: encounterJson(encounter, context.scope.organisationId),
+        resource: encounterJson(encounter),
       })),
       outcome: replacedBy === null ? undefined : replacedNotice(search.patientId, replacedBy),
     });

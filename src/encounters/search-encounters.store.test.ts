@@ -88,7 +88,7 @@ async function all(
     const found = await search({ ...key, scope, purposeOfUse: 'TREATMENT', ...page.slice });
     assert.ok(found !== undefined);
     const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
-    ids.push(...items.map(({ record }) => record.id));
+    ids.push(...items.map(({ encounter }) => encounter.id));
     if (nextCursor === null) return ids;
     assert.equal(items.length, limit, 'only the last page may be short');
     cursor = nextCursor;

@@ -11,8 +11,14 @@ import { timestampFromDate } from '../platform/db/timestamp.ts';
 import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { EncounterRecord } from './encounter.fhir.ts';
-import { ENCOUNTER_COLUMNS, PAGE_COLUMNS, toEncounter } from './encounter.store.ts';
+import { ENCOUNTER_MAPPING, type RenderedEncounter } from './encounter.fhir.ts';
+import {
+  ENCOUNTER_COLUMNS,
+  type EncounterSelection,
+  PAGE_COLUMNS,
+  type Rendering,
+  rendered,
+} from './encounter.store.ts';
 
 /** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
 export type EncounterPosition = readonly [start: string, id: string];
@@ -40,10 +46,10 @@ export interface EncounterPage {
   refusedPurposes: readonly string[];
   /** The patient who must be used in place of this one, and may be named to the caller; null for none. */
   replacedBy: string | null;
-  encounters: { record: EncounterRecord; position: EncounterPosition }[];
+  encounters: { encounter: RenderedEncounter; position: EncounterPosition }[];
 }
 
-interface PageRow extends EncounterRecord {
+interface PageRow extends EncounterSelection {
   place: number;
   refused_purposes: string[];
   replaced_by: string | null;
@@ -59,8 +65,8 @@ const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffff
 const SEARCH = `
   select r.place, p.refused_purposes, heir.replaced_by, page.sort_text, ${PAGE_COLUMNS}
   from unnest(
-    $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
-    $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[], $12::text[]
+    $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::timestamptz[], $8::timestamptz[],
+    $9::timestamptz[], $10::uuid[], $11::integer[], $12::text[], $13::text[]
   ) with ordinality as r (
     facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, id,
     purpose_of_use, place
@@ -107,9 +113,10 @@ const MAX_IN_FLIGHT = 3;
  */
 export function createEncounterSearcher(
   db: Queryable,
+  mapping = ENCOUNTER_MAPPING,
 ): (key: EncounterPageKey) => Promise<EncounterPage | undefined> {
   return createOrganisationBatcher<EncounterPageKey, EncounterPage | undefined>({
-    load: (organisationId, keys) => loadPages(db, organisationId, keys),
+    load: (organisationId, keys) => loadPages(db, { organisationId, mapping }, keys),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });
@@ -117,14 +124,15 @@ export function createEncounterSearcher(
 
 async function loadPages(
   db: Queryable,
-  organisationId: string,
+  rendering: Rendering,
   keys: readonly EncounterPageKey[],
 ): Promise<(EncounterPage | undefined)[]> {
   const { rows } = await db.query<PageRow>({
     name: 'encounter-search',
     text: SEARCH,
     values: [
-      organisationId,
+      rendering.organisationId,
+      rendering.mapping,
       keys.map((key) => key.scope.facilityId),
       keys.map((key) => key.patientId),
       keys.map((key) => key.status ?? null),
@@ -138,23 +146,18 @@ async function loadPages(
       keys.map((key) => key.purposeOfUse),
     ],
   });
-  const byPlace = Map.groupBy(rows, (row) => row.place - 1);
-  return keys.map((_key, place) => toPage(byPlace.get(place)));
-}
-
-function toPage(rows: PageRow[] | undefined): EncounterPage | undefined {
-  const first = rows?.[0];
-  if (rows === undefined || first === undefined) return undefined;
   // A patient without a matching encounter comes as one row of nulls.
-  const found = first.id === null ? [] : rows;
-  return {
-    refusedPurposes: first.refused_purposes,
-    replacedBy: first.replaced_by,
-    encounters: found.map((row) => ({
-      record: toEncounter(row),
-      position: [row.sort_text, row.id],
-    })),
-  };
+  const found = rows.filter(({ id }) => id !== null);
+  const encounters = await rendered(db, rendering, found);
+  const pages = new Array<EncounterPage | undefined>(keys.length).fill(undefined);
+  for (const { place, refused_purposes: refusedPurposes, replaced_by: replacedBy } of rows)
+    pages[place - 1] ??= { refusedPurposes, replacedBy, encounters: [] };
+  for (const [index, { place, sort_text: start, id }] of found.entries())
+    pages[place - 1]?.encounters.push({
+      encounter: encounters[index] as RenderedEncounter,
+      position: [start, id],
+    });
+  return pages;
 }
 
 function timestampOr(otherwise: string, date: Date | undefined): string {

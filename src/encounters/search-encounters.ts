@@ -11,7 +11,7 @@ import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { EncounterRecord } from './encounter.fhir.ts';
+import type { RenderedEncounter } from './encounter.fhir.ts';
 import { createEncounterSearcher, type EncounterPosition } from './search-encounters.store.ts';
 import type { EncounterSearch } from './search-parameters.ts';
 
@@ -22,7 +22,7 @@ export interface SearchEncountersDependencies {
 }
 
 export interface EncounterSearchResult {
-  encounters: EncounterRecord[];
+  encounters: RenderedEncounter[];
   /** Cursor of the next page; undefined on the last. */
   next: string | undefined;
   /** The patient who must be used in place of the one searched for; null for none. */
@@ -51,7 +51,7 @@ export function createSearchEncounters(
     });
     const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
     return {
-      encounters: items.map(({ record }) => record),
+      encounters: items.map(({ encounter }) => encounter),
       next: nextCursor ?? undefined,
       replacedBy: found.replacedBy,
     };

@@ -14,6 +14,7 @@ import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
 import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../../../clinical/resources/specimen.fhir.ts';
+import { ENCOUNTER_MAPPING, encounterElements, storedEncounter } from '../../../encounters/encounter.fhir.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
@@ -31,7 +32,14 @@ const encounter: RowImporter = {
   map: ENCOUNTER.read,
   async write(rows, context) {
     context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
-    const result = await writeRecords(context, { table: ENCOUNTER.table, rows });
+    const result = await writeRecords(context, {
+      table: ENCOUNTER.table,
+      rows,
+      rendering: {
+        mapping: ENCOUNTER_MAPPING,
+        render: (row) => encounterElements(storedEncounter(row), context.scope.organisationId),
+      },
+    });
     const parts = rows.filter(({ values }) => values.part_of_id !== undefined);
     noteTouched(context, 'encounters', parts, result);
     return result;

@@ -43,14 +43,25 @@ export class WrittenByAnother extends Error {
   }
 }
 
-/** Write what differs. `rows` have distinct ids. */
+/** How a record is kept as text beside its columns (docs/adr/0120). */
+export interface Rendering {
+  /** Version of the mapping that `render` is. */
+  mapping: number;
+  render: (row: RecordRow) => string;
+}
+
+interface RecordsToWrite {
+  table: RecordTable;
+  /** With distinct ids. */
+  rows: readonly WrittenRow[];
+  beforeChange?: BeforeChange;
+  rendering?: Rendering;
+}
+
+/** Write what differs. */
 export async function writeRecords(
   context: Destination,
-  {
-    table,
-    rows,
-    beforeChange,
-  }: { table: RecordTable; rows: readonly WrittenRow[]; beforeChange?: BeforeChange },
+  { table, rows, beforeChange, rendering }: RecordsToWrite,
 ): Promise<RecordsWritten> {
   const digested = rows.map((row) => ({ row, digest: contentDigest(row) }));
   const { client, scope } = context;
@@ -68,7 +79,7 @@ export async function writeRecords(
   if (written.length === 0) return { ...NOTHING, unchanged: idsOf('unchanged'), older };
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   written.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
-  const upserted = await upsert(context, table, written);
+  const upserted = await upsert(context, { table, rendering }, written);
   // Rows whose content another import has written meanwhile are returned and not changed; in a newer version, not returned.
   const rewritten = new Set(upserted.filter((row) => row.changed).map(({ id }) => id));
   // A dry run writes to tables that are empty at first: what is stored elsewhere is not new.
@@ -145,6 +156,13 @@ const SOURCE_COLUMNS: readonly Column[] = [
   ['source_system', 'text'],
 ];
 
+/** Beside the columns of a table whose records are kept as text too. */
+const RENDERED_COLUMNS: readonly Column[] = [
+  ['rendered', 'text'],
+  ['rendered_version', 'bigint'],
+  ['rendered_mapping', 'integer'],
+];
+
 /** A time more than a day past the clock of the database is not believed: it would keep out all that comes until then. */
 const BELIEVED = "case when source_updated_at <= now() + interval '1 day' then source_updated_at end";
 
@@ -199,14 +217,32 @@ type Destination = Pick<WriteContext, 'client' | 'scope' | 'dryRun'>;
 
 async function upsert(
   { client, scope, dryRun }: Destination,
-  table: RecordTable,
+  { table, rendering }: { table: RecordTable; rendering: Rendering | undefined },
   changed: readonly DigestedRow[],
 ): Promise<{ id: string; created: boolean; changed: boolean }[]> {
   const { keys, values } = key(scope, table);
-  const columns: readonly Column[] = [...table.columns, ['content_digest', 'bytea'], ...SOURCE_COLUMNS];
+  const columns: readonly Column[] = [
+    ...table.columns,
+    ['content_digest', 'bytea'],
+    ...SOURCE_COLUMNS,
+    ...(rendering === undefined ? [] : RENDERED_COLUMNS),
+  ];
   const names = columns.map(([name]) => name);
   const sources = new Set(SOURCE_COLUMNS.map(([name]) => name));
-  const documents = changed.map((row) => ({ ...row.row.values, ...ownValues(row) }));
+  const documents = changed.map((row) => ({
+    ...row.row.values,
+    ...ownValues(row),
+    ...(rendering && {
+      rendered: rendering.render(row.row),
+      rendered_version: 1,
+      rendered_mapping: rendering.mapping,
+    }),
+  }));
+  const nextVersion = 'stored.version + (stored.content_digest <> excluded.content_digest)::int';
+  const next = (name: string) => {
+    if (name === 'rendered_version') return nextVersion;
+    return sources.has(name) ? keptSource(name, 'excluded', 'stored') : `excluded.${name}`;
+  };
   const { rows } = await client.query<{ id: string; created: boolean; changed: boolean }>({
     name: statementName('upsert', table.name),
     text: `insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...names].join(', ')})
@@ -214,8 +250,8 @@ async function upsert(
       from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
       order by id
       on conflict (${[...keys, 'id'].join(', ')}) do update
-      set ${names.map((name) => `${name} = ${sources.has(name) ? keptSource(name, 'excluded', 'stored') : `excluded.${name}`}`).join(', ')},
-        version = stored.version + (stored.content_digest <> excluded.content_digest)::int,
+      set ${names.map((name) => `${name} = ${next(name)}`).join(', ')},
+        version = ${nextVersion},
         updated_at = case when stored.content_digest = excluded.content_digest then stored.updated_at else now() end
       where not ${isOlder('excluded', 'stored')}
       returning id, version = 1 and updated_at = now() as created, updated_at = now() as changed`,

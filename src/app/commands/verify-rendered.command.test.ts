@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { insertEncounter, insertPatient } from '../../../test-support/clinical-records.ts';
+import { runCommand } from '../../../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+
+let database: TestDatabase;
+let id: string;
+const MASTER_KEY = randomBytes(32).toString('hex');
+const verify = (...args: string[]) =>
+  runCommand(['rendered', 'verify', ...args], { env: { DATABASE_URL: database.url, MASTER_KEY } });
+
+before(async () => {
+  database = await createTestDatabase();
+  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Test' });
+  const facility = await createFacility(database.pool, { organisationId, name: 'Test' });
+  const tenant = { organisationId, facilityId: facility.id };
+  const patientId = await insertPatient(database.pool, tenant);
+  id = await insertEncounter(database.pool, tenant, { patientId });
+});
+after(() => database.drop());
+
+test('a missing text is no fault; a wrong one ends with 1, and --renew writes it anew [CMD-22]', async () => {
+  const missing = await verify();
+  assert.deepEqual(
+    [missing.code, missing.stdout],
+    [
+      0,
+      'Encounter: 1 record, 1 without a current text (the next read writes it). Every other text is right.\n',
+    ],
+  );
+  const written = await verify('--renew', '--json');
+  assert.deepEqual(JSON.parse(written.stdout), {
+    ok: true,
+    renewed: true,
+    types: [{ type: 'Encounter', records: 1, missing: 1, different: [] }],
+  });
+  await database.pool.query("update encounter set rendered = replace(rendered, 'finished', 'planned')");
+  const wrong = await verify();
+  assert.equal(wrong.code, 1);
+  assert.equal(
+    wrong.stdout,
+    `Encounter: 1 record, 0 without a current text. 1 wrong text. Write it anew with --renew:\n  Encounter/${id}\n`,
+  );
+  const renewed = await verify('--renew');
+  assert.deepEqual(
+    [renewed.code, renewed.stdout],
+    [0, `Encounter: 1 record, 0 without a current text. 1 wrong text, written anew:\n  Encounter/${id}\n`],
+  );
+  const right = await verify();
+  assert.deepEqual(
+    [right.code, right.stdout],
+    [0, 'Encounter: 1 record, 0 without a current text. Every other text is right.\n'],
+  );
+});

@@ -1,0 +1,57 @@
+/** `interchange rendered verify`. Contract: CMD-22. */
+import { Command } from 'commander';
+import { checkEncounterTexts, type TextCheck } from '../../encounters/check-texts.ts';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
+
+type Check = (db: Queryable, organisationId: string, options: { renew: boolean }) => Promise<TextCheck>;
+
+/** What is kept as text, by type. */
+const CHECKS: Readonly<Record<string, Check>> = { Encounter: checkEncounterTexts };
+
+export function verifyRenderedCommand(environment: CommandEnvironment): Command {
+  return new Command('verify')
+    .description(
+      'compare the text that each record is kept as with the columns that it is made of; exit code 1 if one differs',
+    )
+    .option('--renew', 'write each text that is missing, of an older version, or wrong')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange rendered verify\n  npx interchange rendered verify --renew',
+    )
+    .action(async ({ renew = false }: { renew?: boolean }) => {
+      const types = await environment.withSession(({ db }) => checkAll(db, renew));
+      const ok = renew || types.every(({ different }) => different.length === 0);
+      environment.print({ ok, renewed: renew, types }, types.map((type) => summary(type, renew)).join('\n'));
+      if (!ok) environment.fail();
+    });
+}
+
+type TypeCheck = TextCheck & { type: string };
+
+async function checkAll(db: Queryable, renew: boolean): Promise<TypeCheck[]> {
+  const types: TypeCheck[] = [];
+  const organisations = await listOrganisations(db);
+  for (const [type, check] of Object.entries(CHECKS)) {
+    const total: TypeCheck = { type, records: 0, missing: 0, different: [] };
+    for (const { id } of organisations) {
+      const { records, missing, different } = await check(db, id, { renew });
+      total.records += records;
+      total.missing += missing;
+      total.different.push(...different);
+    }
+    types.push(total);
+  }
+  return types;
+}
+
+function summary({ type, records, missing, different }: TypeCheck, renewed: boolean): string {
+  const then = renewed ? ' (written now)' : ' (the next read writes it)';
+  const counts = `${type}: ${records} ${records === 1 ? 'record' : 'records'}, ${missing} without a current text${missing === 0 ? '' : then}.`;
+  const wrong = different.length;
+  if (wrong === 0) return `${counts} Every other text is right.`;
+  const next = renewed ? ', written anew' : `. Write ${wrong === 1 ? 'it' : 'them'} anew with --renew`;
+  const lines = different.map((id) => `  ${type}/${id}`);
+  return [`${counts} ${wrong} wrong ${wrong === 1 ? 'text' : 'texts'}${next}:`, ...lines].join('\n');
+}

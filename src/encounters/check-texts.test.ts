@@ -1,0 +1,292 @@
+/** The text that is kept beside the columns of an Encounter: that it says what they say, and when it counts (docs/adr/0120). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, test } from 'node:test';
+import fc from 'fast-check';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { importJson } from '../../test-support/import-files.ts';
+import { encounter, organization, patient, practitioner } from '../../test-support/records/clinic.ts';
+import { createFacility, createOrganisation } from '../tenancy/organisations/facilities.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import { checkEncounterTexts } from './check-texts.ts';
+import { ENCOUNTER_MAPPING, encounterJson } from './encounter.fhir.ts';
+import { createEncounterReader } from './encounter.store.ts';
+import { createEncounterSearcher } from './search-encounters.store.ts';
+
+let database: TestDatabase;
+let scope: FacilityScope;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  const organisation = await createOrganisation(database.pool, { name: 'Test' });
+  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
+  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
+});
+after(() => database.drop());
+
+const check = (options = {}) => checkEncounterTexts(database.pool, scope.organisationId, options);
+const ALL_RIGHT = { missing: 0, different: [] };
+
+/** `__1.50__` stands for the number 1.50: JSON.stringify would write 1.5. */
+async function send(...resources: object[]): Promise<void> {
+  const texts = resources.map((one) => JSON.stringify(one).replace(/"__(.*?)__"/g, '$1'));
+  const { rejected } = await importJson(database.pool, scope, ...texts);
+  assert.deepEqual(rejected, []);
+}
+
+async function imported(): Promise<{ id: string; patientId: string }> {
+  const someone = patient();
+  const visit = encounter(`Patient/${String(someone.id)}`);
+  await send(someone, visit);
+  return { id: String(visit.id), patientId: String(someone.id) };
+}
+
+interface Kept {
+  rendered: string | null;
+  rendered_version: number | null;
+  rendered_mapping: number | null;
+  version: number;
+}
+async function kept(id: string): Promise<Kept> {
+  const { rows } = await database.pool.query({
+    text: `select rendered, rendered_version, rendered_mapping, version
+      from encounter where organisation_id = $1 and facility_id = $2 and id = $3`,
+    values: [scope.organisationId, scope.facilityId, id],
+  });
+  return rows[0];
+}
+function change(id: string, set: string): Promise<unknown> {
+  return database.pool.query({
+    text: `update encounter set ${set} where organisation_id = $1 and facility_id = $2 and id = $3`,
+    values: [scope.organisationId, scope.facilityId, id],
+  });
+}
+async function read(id: string, mapping?: number): Promise<string> {
+  const found = await createEncounterReader(database.pool, mapping)({ scope, id });
+  assert.ok(found);
+  return encounterJson(found.encounter);
+}
+async function search(patientId: string, mapping?: number): Promise<string[]> {
+  const page = await createEncounterSearcher(
+    database.pool,
+    mapping,
+  )({
+    scope,
+    patientId,
+    purposeOfUse: 'TREATMENT',
+    status: undefined,
+    date: undefined,
+    limit: 20,
+  });
+  return (page?.encounters ?? []).map(({ encounter: one }) => encounterJson(one));
+}
+
+const words = fc.oneof(
+  fc
+    .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
+    .map((text) => `x${text.replace(/[\s\p{C}_]/gu, '')}`),
+  fc.constantFrom('"quoted"', 'back\\slash', 'Öz', '<&>', '🙂', 'a\u2028b'),
+);
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const coding = fc.record(
+  {
+    system: fc.constant('urn:example:local'),
+    version: words,
+    code: fc.constantFrom('A', 'B-1', 'c.2'),
+    display: words,
+    userSelected: fc.boolean(),
+  },
+  { requiredKeys: ['code'] },
+);
+const concept = fc.record(
+  { coding: fc.array(coding, { minLength: 1, maxLength: 2 }), text: words },
+  { requiredKeys: ['coding'] },
+);
+const concepts = fc.array(concept, { minLength: 1, maxLength: 2 });
+const identifier = fc.record(
+  {
+    use: fc.constantFrom('official', 'old'),
+    system: fc.constant('urn:example:visits'),
+    value: words,
+    type: concept,
+  },
+  { requiredKeys: ['value'] },
+);
+const decimal = fc.constantFrom(
+  '1',
+  '1.50',
+  '0.0',
+  '-0.0',
+  '1e3',
+  '1.20E-3',
+  '1e21',
+  '123456789012345678901.5',
+);
+const days = fc.constantFrom(
+  '2024',
+  '2024-02',
+  '2024-02-03',
+  '2024-02-03T10:00:00+01:00',
+  '2024-02-03T10:00:00.123456Z',
+);
+
+test('random changes by imports leave every text as the columns say it', async () => {
+  const people = [patient(), patient()];
+  const [doctor, hospital] = [practitioner(), organization()];
+  const ward = { resourceType: 'Location', id: randomUUID(), name: 'Ward 3' };
+  const reference = (resource: { resourceType: string; id?: unknown }) => ({
+    reference: `${resource.resourceType}/${String(resource.id)}`,
+  });
+  await send(...people, doctor, ward, hospital);
+  const ids = Array.from({ length: 3 }, () => randomUUID());
+  const named = (resource: { resourceType: string }) =>
+    fc.oneof(
+      fc.constant(reference(resource)),
+      words.map((display) => ({ ...reference(resource), display })),
+      words.map((display) => ({ display })),
+    );
+  const visit = fc.record({
+    id: fc.constantFrom(...ids),
+    subject: fc.constantFrom(...people.map(reference)),
+    status: fc.constantFrom('planned', 'arrived', 'in-progress', 'finished', 'cancelled'),
+    class: fc.constantFrom('AMB', 'IMP', 'X-LOCAL').map((code) => ({
+      system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode',
+      code,
+    })),
+    identifier: maybe(fc.array(identifier, { minLength: 1, maxLength: 3 })),
+    type: maybe(concepts),
+    serviceType: maybe(concept),
+    priority: maybe(concept),
+    reasonCode: maybe(concepts),
+    length: maybe(
+      fc.record({
+        value: decimal.map((value) => `__${value}__`),
+        unit: fc.constant('d'),
+        system: fc.constant('http://unitsofmeasure.org'),
+        code: fc.constant('d'),
+      }),
+    ),
+    period: maybe(
+      fc.constantFrom<object>(
+        { start: '2024-01-01' },
+        { end: '2025-06' },
+        { start: '2024-01-01', end: '2025-06' },
+      ),
+    ),
+    participant: maybe(
+      fc.array(
+        fc.record({
+          individual: named(doctor),
+          type: maybe(concepts),
+          period: maybe(fc.record({ start: days })),
+        }),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
+    ),
+    location: maybe(
+      fc.array(
+        fc.record({
+          location: named(ward),
+          physicalType: maybe(concept),
+          status: maybe(fc.constant('active')),
+        }),
+        {
+          minLength: 1,
+          maxLength: 2,
+        },
+      ),
+    ),
+    hospitalization: maybe(
+      fc.record({
+        preAdmissionIdentifier: maybe(identifier),
+        origin: maybe(named(ward)),
+        admitSource: concept,
+        dietPreference: maybe(concepts),
+        dischargeDisposition: maybe(concept),
+      }),
+    ),
+    serviceProvider: maybe(named(hospital)),
+    partOf: maybe(words.map((display) => ({ display }))),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(visit, { minLength: 1, maxLength: 6 }), async (visits) => {
+      await send(...visits.map((one) => ({ resourceType: 'Encounter', ...one })));
+      const { records, ...found } = await check();
+      assert.deepEqual(found, ALL_RIGHT);
+      assert.ok(records > 0);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a wrong text is found and written anew; the version stays [CMD-22]', async () => {
+  const { id } = await imported();
+  const right = await kept(id);
+  assert.deepEqual(
+    [right.rendered_version, right.rendered_mapping, right.version],
+    [1, ENCOUNTER_MAPPING, 1],
+  );
+  await change(id, "rendered = replace(rendered, 'finished', 'planned')");
+  assert.deepEqual(await check(), { records: 1, missing: 0, different: [id] });
+  assert.deepEqual((await check({ renew: true })).different, [id]);
+  assert.deepEqual(await check(), { records: 1, ...ALL_RIGHT });
+  assert.deepEqual(await kept(id), right);
+});
+
+test('a text of another version of the row does not count: an older process may have changed the columns', async () => {
+  const { id, patientId } = await imported();
+  await change(id, "status = 'cancelled', version = version + 1");
+  assert.match((await search(patientId))[0] ?? '', /"versionId":"2".*"status":"cancelled"/);
+  assert.match(await read(id), /"versionId":"2".*"status":"cancelled"/);
+  assert.deepEqual(await check(), { records: 1, ...ALL_RIGHT });
+});
+
+test('a row without a text is rendered at its first read, and stays at its version', async () => {
+  const { id, patientId } = await imported();
+  const right = await kept(id);
+  const answer = await read(id);
+  const without = 'rendered = null, rendered_version = null, rendered_mapping = null';
+  await change(id, without);
+  assert.equal(await read(id), answer);
+  assert.deepEqual(await kept(id), right);
+  await change(id, without);
+  assert.deepEqual(await search(patientId), [answer]);
+  assert.deepEqual(await kept(id), right);
+});
+
+test('a newer mapping renders at the first read; the older one beside it reads the columns and leaves the text', async () => {
+  const { id, patientId } = await imported();
+  const newer = ENCOUNTER_MAPPING + 1;
+  await change(id, 'rendered = \'"of an older mapping"}\'');
+  assert.match(await read(id), /of an older mapping/);
+  for (const answer of [await read(id, newer), ...(await search(patientId, newer))])
+    assert.match(answer, /"status":"finished"/);
+  const written = await kept(id);
+  assert.deepEqual([written.rendered_version, written.rendered_mapping], [1, newer]);
+  await change(id, 'rendered = \'"of a newer mapping"}\'');
+  assert.match(await read(id), /"status":"finished"/);
+  assert.match(await read(id, newer), /of a newer mapping/);
+});
+
+test('a read does not wait for an import that is changing the row', async () => {
+  const { id } = await imported();
+  await change(id, 'rendered = null');
+  const client = await database.pool.connect();
+  try {
+    await client.query('begin');
+    await client.query({
+      text: "update encounter set status = 'cancelled', version = 2 where organisation_id = $1 and facility_id = $2 and id = $3",
+      values: [scope.organisationId, scope.facilityId, id],
+    });
+    assert.match(await read(id), /"versionId":"1".*"status":"finished"/);
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+  assert.match(await read(id), /"versionId":"2".*"status":"cancelled"/);
+});
