@@ -1,24 +1,28 @@
 /**
  * npm test [-- flags of node --test] [files and folders]: runs the tests against one PostgreSQL, the embedded one unless
  * TEST_DATABASE_URL names another (a superuser's URL). The migrations are applied once, to a template that
- * each test file clones (test-support/database.ts). What tests write is kept in memory where there is room. A run without arguments also fails when a sentence of
- * docs/contract.md is proved by no test that passed.
+ * each test file clones (test-support/database.ts). What tests write is kept in memory where there is room. Files share
+ * processes (test-groups.ts). A run without arguments also fails when a sentence of docs/contract.md is proved by no
+ * test that passed.
  */
 import { spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
 import { createTemplate } from '../test-support/template.ts';
 import { parseContract, unprovenFaults } from './contract-coverage.ts';
+import { inGroups } from './test-groups.ts';
 
 const PREFIX = 'interchange-test-';
 const DATABASE = 'database';
 const PASSED_TITLES = new URL('passed-titles.ts', import.meta.url).href;
 /** Hundreds of processes load the same modules: each is compiled once. */
 const COMPILED = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
+/** Tests wait for PostgreSQL and for processes, so one more than there are cores; each has its connections. */
+const CONCURRENCY = Math.min(availableParallelism() + 1, 4);
 /** Where Linux keeps files in memory. Cloning a database there takes a twentieth of the time that a disk takes. */
 const MEMORY = '/dev/shm';
 /** More than a run keeps there at any moment. */
@@ -36,7 +40,7 @@ async function main(): Promise<number> {
   try {
     const template = await createTemplate(server.url);
     try {
-      return await runTests({
+      return await runTests(folder, {
         TMPDIR: join(folder, 'tmp'),
         TEST_ADMIN_URL: server.url,
         TEST_TEMPLATE: template.name,
@@ -103,27 +107,30 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function runTests(environment: NodeJS.ProcessEnv): Promise<number> {
+async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise<number> {
   const given = process.argv.slice(2);
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
   const places = named.length > 0 ? named : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench'];
-  const files = places.flatMap((place) => (isFolder(place) ? testsBelow(place) : [place]));
-  const usual = ['--test', '--test-concurrency=2', '--test-timeout=600000', '--test-reporter=spec'];
+  const files = await inGroups(
+    places.flatMap((place) => (isFolder(place) ? testsBelow(place) : [place])),
+    folder,
+  );
+  const usual = [
+    '--test',
+    `--test-concurrency=${CONCURRENCY}`,
+    '--test-timeout=1800000',
+    '--test-reporter=spec',
+  ];
   if (given.length > 0) return runNode([...usual, ...flags, ...files], environment);
 
-  const folder = await mkdtemp(join(tmpdir(), 'interchange-passed-'));
   const passed = join(folder, 'titles');
   const toFile = [`--test-reporter=${PASSED_TITLES}`, `--test-reporter-destination=${passed}`];
-  try {
-    const code = await runNode(
-      [...usual, '--test-reporter-destination=stdout', ...toFile, ...files],
-      environment,
-    );
-    return code === 0 && !(await provesContract(passed)) ? 1 : code;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const code = await runNode(
+    [...usual, '--test-reporter-destination=stdout', ...toFile, ...files],
+    environment,
+  );
+  return code === 0 && !(await provesContract(passed)) ? 1 : code;
 }
 
 /** False when a sentence is proved by no test that passed; says which. */

@@ -15,7 +15,8 @@ import {
 import { requireWhole } from './published.ts';
 import { sized } from './sized.ts';
 
-const RESULTS = sized(6, 20);
+/** More than a target takes at once. */
+const RESULTS = sized(10, 20);
 /** The order, the results and the report. */
 const OWN_STEPS = RESULTS + 2;
 /** Organization, Practitioner, Patient and Encounter go ahead. */

@@ -17,7 +17,7 @@ export type FaultKind =
   | 'other-id'
   /** Does nothing, and answers 200 with a page of a proxy. */
   | 'html'
-  /** Does the request, and never answers. */
+  /** Does the request, and does not answer before `release`. */
   | 'hold'
   /** Answers `status` with an OperationOutcome, and does nothing. */
   | 'status'

@@ -59,7 +59,7 @@ interface Seen {
   fault: string | undefined;
 }
 let seen: Seen[] = [];
-let held = 0;
+let held: (() => void)[] = [];
 let late = 0;
 let inFlight = 0;
 let maxInFlight = 0;
@@ -134,10 +134,11 @@ async function commit(
     case 'html':
       response.writeHead(200, { 'content-type': 'text/html' });
       return void response.end('<html><body>Sign in to continue</body></html>');
-    case 'hold':
-      work();
-      held += 1;
+    case 'hold': {
+      const done = work();
+      held.push(() => answerWith(response, done));
       return;
+    }
     case 'status-after':
     case 'status': {
       if (fault.kind === 'status-after') work();
@@ -154,11 +155,12 @@ async function control(url: string, request: IncomingMessage, response: ServerRe
   if (url === '/control/reset') store.clear();
   if (url === '/control/remove') store.remove(String(given?.key), given?.deleted === true);
   if (url === '/control/put') store.update(given?.resource as unknown as Resource, String(given?.id));
+  if (url === '/control/release') for (const answer of held.splice(0)) answer();
   const connections = sockets.size;
-  const state = { resources: store.current(), seen, held, late, maxInFlight, connections };
-  if (url !== '/control/state') {
+  const state = { resources: store.current(), seen, held: held.length, late, maxInFlight, connections };
+  if (url !== '/control/state' && url !== '/control/release') {
     seen = [];
-    held = 0;
+    held = [];
     late = 0;
     maxInFlight = 0;
     sockets.clear();

@@ -18,9 +18,9 @@ export interface SeenRequest {
 export interface FhirServerState {
   /** Newest versions. */
   resources: (Resource & { id: string })[];
-  /** Requests since the last control call that was not `state`. */
+  /** Requests since the last control call that was neither `state` nor `release`. */
   seen: SeenRequest[];
-  /** Requests that were done and will never be answered. */
+  /** Requests that were done and wait for `release`. */
   held: number;
   /** Requests of the fault `slow` that were done by now. */
   late: number;
@@ -34,6 +34,8 @@ export interface TestFhirServer {
   /** Replace the script of faults; forgets the requests seen. */
   script(...faults: Fault[]): Promise<void>;
   state(): Promise<FhirServerState>;
+  /** Answer the requests of the fault `hold`. */
+  release(): Promise<void>;
   /** Forget every resource, fault and request. */
   reset(): Promise<void>;
   /** Lose a resource, or delete it (410). */
@@ -60,6 +62,7 @@ export async function startFhirServer(...options: string[]): Promise<TestFhirSer
     base: `${origin}/fhir`,
     script: async (...faults) => void (await control('script', { faults })),
     state: async () => (await control('state')) as FhirServerState,
+    release: async () => void (await control('release', {})),
     async reset() {
       await control('script', { faults: [] });
       await control('reset', {});

@@ -299,12 +299,13 @@ describe('around a publish', () => {
   });
 
   test('a write that waited for its turn does not begin once the lease is lost [PUB-32]', async () => {
-    const { addTarget, publish } = createTestPublisher(database.pool, {
+    const { db, statements } = watchPool(database.pool);
+    const { addTarget, publish } = createTestPublisher(db, {
       clock: PUBLISH.clock,
       lease: { marginMs: 400, waitMs: 1_000 },
     });
-    const target = await addTarget(clinic, { base: server.base, maxInFlight: 1, timeoutMs: 2_000 });
-    await server.script({ kind: 'slow-after', type: 'Observation', delayMs: 500 });
+    const target = await addTarget(clinic, { base: server.base, maxInFlight: 1, timeoutMs: 60_000 });
+    await server.script({ kind: 'hold', type: 'Observation' });
     const publishing = publish(clinic, { target: target.name });
     const observations = async () =>
       (await server.state()).seen.filter(({ path }) => path.startsWith('Observation/')).length;
@@ -313,6 +314,10 @@ describe('around a publish', () => {
       randomUUID(),
       target.id,
     ]);
+    const renewals = () => statements.filter((name) => name === 'publish-lease-renew').length;
+    const before = renewals();
+    await waitUntil(() => renewals() >= before + 2, 'the lease was to be renewed, and once more');
+    await server.release();
     await assert.rejects(publishing, /took over/);
     assert.equal(await observations(), 1, 'the second was not sent');
   });

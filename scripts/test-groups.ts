@@ -1,0 +1,68 @@
+/**
+ * Puts test files into groups that share a process. A process of its own spends a second of processor time on loading
+ * what the service is made of, which is more than most files need for their tests (docs/adr/0119).
+ */
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const GROUP_SIZE = 6;
+/** A file that changes its process, or measures it, has one of its own. */
+const ALONE = /\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =)/;
+/** These take longest. They begin first, each alone, so that none is left over at the end. */
+const LONG = [
+  'src/records/import/first-load.test.ts',
+  'src/records/import/shuffled-imports.test.ts',
+  'src/publish/send/publish-faults-send.test.ts',
+  'src/publish/send/publish-faults-server.test.ts',
+  'src/publish/send/publish-faults-client.test.ts',
+  'src/publish/runs/publish-lost.test.ts',
+  'src/app/serve.test.ts',
+  'src/app/processes.test.ts',
+  'src/app/commands.test.ts',
+  'local-postgres/embedded-postgres-recovery.test.ts',
+  'local-postgres/embedded-postgres.test.ts',
+  'local-postgres/embedded-postgres-user.test.ts',
+  'src/records/import/group/grouping-order.test.ts',
+  'src/records/import/group/grouping-plans.test.ts',
+  'src/records/import/import-order.test.ts',
+  'src/records/import/import-reach.test.ts',
+  'src/records/import/import.command.test.ts',
+  'src/records/import/older-versions.test.ts',
+  'src/privacy/archive/archive-access-log.test.ts',
+  'src/exchange/worker/delivery-worker.test.ts',
+  'test/exchange-chaos.test.ts',
+  'test/master-key-rotation.test.ts',
+  'test/fuzz.test.ts',
+];
+
+/** Files of the folder, one for each process, for `node --test`, which takes them in the order of their names. */
+export async function inGroups(files: readonly string[], folder: string): Promise<string[]> {
+  if (files.length === 1) return [...files];
+  const long = LONG.filter((file) => files.includes(file));
+  const isAlone = (file: string) => ALONE.test(readFileSync(file, 'utf8'));
+  const rest = files.filter((file) => !long.includes(file));
+  const alone = rest.filter(isAlone);
+  const others = rest.filter((file) => !isAlone(file));
+  const groups = Array.from({ length: Math.ceil(others.length / GROUP_SIZE) }, (_, index) =>
+    others.slice(index * GROUP_SIZE, (index + 1) * GROUP_SIZE),
+  );
+  await mkdir(join(folder, 'groups'));
+  return Promise.all(
+    [...[...long, ...alone].map((file) => [file]), ...groups].map(async (group, index) => {
+      const path = join(folder, 'groups', `${String(index).padStart(3, '0')}.test.mjs`);
+      await writeFile(path, programOf(group));
+      return path;
+    }),
+  );
+}
+
+/** Each file becomes a suite, so that its `before` and `after` stay its own. */
+function programOf(files: readonly string[]): string {
+  const suites = files.map((file) => {
+    const [name, url] = [file, pathToFileURL(resolve(file)).href].map((text) => JSON.stringify(text));
+    return `describe(${name}, async () => void (await import(${url})));`;
+  });
+  return ["import { describe } from 'node:test';", ...suites, ''].join('\n');
+}
