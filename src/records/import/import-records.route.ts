@@ -13,6 +13,7 @@ import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import { spoolSource } from './import-paths.ts';
 import { importRecords } from './import-records.ts';
 import type { ImportDocument } from './import-report.ts';
@@ -257,11 +258,12 @@ async function importSpool(
 }
 
 /** One entry for each patient that the body is about, written before the change of its record commits. */
-function patientLogger(accessLog: AccessLog, { scope, caller, correlationId }: FacilityContext): OnPatients {
+function patientLogger(accessLog: AccessLog, { caller, correlationId }: FacilityContext): OnPatients {
+  /** Facility and patient. */
   const logged = new Set<string>();
-  const entryOf = (patientId: string): AccessEntry => ({
-    organisationId: scope.organisationId,
-    facilityId: scope.facilityId,
+  const entryOf = ({ organisationId, facilityId }: FacilityScope, patientId: string): AccessEntry => ({
+    organisationId,
+    facilityId,
     patientId,
     accountId: caller.accountId,
     action: 'record.import',
@@ -271,12 +273,13 @@ function patientLogger(accessLog: AccessLog, { scope, caller, correlationId }: F
     outcome: 'allowed',
     correlationId,
   });
-  return async (patientIds) => {
-    const fresh = [...patientIds].filter((id) => !logged.has(id));
+  return async (patientIds, scope) => {
+    const nameOf = (id: string) => `${scope.facilityId} ${id}`;
+    const fresh = [...patientIds].filter((id) => !logged.has(nameOf(id)));
     for (let from = 0; from < fresh.length; from += ENTRIES)
-      await accessLog.record(fresh.slice(from, from + ENTRIES).map(entryOf));
+      await accessLog.record(fresh.slice(from, from + ENTRIES).map((id) => entryOf(scope, id)));
     if (logged.size > LOGGED) logged.clear();
-    for (const id of fresh) logged.add(id);
+    for (const id of fresh) logged.add(nameOf(id));
   };
 }
 

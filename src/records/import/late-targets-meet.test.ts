@@ -1,9 +1,10 @@
 /** Records that wait, where several imports meet or facilities share the record (docs/adr/0110). */
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import { importRecords } from './import-records.ts';
 import { memorySpool } from './source/spool.ts';
 import { waitersFor } from './wait/waiting.store.ts';
@@ -175,4 +176,86 @@ test('very many that wait are joined some at a time', async () => {
   await t.run([order]);
   assert.equal(await joined(), many);
   assert.deepEqual([await count('waiting_record'), await count('waiting_link')], [0, 0]);
+});
+
+describe('what another facility of the organisation brings', () => {
+  const PLACE = '7d000000-0000-4000-8000-000000000031';
+  const HOSPITAL = '7d000000-0000-4000-8000-000000000032';
+  const DOCTOR = '7d000000-0000-4000-8000-000000000033';
+  const licence = { system: 'https://clinic.example/licence', value: 'LIC-1' };
+  const visit: Resource = {
+    resourceType: 'Encounter',
+    id: '7d000000-0000-4000-8000-000000000030',
+    status: 'finished',
+    class: { system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'AMB' },
+    subject,
+    participant: [{ individual: { identifier: licence, type: 'Practitioner' } }],
+    serviceProvider: { reference: `Organization/${HOSPITAL}` },
+    location: [{ location: { reference: `Location/${PLACE}` } }],
+  };
+  const directory = (id: (uuid: string) => string): Resource[] => [
+    { resourceType: 'Organization', id: id(HOSPITAL), name: 'Hill Clinic' },
+    { resourceType: 'Location', id: id(PLACE), name: 'Ward 1' },
+    { resourceType: 'Practitioner', id: id(DOCTOR), identifier: [licence], name: [{ family: 'Brook' }] },
+  ];
+  let elsewhere: FacilityScope;
+  const links = () =>
+    t.rows(
+      `select e.service_provider_id as hospital, l.location_id as place, p.practitioner_id as doctor
+       from encounter e
+       join encounter_location l on l.encounter_id = e.id
+       join encounter_participant p on p.encounter_id = e.id`,
+    );
+  const none = [{ hospital: null, place: null, doctor: null }];
+  beforeEach(async () => {
+    elsewhere = await t.createFacility(t.scope.organisationId);
+  });
+
+  test('joins what waits for a Practitioner, Organization or Location that facilities share [IN-51]', async () => {
+    await t.run([person(PATIENT, 'Okafor', replacedBy), visit]);
+    assert.deepEqual(await links(), none);
+    const logged: [string, string[]][] = [];
+    const { notices, rejected } = await t.run([bundle(directory((id) => id))], {
+      scope: elsewhere,
+      onPatients: async (ids, { facilityId }) => {
+        if (ids.size > 0) logged.push([facilityId, [...ids]]);
+      },
+    });
+    assert.deepEqual([notices, rejected], [[], []]);
+    assert.deepEqual(await links(), [{ hospital: HOSPITAL, place: PLACE, doctor: DOCTOR }]);
+    assert.equal(await count('waiting_record', "resource_type = 'Encounter'"), 0);
+    // Named at the facility whose record was changed.
+    assert.deepEqual(logged, [[t.scope.facilityId, [PATIENT]]]);
+  });
+
+  test('leaves alone what waits for a record of the other facility alone, or is of another organisation [IN-51]', async () => {
+    const stranger = await t.createOrganisation();
+    await t.run([person(PATIENT, 'Okafor'), visit]);
+    const waiting = await t.rows('select * from waiting_link order by target');
+    assert.equal(waiting.length, 3);
+    await t.run([bundle(directory((id) => id.slice(-2)))], { scope: elsewhere });
+    await t.run([bundle(directory((id) => id))], { scope: stranger });
+    assert.deepEqual(await links(), none);
+    assert.deepEqual(await t.rows('select * from waiting_link order by target'), waiting);
+  });
+
+  test('joins a patient only where the patient is registered [IN-10, IN-51]', async () => {
+    const number = { system: 'https://clinic.example/number', value: 'PAT-1' };
+    const byNumber = { link: [{ type: 'seealso', other: { identifier: number, type: 'Patient' } }] };
+    const others = () => t.rows('select other_id as other, other_display as display from patient_link');
+    await t.run([person(PATIENT, 'Okafor', byNumber)]);
+    await t.run([person(REPLACING, 'Adeyemi', { identifier: [number] })], { scope: elsewhere });
+    assert.equal(
+      (await others()).some(({ other }) => other !== null),
+      false,
+    );
+    assert.equal(await count('waiting_record'), 1);
+    await t.run([person(REPLACING, 'Adeyemi')]);
+    assert.equal(await count('waiting_record'), 1);
+    await t.run([person(REPLACING, 'Adeyemi', { identifier: [number] })], { scope: elsewhere });
+    assert.deepEqual(
+      (await others()).map(({ other }) => other),
+      [REPLACING],
+    );
+  });
 });

@@ -16,8 +16,11 @@ export type OnPatientsChanged = (
   changed: readonly PatientChange[],
 ) => Promise<void>;
 
-/** Awaited with the patients that a transaction is about, before it commits; rolls it back when it rejects. */
-export type OnPatients = (patientIds: ReadonlySet<string>) => Promise<void>;
+/**
+ * Awaited with the patients that a transaction is about, and with the facility whose records it writes, before it commits;
+ * rolls it back when it rejects. What waits at another facility is joined there.
+ */
+export type OnPatients = (patientIds: ReadonlySet<string>, scope: FacilityScope) => Promise<void>;
 
 export interface ImportRun {
   /** Names this import. */
@@ -54,5 +57,5 @@ export async function announce(run: ImportRun, client: Client, outcome: UnitOutc
     ...updated.map((patientId) => ({ patientId, event: 'updated' as const })),
   ];
   if (changed.length > 0) await run.onPatientsChanged?.(client, run.scope, changed);
-  await run.onPatients?.(outcome.patientsTouched);
+  await run.onPatients?.(outcome.patientsTouched, run.scope);
 }

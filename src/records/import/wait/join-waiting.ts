@@ -1,9 +1,11 @@
 /**
  * Takes records once more, as their sources sent them, when what they waited for has come (docs/adr/0110). Each of two
  * imports that meet looks when it has committed, so that one of them finds the other's record.
- * Contract: IN-20, IN-37.
+ * Contract: IN-20, IN-37, IN-51.
  */
 import { randomUUID } from 'node:crypto';
+import type { Client } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { batchesOf } from '../group/batches.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import type { MissingTarget } from '../resolve/read-reference.ts';
@@ -13,7 +15,14 @@ import { dataFault, faultText, repeatOnConflict } from '../run/import-transactio
 import { importUnit, type UnitOutcome, type UnitRequest, wholeDocument } from '../run/import-unit.ts';
 import { Unit, type UnitEntry } from '../run/unit.ts';
 import { memorySpool } from '../source/spool.ts';
-import { lockWaiting, removeWaits, type Waiter, type WaitingRecord, waitersFor } from './waiting.store.ts';
+import {
+  facilitiesWaiting,
+  lockWaiting,
+  removeWaits,
+  type Waiter,
+  type WaitingRecord,
+  waitersFor,
+} from './waiting.store.ts';
 
 /** What is to be looked at about a record that was joined, or about joining; the entry brought what was waited for. */
 export interface JoinNotice {
@@ -23,7 +32,45 @@ export interface JoinNotice {
 
 /** Join what waits for records of this unit, which is committed. What this import took itself is joined at its end. */
 export function joinWaiting(run: ImportRun, unit: Unit): Promise<JoinNotice[]> {
-  return noticing(unit.entries[0], () => joinNamed(run, unit.names(), run.runId));
+  return noticing(unit.entries[0], async () => {
+    const notices = await joinNamed(run, unit.names(), run.runId);
+    await joinElsewhere(run, unit);
+    return notices;
+  });
+}
+
+/**
+ * Join what waits at other facilities of the organisation for what they share with this one. This import is told nothing
+ * of it: the records are none of its facility's.
+ */
+async function joinElsewhere(run: ImportRun, unit: Unit): Promise<void> {
+  for (const some of batchesOf(sharedNames(unit))) {
+    const targets = some.map(([name]) => name);
+    const facilities = await run.transaction((client) => facilitiesWaiting(client, run.scope, targets));
+    for (const scope of facilities) {
+      const found = await run.transaction((client) => foundAt(client, scope, some));
+      // It may do no more than what waits there could have done.
+      await joinNamed({ ...run, scope, reach: 'facility' }, found, undefined);
+    }
+  }
+}
+
+function* sharedNames(unit: Unit): Generator<[name: string, entry: UnitEntry]> {
+  for (const named of unit.names()) if (named[1].importer.shared === true) yield named;
+}
+
+/** Those that a facility finds: patients who are registered there, and what is no other facility's own. */
+async function foundAt(
+  client: Client,
+  scope: FacilityScope,
+  names: readonly (readonly [name: string, entry: UnitEntry])[],
+): Promise<(readonly [name: string, entry: UnitEntry])[]> {
+  const found = new Set<string>();
+  for (const [{ lookup }, some] of Map.groupBy(names, ([, { importer }]) => importer)) {
+    const ids = new Set(some.map(([, { target }]) => target.id));
+    for (const id of (await lookup?.existing(client, scope, [...ids])) ?? []) found.add(id);
+  }
+  return names.filter(([, { target }]) => found.has(target.id));
 }
 
 /**
