@@ -159,6 +159,23 @@ test('the report names what is to be looked at about a record that is joined', a
   );
 });
 
+test('of two records of different types under one UUID, one may be refused and the other is joined [IN-20, IN-37]', async () => {
+  const { id, basedOn } = result();
+  const theirs = result(1, { subject: { reference: `Patient/${REPLACING}` } });
+  const report = {
+    resourceType: 'DiagnosticReport',
+    id,
+    status: 'final',
+    code: { text: 'Count' },
+    subject,
+    basedOn,
+  };
+  await t.run([lines([person(PATIENT, 'Okafor'), person(REPLACING, 'Adeyemi'), theirs, report])]);
+  await t.run([order]);
+  assert.equal(await joined(), 0);
+  assert.equal(await count('investigation_report', `order_id = '${ORDER}'`), 1);
+});
+
 test('very many that wait are joined some at a time', async () => {
   const many = 600;
   await t.run([person(PATIENT, 'Okafor')]);

@@ -7,6 +7,7 @@ import { importJson } from '../../../test-support/import-files.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { importRecords } from './import-records.ts';
 import { importText } from './import-report.ts';
+import { NotShownTally } from './not-shown.ts';
 import { memorySpool } from './source/spool.ts';
 
 const PATIENT = '7f000000-0000-4000-8000-000000000001';
@@ -186,4 +187,14 @@ test('the report is there when the database goes away before its counts are sett
   } finally {
     await database.drop();
   }
+});
+
+test('a record that comes twice is counted once, however many there are [IN-40]', () => {
+  const tally = new NotShownTally();
+  const many = 100_001;
+  for (const _ of ['first', 'again'])
+    for (let number = 0; number < many; number += 1)
+      tally.add({ type: 'Observation', id: `${number}`, reason: 'survey' });
+  tally.add({ type: 'DiagnosticReport', id: `${many - 1}`, reason: 'other-report' });
+  assert.deepEqual(tally.counts(), { 'other-report': 1, survey: many });
 });

@@ -1,4 +1,5 @@
 /** Counts what an import took and no fetch shows, by reason. Contract: IN-40. */
+import { hash } from 'node:crypto';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { batchesOf } from './group/batches.ts';
@@ -12,22 +13,30 @@ export interface NotShown {
   reason: NotShownReason;
 }
 
-/** Records that are looked at again at the end; more are counted as they come. */
+/** Records that are looked at again at the end. Of more, only a number is held, so that none is counted twice. */
 const HELD = 100_000;
+/** Numbers that are held, some 40 bytes each; more records are counted as they come. */
+const NUMBERED = 10_000_000;
 
 export class NotShownTally {
   readonly #counts = new Map<NotShownReason, number>();
   /** By type and id. */
   readonly #held = new Map<string, Map<string, NotShownReason>>();
+  readonly #numbers = new Set<number>();
   #size = 0;
 
   add({ type, id, reason }: NotShown): void {
     const held = this.#held.get(type) ?? new Map<string, NotShownReason>();
     if (held.has(id)) return;
+    if (this.#size < HELD) {
+      this.#held.set(type, held.set(id, reason));
+      this.#size += 1;
+    } else {
+      const number = numberOf(`${type}/${id}`);
+      if (this.#numbers.has(number)) return;
+      if (this.#numbers.size < NUMBERED) this.#numbers.add(number);
+    }
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
-    if (this.#size >= HELD) return;
-    this.#held.set(type, held.set(id, reason));
-    this.#size += 1;
   }
 
   /** Leave out what a report, an order or a vital set brought along. */
@@ -48,4 +57,9 @@ export class NotShownTally {
     if (left > 0) this.#counts.set(reason, left);
     else this.#counts.delete(reason);
   }
+}
+
+/** Of 48 bits: of a million records, two have the same number in one import of 500. */
+function numberOf(name: string): number {
+  return hash('sha1', name, 'buffer').readUIntBE(0, 6);
 }

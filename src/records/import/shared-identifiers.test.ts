@@ -1,7 +1,16 @@
-/** Two patients of one facility who have the same identifier: both are taken, and named. */
+/** Identifiers that several records have. Two patients of one facility who share one are both taken, and named. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { bundle, NUMBER, patient, type Resource } from '../../../test-support/records/clinic.ts';
+import {
+  bundle,
+  encounter,
+  NUMBER,
+  organization,
+  patient,
+  practitioner,
+  type Resource,
+} from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
 import { importText } from './import-report.ts';
 
@@ -53,4 +62,28 @@ test('another system, another facility, a missing system and linked patients are
   const one = numbered('21');
   const two = numbered('21', { link: [{ other: { reference: `Patient/${one.id}` }, type: 'replaces' }] });
   assert.equal((await t.run([bundle([one, two])])).noticeCount, 0);
+});
+
+test('an identifier of records of two types means the first type that the element allows, whatever was asked before', async () => {
+  const identifier = [{ system: NUMBER, value: 'shared' }];
+  const [key] = identifier;
+  const [doctor, clinic, someone] = [practitioner({ identifier }), organization({ identifier }), patient()];
+  await t.run([bundle([doctor, clinic, someone])]);
+  const subject = { reference: `Patient/${someone.id}` };
+  const visit = encounter(String(subject.reference), { serviceProvider: { identifier: key } });
+  const result = (id: string): Resource => ({
+    resourceType: 'Observation',
+    id,
+    status: 'final',
+    code: { text: 'Potassium' },
+    subject,
+    performer: [{ identifier: key }],
+  });
+  const [alone, beside] = [randomUUID(), randomUUID()];
+  await t.run([bundle([result(alone)])]);
+  await t.run([bundle([visit, result(beside)])]);
+  const performers = await t.rows('select performer from observation where id = any($1)', [[alone, beside]]);
+  assert.equal(performers.length, 2);
+  assert.deepEqual(performers[0], performers[1]);
+  assert.match(JSON.stringify(performers), new RegExp(String(doctor.id)));
 });

@@ -268,14 +268,17 @@ class EntryMapContext implements MapContext {
     return found;
   }
 
-  /** The first answer other than "not there", in the order of the types. */
+  /**
+   * The first answer other than "not there", in the order of the types. While one is not known, no later one counts, so
+   * that it does not matter what was asked before.
+   */
   #first(types: readonly string[], ask: (type: string) => Answer): Answer {
-    let pending = false;
+    let first: Answer = 'missing';
     for (const type of types) {
       const answer = ask(type);
-      if (answer === 'pending') pending = true;
-      else if (answer !== 'missing') return answer;
+      if (first === 'missing') first = answer;
+      if (first !== 'missing' && first !== 'pending') break;
     }
-    return pending ? 'pending' : 'missing';
+    return first;
   }
 }

@@ -172,8 +172,11 @@ async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Atte
     });
     return { refused: [], notices };
   } catch (error) {
-    if (error instanceof NotJoined)
-      return { refused: waiters.filter(({ id }) => error.targets.some((one) => one.id === id)), notices: [] };
+    if (error instanceof NotJoined) {
+      const isRefused = ({ type, id }: Waiter) =>
+        error.targets.some((one) => one.type === type && one.id === id);
+      return { refused: waiters.filter(isRefused), notices: [] };
+    }
     if (dataFault(error) === undefined) throw error;
     if (waiters.length === 1) return { refused: waiters, notices: [] };
     const each: Attempt[] = [];
