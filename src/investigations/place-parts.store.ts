@@ -108,18 +108,21 @@ const TOUCH_VITAL_SETS = `
 
 /**
  * A new version of orders whose parts changed. One that names no time of its own is listed by the time of its
- * oldest part. Made-up orders that nothing is left of are removed.
+ * oldest part. Made-up orders that nothing is left of are removed: these are returned.
  */
 export async function touchOrders(
   db: Queryable,
   scope: FacilityScope,
   ids: readonly string[],
-): Promise<void> {
+): Promise<Set<string>> {
+  const removed = new Set<string>();
   for (let start = 0; start < ids.length; start += ORDERS_AT_ONCE) {
     const values = [scope.organisationId, scope.facilityId, ids.slice(start, start + ORDERS_AT_ONCE)];
-    await db.query({ text: REMOVE_EMPTY, values });
+    const { rows } = await db.query<{ id: string }>({ text: REMOVE_EMPTY, values });
+    for (const { id } of rows) removed.add(id);
     await db.query({ text: TOUCH, values });
   }
+  return removed;
 }
 
 const ORDERS_AT_ONCE = 500;
@@ -150,7 +153,8 @@ const REMOVE_EMPTY = `
       ) found
     ) = 0`,
     ).join('\n    and ')}`)} empty
-  where ${sameKey('o', 'empty')}`;
+  where ${sameKey('o', 'empty')}
+  returning o.id`;
 
 const TOUCH = `
   update investigation_order o

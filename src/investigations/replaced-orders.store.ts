@@ -7,22 +7,31 @@ import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { PartTable } from './place-parts.store.ts';
 
-/** Remember the part that a made-up order stood for, by the id of the order. */
+/** Remember a part that left each of these made-up orders at last, by the id of the order. */
 export async function noteReplaced(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
-  table: PartTable,
-  partByOrder: ReadonlyMap<string, string>,
+  partByOrder: ReadonlyMap<string, { table: PartTable; partId: string }>,
 ): Promise<void> {
+  if (partByOrder.size === 0) return;
+  const parts = [...partByOrder.values()];
   await db.query({
     name: 'grouping-note-replaced',
     text: `
       insert into replaced_order (organisation_id, facility_id, id, part_table, part_id)
-      select $1, $2, id, $3, part_id
-      from unnest($4::uuid[], $5::uuid[]) as replaced (id, part_id)
+      select $1, $2, id, part_table, part_id
+      from unnest($3::uuid[], $4::text[], $5::uuid[]) as replaced (id, part_table, part_id)
       order by id
-      on conflict do nothing`,
-    values: [organisationId, facilityId, table, [...partByOrder.keys()], [...partByOrder.values()]],
+      on conflict (organisation_id, facility_id, id) do update
+      set part_table = excluded.part_table,
+        part_id = excluded.part_id`,
+    values: [
+      organisationId,
+      facilityId,
+      [...partByOrder.keys()],
+      parts.map(({ table }) => table),
+      parts.map(({ partId }) => partId),
+    ],
   });
 }
 

@@ -5,14 +5,28 @@ import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { type GroupedPart, partColumns } from './grouping.store.ts';
 
-export interface GroupedObservation extends GroupedPart {
+/** A result as far as it tells of an order that is made for it. */
+export interface StandingResult extends GroupedPart {
+  memberIds: string[];
+  specimenId: string | null;
+  /** Seconds since 1970, with all digits; null where the day is not known. */
+  effectiveAt: string | null;
+}
+
+export interface GroupedObservation extends StandingResult {
   kind: string;
   vitalSign: boolean;
   category: CodeableConcept[] | null;
-  memberIds: string[];
   /** Orders of the reports of its patient that list it, the oldest report first. */
   reportOrderIds: string[];
 }
+
+const standingColumns = (result: string) => `${partColumns(result)}, ${result}.code,
+        ${result}.has_member_ids as "memberIds", ${result}.specimen ->> 'id' as "specimenId",
+        case
+          when length(coalesce(${result}.effective_start, ${result}.effective_end)) >= length('2000-01-01')
+          then extract(epoch from ${result}.effective_at)::text
+        end as "effectiveAt"`;
 
 export async function observationsToGroup(
   db: Queryable,
@@ -22,7 +36,7 @@ export async function observationsToGroup(
   const { rows } = await db.query<GroupedObservation>({
     name: 'grouping-observations',
     text: `
-      select ${partColumns('o')}, o.code, o.kind, o.vital_sign as "vitalSign", o.category, o.has_member_ids as "memberIds",
+      select ${standingColumns('o')}, o.kind, o.vital_sign as "vitalSign", o.category,
         array(
           select r.order_id
           from (
@@ -42,6 +56,31 @@ export async function observationsToGroup(
       cross join ${rowById('observation', 'o', 'asked.id', '*')} o
       order by o.id`,
     values: [scope.organisationId, scope.facilityId, ids],
+  });
+  return rows;
+}
+
+/** All results under these orders. */
+export async function resultsUnder(
+  db: Queryable,
+  scope: FacilityScope,
+  orderIds: readonly string[],
+): Promise<StandingResult[]> {
+  const { rows } = await db.query<StandingResult>({
+    name: 'grouping-results-under',
+    text: `
+      select ${standingColumns('o')}
+      from unnest($3::uuid[]) as asked (id)
+      cross join lateral (
+        select o.*
+        from observation o
+        where o.organisation_id = $1
+          and o.facility_id = $2
+          and o.order_id = asked.id
+        offset 0
+      ) o
+      order by o.id`,
+    values: [scope.organisationId, scope.facilityId, orderIds],
   });
   return rows;
 }

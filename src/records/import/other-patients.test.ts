@@ -255,6 +255,8 @@ test('no rule of grouping puts a part under an order of another patient [IN-20]'
     category: null,
     kind: 'laboratory',
     memberIds: [],
+    specimenId: null,
+    effectiveAt: null,
     reportOrderIds: [],
   };
   const observations = [

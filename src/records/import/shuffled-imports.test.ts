@@ -67,6 +67,7 @@ function recordsOf(patient: string, number: number): Resource[] {
       valueQuantity: { value: 80, unit, system: 'http://unitsofmeasure.org', code: unit },
       encounter,
     });
+  const ofBlood = { specimen: to('Specimen', id('blood')) };
   const byNumber = {
     type: 'ServiceRequest',
     identifier: { system: ORDER_NUMBERS, value: id('asked') },
@@ -93,6 +94,11 @@ function recordsOf(patient: string, number: number): Resource[] {
     result('member', 12),
     result('panel', 12, { hasMember: [to('Observation', id('member'))], valueString: undefined }),
     result('listed', 13),
+    { resourceType: 'Specimen', id: id('blood'), subject },
+    result('together', 12),
+    result('sodium', 14, has(4) ? ofBlood : {}),
+    result('potassium', 14, { ...ofBlood, ...(has(3) ? { encounter: undefined } : {}) }),
+    result('creatinine', 14, { ...ofBlood, status: 'preliminary', code: { text: 'sodium' } }),
     report('found', {
       result: [to('Observation', id('listed')), ...(has(4) ? [to('Observation', id('panel'))] : [])],
       ...(has(3) ? { basedOn: [to('ServiceRequest', id('asked'))] } : {}),

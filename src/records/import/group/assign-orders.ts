@@ -1,10 +1,10 @@
 /**
  * Which order each report, study and result belongs to (docs/fhir-mapping.md, "Grouping"). Pure. Nothing
  * comes under an order of another patient, whatever it refers to.
- * Contract: IN-17.
+ * Contract: IN-17, IN-52.
  */
 import type { GroupedReport, GroupedStudy } from '../../../investigations/grouping.store.ts';
-import type { GroupedObservation } from '../../../investigations/result-grouping.store.ts';
+import type { GroupedObservation, StandingResult } from '../../../investigations/result-grouping.store.ts';
 import { isResult } from '../map/shown.ts';
 import { recordId } from '../resolve/record-id.ts';
 
@@ -66,7 +66,7 @@ export function assignResults(
 ): Map<string, string | null> {
   const own = ofPatient(
     patientOf,
-    observations.map(({ id, patientId }) => [madeUpId('Observation', id), patientId] as const),
+    observations.map((observation) => [gatheredId(observation), observation.patientId] as const),
   );
   const byId = new Map(observations.map((observation) => [observation.id, observation]));
   const panelOf = ({ id, patientId }: GroupedObservation): GroupedObservation | undefined => {
@@ -91,9 +91,7 @@ function orderOf(
     passed.add(next);
     next = panelOf(next);
   }
-  return firstOf(topFirst([...passed], next), (one) =>
-    isResult(one) ? madeUpId('Observation', one.id) : null,
-  );
+  return firstOf(topFirst([...passed], next), (one) => (isResult(one) ? gatheredId(one) : null));
 }
 
 /**
@@ -129,6 +127,16 @@ export function madeUpId(
   id: string,
 ): string {
   return recordId(resourceType, `${id}/order`);
+}
+
+/**
+ * The id of the order that is made for a result: the same for results of one patient, specimen (else encounter, else
+ * neither) and time (docs/adr/0118). A result of which no day is known has one of its own.
+ */
+export function gatheredId({ id, patientId, specimenId, encounterId, effectiveAt }: StandingResult): string {
+  if (effectiveAt === null) return madeUpId('Observation', id);
+  const [type, shared] = specimenId === null ? ['Encounter', encounterId ?? ''] : ['Specimen', specimenId];
+  return recordId('ServiceRequest', `${patientId}/${type}/${shared}/${effectiveAt}`);
 }
 
 function firstOf<T>(items: readonly T[], of: (item: T) => string | null | undefined): string | null {

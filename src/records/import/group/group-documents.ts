@@ -13,7 +13,7 @@ import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { assignDocuments, madeUpId } from './assign-orders.ts';
 import { batchesOf, inBatches } from './batches.ts';
 import { madeUpOrders, type Standing } from './made-up-orders.ts';
-import { move } from './move-parts.ts';
+import { type LeftOrders, move } from './move-parts.ts';
 
 /**
  * Put these reports and studies under their orders, with the reports that take theirs from these results, and with what
@@ -23,9 +23,9 @@ import { move } from './move-parts.ts';
 export async function groupDocuments(
   client: Client,
   scope: FacilityScope,
-  request: { asked: PartIds; touched: PartIds; limit: number; affected: Set<string> },
+  request: { asked: PartIds; touched: PartIds; limit: number; affected: Set<string>; left: LeftOrders },
 ): Promise<string[]> {
-  const { touched, affected } = request;
+  const { touched, affected, left } = request;
   const { reports, studies } = await loadDocuments(client, scope, request);
   const named = [...reports, ...studies].flatMap(({ basedOnId, orderId }) => [basedOnId, orderId]);
   const orderIds = new Set([
@@ -48,9 +48,17 @@ export async function groupDocuments(
     changed: touched.studies,
     assigned,
     affected,
+    left,
   });
   const { reports: changed } = touched;
-  return move(client, scope, { table: 'investigation_report', rows: reports, changed, assigned, affected });
+  return move(client, scope, {
+    table: 'investigation_report',
+    rows: reports,
+    changed,
+    assigned,
+    affected,
+    left,
+  });
 }
 
 async function loadDocuments(

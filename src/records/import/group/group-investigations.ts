@@ -7,6 +7,7 @@
 import type { Discipline } from '../../../clinical/resources/discipline.ts';
 import { categorised, orderDiscipline } from '../../../clinical/resources/discipline.ts';
 import { setDisciplines, touchOrders } from '../../../investigations/place-parts.store.ts';
+import { noteReplaced } from '../../../investigations/replaced-orders.store.ts';
 import {
   type PartIds,
   partsSharingOrders,
@@ -19,6 +20,7 @@ import { orderEvidence } from '../write/order-disciplines.store.ts';
 import { inBatches } from './batches.ts';
 import { groupDocuments } from './group-documents.ts';
 import { groupResults } from './group-results.ts';
+import type { LeftOrders } from './move-parts.ts';
 
 /** Ids of what was created or changed. */
 export interface TouchedInvestigations extends PartIds {
@@ -41,15 +43,17 @@ export async function groupInvestigations(
   const studies = touched.studies.union(sharing.studies);
   const observations = touched.observations.union(sharing.observations);
   const asked = { reports, studies, observations };
-  const moved = await groupDocuments(client, scope, { asked, touched, limit, affected });
+  const left: LeftOrders = new Map();
+  const moved = await groupDocuments(client, scope, { asked, touched, limit, affected, left });
   const listed = await inBatches([...touched.reports], (ids) => resultsOf(client, scope, ids, null));
   const following = moved.filter((id) => !touched.reports.has(id));
   const more = following.length === 0 ? [] : await resultsOf(client, scope, following, limit);
   const results = new Set([...observations, ...listed, ...more]);
-  await groupResults(client, scope, { asked: results, touched: touched.observations, limit, affected });
+  await groupResults(client, scope, { asked: results, touched: touched.observations, limit, affected, left });
   const orderIds = [...affected].sort();
   await decideDisciplines(client, scope, orderIds);
-  await touchOrders(client, scope, orderIds);
+  const removed = await touchOrders(client, scope, orderIds);
+  await noteReplaced(client, scope, new Map([...left].filter(([id]) => removed.has(id))));
 }
 
 /** What an order's category says, else what its parts are, else what its code or its specimen says. */

@@ -5,13 +5,14 @@ import {
   type GroupedObservation,
   observationsToGroup,
   panelsOf,
+  resultsUnder,
 } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { assignResults, madeUpId, PANEL_LEVELS } from './assign-orders.ts';
+import { assignResults, gatheredId, PANEL_LEVELS } from './assign-orders.ts';
 import { batchesOf, inBatches } from './batches.ts';
-import { madeUpOrders } from './made-up-orders.ts';
-import { move } from './move-parts.ts';
+import { gatheredOrders } from './made-up-orders.ts';
+import { type LeftOrders, move } from './move-parts.ts';
 
 type Loaded = Map<string, GroupedObservation>;
 
@@ -22,9 +23,15 @@ type Loaded = Map<string, GroupedObservation>;
 export async function groupResults(
   client: Client,
   scope: FacilityScope,
-  request: { asked: ReadonlySet<string>; touched: ReadonlySet<string>; limit: number; affected: Set<string> },
+  request: {
+    asked: ReadonlySet<string>;
+    touched: ReadonlySet<string>;
+    limit: number;
+    affected: Set<string>;
+    left: LeftOrders;
+  },
 ): Promise<void> {
-  const { asked, touched, limit, affected } = request;
+  const { asked, touched, limit, affected, left } = request;
   const load = (ids: readonly string[]) => inBatches(ids, (some) => observationsToGroup(client, scope, some));
   const below = await withMembers([...asked], limit, load);
   const placed = [...below.values()];
@@ -39,25 +46,41 @@ export async function groupResults(
   }
   const observations = [...all.values()];
   const orderIds = new Set(
-    observations.flatMap(({ id, basedOnId, reportOrderIds }) => [
-      madeUpId('Observation', id),
-      ...reportOrderIds,
-      ...(basedOnId === null ? [] : [basedOnId]),
+    observations.flatMap((observation) => [
+      gatheredId(observation),
+      ...observation.reportOrderIds,
+      ...[observation.basedOnId, observation.orderId].filter((id) => id !== null),
     ]),
   );
   const orders = await inBatches([...orderIds], (ids) => knownOrders(client, scope, ids));
   const known = new Map(orders.map((order) => [order.id, order]));
   const assigned = assignResults({ observations, panels }, (id) => known.get(id)?.patientId);
-  const used = new Set(assigned.values());
-  const candidates = observations
-    .map((part) => ({ part, orderId: madeUpId('Observation', part.id), discipline: disciplineOf(part) }))
-    .filter(({ orderId }) => used.has(orderId));
-  const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
-  for (const some of batchesOf(madeUp)) await writeMadeUpOrders(client, scope, some);
-  await move(client, scope, { table: 'observation', rows: placed, changed: touched, assigned, affected });
+  const under = Map.groupBy(observations, ({ id }) => assigned.get(id) ?? '');
+  const made = gatheredOrders(under).filter(({ id }) => !known.has(id));
+  for (const some of batchesOf(made)) await writeMadeUpOrders(client, scope, some);
+  // Members come last: what they are members of tells where the order leads that both leave.
+  const memberLast = ({ id }: GroupedObservation) => `${panels.has(id) ? 1 : 0}${id}`;
+  const rows = placed.sort((a, b) => (memberLast(a) < memberLast(b) ? -1 : 1));
+  await move(client, scope, { table: 'observation', rows, changed: touched, assigned, affected, left });
+  const ofReports = new Set(observations.flatMap(({ reportOrderIds }) => reportOrderIds));
+  const changed = [...affected].filter((id) => known.get(id)?.madeUp === true && !ofReports.has(id));
+  await writeGathered(client, scope, changed);
   // A result that two reports list is shown by both of their orders.
   for (const { id, reportOrderIds } of placed)
     if (touched.has(id)) for (const orderId of reportOrderIds) affected.add(orderId);
+}
+
+/** Made-up orders that were there before take their content from all results that are under them now. */
+async function writeGathered(
+  client: Client,
+  scope: FacilityScope,
+  orderIds: readonly string[],
+): Promise<void> {
+  for (const some of batchesOf(orderIds)) {
+    const results = await resultsUnder(client, scope, some);
+    const orders = gatheredOrders(Map.groupBy(results, ({ orderId }) => orderId ?? ''));
+    if (orders.length > 0) await writeMadeUpOrders(client, scope, orders);
+  }
 }
 
 /** These, and the members of those that are panels, down to the last level that counts. */
@@ -78,8 +101,4 @@ async function withMembers(
     level = [...members].filter((id) => !loaded.has(id)).slice(0, Math.max(0, most - loaded.size));
   }
   return loaded;
-}
-
-function disciplineOf({ kind }: GroupedObservation): 'laboratory' | 'imaging' | 'other' {
-  return kind === 'laboratory' || kind === 'imaging' ? kind : 'other';
 }

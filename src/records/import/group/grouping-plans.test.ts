@@ -22,6 +22,7 @@ const category = [
   },
 ];
 const laboratory = [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0074', code: 'LAB' }] }];
+const minute = (index: number) => new Date(Date.UTC(2024, 0, 1, 0, index)).toISOString();
 const part = (resourceType: string, id: string, more: object) => ({
   resourceType,
   id,
@@ -36,15 +37,16 @@ const results = numbers.map((index) =>
 const signs = numbers.map((index) =>
   part('Observation', `v${index}`, {
     code: { coding: [{ system: 'http://loinc.org', code: '8867-4' }] },
-    effectiveDateTime: new Date(Date.UTC(2024, 0, 1, 0, index)).toISOString(),
+    effectiveDateTime: minute(index),
   }),
 );
 const imaging = numbers.flatMap((index) => [
   part('ImagingStudy', `i${index}`, { status: 'available', code: undefined }),
   part('DiagnosticReport', `r${index}`, { imagingStudy: [{ reference: `ImagingStudy/i${index}` }] }),
 ]);
+// Of one time each: a result that is taken before its report shares its order with no other result meanwhile.
 const reported = numbers.flatMap((index) => [
-  part('Observation', `o${index}`, { category, valueString: 'x', effectiveDateTime: '2024-05-01' }),
+  part('Observation', `o${index}`, { category, valueString: 'x', effectiveDateTime: minute(index) }),
   part('DiagnosticReport', `r${index}`, {
     category: laboratory,
     result: [{ reference: `Observation/o${index}` }],
