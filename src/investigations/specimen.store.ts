@@ -9,8 +9,8 @@ import type { FacilityScope } from '../tenancy/scope.ts';
 const idsIn = (list: string) => `select pointer ->> 'id' as id from jsonb_array_elements(${list}) pointer`;
 
 /**
- * The specimens that an order aliased `o`, its results and its reports name. Nothing of another patient is shown,
- * whatever names it.
+ * The specimens that an order aliased `o`, its results, its reports and the results that these list name. Nothing of
+ * another patient is shown, whatever names it.
  */
 export const SPECIMENS: Field = parts(
   'specimens',
@@ -23,6 +23,21 @@ export const SPECIMENS: Field = parts(
       where b.organisation_id = $1
         and b.facility_id = o.facility_id
         and b.order_id = o.id
+      union
+      select b.specimen ->> 'id'
+      from investigation_report r
+      join investigation_report_result e
+        on e.organisation_id = $1
+        and e.facility_id = o.facility_id
+        and e.report_id = r.id
+      join observation b
+        on b.organisation_id = $1
+        and b.facility_id = o.facility_id
+        and b.id = e.observation_id
+      where r.organisation_id = $1
+        and r.facility_id = o.facility_id
+        and r.order_id = o.id
+        and b.patient_id = o.patient_id
       union
       select named.id
       from investigation_report r

@@ -228,3 +228,52 @@ test('a specimen of another patient, and one of nobody, are refused [IN-20]', as
   );
   assert.ok(!(await fetched()).some((resource) => resource.id === id(30)));
 });
+
+test('an order shows the specimen of a result that its report lists, also where that stands under another order [FETCH-35]', async () => {
+  const [second, listed, urine] = [id(40), id(41), id(42)];
+  const specimen = (status: string) => ({ resourceType: 'Specimen', id: urine, status, subject });
+  const shown = async () => {
+    const path = `/investigations/lab/orders/${second}/clinical/fhir`;
+    const { json } = await api.call(path, { token: account.token });
+    const resources: { resourceType: string; id: string; status: string }[] = json.bundle.entry.map(
+      (entry: { resource: unknown }) => entry.resource,
+    );
+    return resources.map(({ resourceType, id, status }) => [resourceType, id, status]);
+  };
+  const results = { result: [to('Observation', listed)], specimen: undefined };
+  const { rejected } = await send(
+    { ...order, id: second, identifier: number('O-40'), specimen: undefined },
+    specimen('available'),
+    {
+      ...result,
+      id: listed,
+      identifier: number('R-41'),
+      basedOn: undefined,
+      specimen: to('Specimen', urine),
+    },
+    { ...report, ...results, id: id(43), identifier: number('D-43'), issued: '2024-03-05T10:00:00Z' },
+    {
+      ...report,
+      ...results,
+      id: id(44),
+      identifier: number('D-44'),
+      issued: '2024-03-05T11:00:00Z',
+      basedOn: [to('ServiceRequest', second)],
+    },
+  );
+  assert.deepEqual(rejected, []);
+  const { rows } = await api.database.pool.query({
+    text: 'select order_id from observation where id = $1',
+    values: [listed],
+  });
+  assert.deepEqual(rows, [{ order_id: ORDER }]);
+  const expected = (status: string) => [
+    ['ServiceRequest', second, 'completed'],
+    ['Specimen', urine, status],
+    ['Observation', listed, 'final'],
+    ['DiagnosticReport', id(44), 'final'],
+  ];
+  assert.deepEqual(await shown(), expected('available'));
+  await send(specimen('unsatisfactory'));
+  assert.deepEqual(await shown(), expected('unsatisfactory'));
+});

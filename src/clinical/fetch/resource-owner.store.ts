@@ -30,7 +30,10 @@ const WITH_ORDER = `
     and o.facility_id = part.facility_id
     and o.id = part.order_id`;
 
-/** SQL of the ids of the orders that name a specimen. `specimenId` (as text) and `facilityId` are SQL too. */
+/**
+ * SQL of the ids of the orders that show a specimen, because they, their results, their reports or results that these
+ * list name it. `specimenId` (as text) and `facilityId` are SQL too.
+ */
 export function ordersShowing(specimenId: string, facilityId: string): string {
   const lists = `jsonb_build_array(jsonb_build_object('id', ${specimenId}))`;
   return `select b.order_id
@@ -39,6 +42,34 @@ export function ordersShowing(specimenId: string, facilityId: string): string {
       and b.facility_id = ${facilityId}
       and b.specimen ->> 'id' = ${specimenId}
       and b.order_id is not null
+    union
+    select r.order_id
+    from (
+      select b.id, b.patient_id
+      from observation b
+      where b.organisation_id = $1
+        and b.facility_id = ${facilityId}
+        and b.specimen ->> 'id' = ${specimenId}
+      offset 0
+    ) b
+    cross join lateral (
+      select e.report_id
+      from investigation_report_result e
+      where e.organisation_id = $1
+        and e.facility_id = ${facilityId}
+        and e.observation_id = b.id
+      offset 0
+    ) e
+    cross join lateral (
+      select r.order_id, r.patient_id
+      from investigation_report r
+      where r.organisation_id = $1
+        and r.facility_id = ${facilityId}
+        and r.id = e.report_id
+      offset 0
+    ) r
+    where r.order_id is not null
+      and r.patient_id = b.patient_id
     union
     select o.id
     from investigation_order o
