@@ -58,7 +58,7 @@ export async function listOrderPage(
         and p.id = g.patient_id
       left join lateral (
         select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text,
-          coalesce(o.authored_source, o.occurrence_start) as written
+          coalesce(o.authored_source, o.occurrence_start, o.occurrence_end) as written
         from investigation_order o
         where o.organisation_id = $1
           and o.facility_id = $2

@@ -161,7 +161,7 @@ const TOUCH = `
   set version = o.version + 1,
     updated_at = now(),
     sort_at = case
-      when o.authored_at is null and o.occurrence_start is null then coalesce((
+      when o.authored_at is null and coalesce(o.occurrence_start, o.occurrence_end) is null then coalesce((
         select min(part.at)
         from (
           ${PARTS.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf('o.id')}`).join('\n          union all ')}

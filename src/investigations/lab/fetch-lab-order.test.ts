@@ -247,6 +247,48 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     );
   });
 
+  test('an order of which only the end of its occurrence is known is listed by that, not by its parts [FETCH-20]', async () => {
+    const id = '7b300000-0000-4000-8000-000000000001';
+    const subject = { reference: `Patient/${id}` };
+    const order = (end: string, occurrence: object) => ({
+      resourceType: 'ServiceRequest',
+      id: `7b300000-0000-4000-8000-0000000000${end}`,
+      status: 'completed',
+      intent: 'order',
+      category: [{ coding: [{ system: 'http://snomed.info/sct', code: '108252007' }] }],
+      subject,
+      ...occurrence,
+    });
+    const orders = [
+      order('11', { occurrencePeriod: { end: '2024-03-05T12:00:00Z' } }),
+      order('12', { occurrencePeriod: { end: '2024-02' } }),
+      order('13', { occurrenceDateTime: '2024-03-04T12:00:00Z' }),
+    ];
+    const results = orders.map((order) => ({
+      resourceType: 'Observation',
+      id: order.id,
+      status: 'final',
+      code: { text: 'Potassium' },
+      subject,
+      basedOn: [{ reference: `ServiceRequest/${order.id}` }],
+      effectiveDateTime: '2024-01-01T12:00:00Z',
+      valueString: 'normal',
+    }));
+    const entry = [{ resourceType: 'Patient', id }, ...orders, ...results].map((resource) => ({ resource }));
+    const records = { resourceType: 'Bundle', type: 'collection', entry };
+    const { rejected } = await importJson(api.database.pool, tenant, JSON.stringify(records));
+    assert.deepEqual(rejected, []);
+    const { json } = await get(`/investigations/lab/orders?patient=${id}`);
+    assert.deepEqual(
+      list(json.items).map(({ orderId, orderedAt, orderedOn }) => [orderId.slice(-2), orderedAt, orderedOn]),
+      [
+        ['11', '2024-03-05T12:00:00Z', undefined],
+        ['13', '2024-03-04T12:00:00Z', undefined],
+        ['12', null, '2024-02'],
+      ],
+    );
+  });
+
   test('is traced in the access log with the purpose, OPS when none is named [LOG-2]', async () => {
     await get(`${PATH}?purposeOfUse=TREATMENT`);
     await get();
