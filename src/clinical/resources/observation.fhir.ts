@@ -180,11 +180,28 @@ export function vitalSetResources(
   records: readonly ObservationRecord[],
   context: EmitContext,
 ): FhirResource[] {
+  return joined(records, context).map(inProfile);
+}
+
+/** Members of an Observation that {@link vitalSetResources} goes by when it joins pressures. */
+const JOINED_BY: ReadonlySet<string> = new Set([
+  ...['id', 'orderId', 'status', 'code', 'bodySite', 'method', 'device', 'specimen', 'hasMember'],
+  ...['effectiveType', 'effectiveStart', 'effectiveEnd', 'effectiveTiming'],
+]);
+export const PRESSURE_FIELDS = (alias: string) =>
+  OBSERVATION.fields(alias).filter(({ name }) => JOINED_BY.has(name));
+
+/** How many of these, read by {@link PRESSURE_FIELDS}, are part of another one in {@link vitalSetResources}. */
+export function joinedAway(records: readonly ObservationRecord[], context: EmitContext): number {
+  return records.length - joined(records, context).length;
+}
+
+function joined(records: readonly ObservationRecord[], context: EmitContext): FhirResource[] {
   const members = records.map((record) => ({
     resource: resourceObject(OBSERVATION, record, context),
     inOrder: record.orderId !== undefined,
   }));
-  return joinPressures(members).map(inProfile);
+  return joinPressures(members);
 }
 
 function inProfile(resource: FhirResource): FhirResource {

@@ -71,7 +71,7 @@ describe('blood pressure in parts', () => {
   }
   const get = (path: string) => api.call(path, { token: account.token });
   const read = (id: string) => get(`/fhir/Observation/${id}?purposeOfUse=TREATMENT`);
-  /** The resources of the only set, each of which conforms and is what its fullUrl answers. */
+  /** The resources of the only set, each of which conforms and is what its fullUrl answers; the list counts them. */
   async function set(): Promise<Json[]> {
     const { json } = await get(`/encounters/vitals?patient=${PATIENT}`);
     assert.equal(json.items.length, 1);
@@ -81,6 +81,7 @@ describe('blood pressure in parts', () => {
       assert.deepEqual(clinicalFaults(JSON.stringify(resource)), []);
       assert.deepEqual((await read(String(resource.id))).json, resource);
     }
+    assert.equal(json.items[0]?.vitalSigns, resources.length);
     return resources;
   }
   const absent = (code: object) => ({ code, dataAbsentReason: UNKNOWN });

@@ -14,7 +14,7 @@ const VitalSetPageSchema = pageSchema(
       patientId: Type.String(),
       encounterId: Type.Union([Type.String(), Type.Null()]),
       takenAt: Type.String({ format: 'date-time' }),
-      vitalSigns: Type.Integer({ description: 'Number of vital signs in the set.' }),
+      vitalSigns: Type.Integer({ description: 'Number of Observations that the fetch answers.' }),
     },
     {
       examples: [

@@ -1,7 +1,11 @@
 /** SQL of the list of vital sets: one page of one patient, newest first. */
+import { parts, readRow } from '../../clinical/content/document.ts';
+import { BLOOD_PRESSURE, DIASTOLIC, SYSTOLIC } from '../../clinical/observations/blood-pressure.fhir.ts';
+import { type ObservationRecord, PRESSURE_FIELDS } from '../../clinical/resources/observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { LOINC } from '../../terminology/lookup/code-systems.ts';
 
 /** `taken_at` as PostgreSQL writes it, and the id. */
 export type VitalSetPosition = readonly [at: string, id: string];
@@ -10,7 +14,10 @@ export interface ListedVitalSet {
   id: string;
   encounterId: string | null;
   takenText: string;
+  /** Observations of the sources. */
   signs: number;
+  /** Those of them that may go out as part of another one. */
+  pressures: ObservationRecord[];
 }
 
 export interface VitalSetPage {
@@ -24,7 +31,34 @@ interface VitalSetRow {
   encounter_id: string | null;
   taken_text: string;
   signs: number;
+  pressures: unknown[][] | null;
 }
+
+/** By their LOINC codes, or by local ones that a map may lead to these. One with components is a whole pressure. */
+const PRESSURES = parts(
+  'pressures',
+  PRESSURE_FIELDS('b'),
+  `from observation b
+          where b.organisation_id = $1
+            and b.facility_id = $2
+            and b.vital_set_id = v.id
+            and b.patient_id = v.patient_id
+            and b.order_id is null
+            and exists (
+              select
+              from jsonb_array_elements(b.code -> 'coding') coding
+              where coding ->> 'system' is distinct from '${LOINC}'
+                or coding ->> 'code' in ('${SYSTOLIC}', '${DIASTOLIC}', '${BLOOD_PRESSURE}')
+            )
+            and not exists (
+              select
+              from observation_component c
+              where c.organisation_id = $1
+                and c.facility_id = $2
+                and c.observation_id = b.id
+            )`,
+  'b.effective_at, b.issued_at, b.id',
+);
 
 const BEFORE_ALL: VitalSetPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
@@ -50,7 +84,9 @@ export async function listVitalSetPage(
             where b.organisation_id = $1
               and b.facility_id = $2
               and b.vital_set_id = v.id
-          ) as signs
+              and b.patient_id = v.patient_id
+          ) as signs,
+          ${PRESSURES.sql} as pressures
         from vital_set v
         where v.organisation_id = $1
           and v.facility_id = $2
@@ -75,6 +111,7 @@ export async function listVitalSetPage(
       encounterId: row.encounter_id,
       takenText: row.taken_text,
       signs: row.signs,
+      pressures: (readRow([PRESSURES], [row.pressures]) as Pick<ListedVitalSet, 'pressures'>).pressures ?? [],
     })),
   };
 }
