@@ -109,15 +109,18 @@ const TABLES = [
 ];
 const UNORDERED = ['organisation_id', 'facility_id', 'created_at', 'updated_at', 'registered_at'];
 
-/** Every row, without times of writing and tenancy; with `versions` also its version and the transaction that wrote it. */
+/**
+ * Every row, without times of writing and tenancy; with `versions` also its version and the transaction that wrote it.
+ * A kept text names its organisation.
+ */
 async function state({ facilityId, organisationId }: FacilityScope, versions: boolean): Promise<unknown> {
-  const left = versions ? UNORDERED : [...UNORDERED, 'version'];
+  const left = versions ? UNORDERED : [...UNORDERED, 'version', 'rendered_version'];
   const found: Record<string, unknown> = {};
   for (const table of TABLES)
     found[table] = await t.rows(
-      `select (to_jsonb(r) - $3::text[])::text as row, case when $4 then xmin::text end as written
+      `select replace((to_jsonb(r) - $3::text[])::text, $1::text, 'organisation') as row, case when $4 then xmin::text end as written
         from ${table} r
-        where organisation_id = $1 and coalesce(to_jsonb(r) ->> 'facility_id', $2::text) = $2::text
+        where organisation_id = $1::uuid and coalesce(to_jsonb(r) ->> 'facility_id', $2::text) = $2::text
         order by 1`,
       [organisationId, facilityId, left, versions],
     );
