@@ -18,6 +18,7 @@ const LONG = [
   'src/publish/send/publish-faults-server.test.ts',
   'src/publish/send/publish-faults-client.test.ts',
   'src/publish/runs/publish-lost.test.ts',
+  'src/publish/runs/publish-killed.test.ts',
   'src/app/serve.test.ts',
   'src/app/processes.test.ts',
   'src/app/commands.test.ts',

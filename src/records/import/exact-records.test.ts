@@ -12,7 +12,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/api.ts';
-import { runProcess } from '../../../test-support/command.ts';
+import { runCommand } from '../../../test-support/command.ts';
 
 const UNDERSTOOD = 'https://clinic.example/understood';
 const PATIENT = '7c000000-0000-4000-8000-000000000001';
@@ -51,7 +51,7 @@ async function command(resources: readonly object[], ...options: string[]): Prom
     await writeFile(join(into, `result-${index + 1}.json`), JSON.stringify(resource));
   const { organisationId, facilityId } = tenant;
   const scope = ['--organisation', organisationId, '--facility', facilityId];
-  const { code, stdout, stderr } = await runProcess(['import', ...scope, '--json', ...options, into], {
+  const { code, stdout, stderr } = await runCommand(['import', ...scope, '--json', ...options, into], {
     env: { ...api.env, IMPORT_UNDERSTOOD_EXTENSIONS: UNDERSTOOD },
   });
   assert.ok(stdout.startsWith('{'), stderr);
