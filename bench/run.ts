@@ -16,12 +16,12 @@ import { masterKeySource } from '../src/app/config/master-key.ts';
 import { openServiceKeys } from '../src/app/master-key/service-keys.ts';
 import { createPool } from '../src/platform/db/database.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { benchEncounters, describe, floorPaths } from './encounters.ts';
-import { benchLabFetch } from './lab-fetch.ts';
-import { type LoadSize, loadRecords } from './load-records.ts';
 import { median } from './measure.ts';
+import { benchEncounters, describe, floorPaths } from './parts/encounters.ts';
+import { benchLabFetch } from './parts/lab.ts';
+import { type LoadSize, loadRecords } from './records/load-records.ts';
+import { signIn } from './records/sign-in.ts';
 import { startFloor, startService } from './service.ts';
-import { signIn } from './sign-in.ts';
 
 const SCOPE = {
   organisationId: '00000000-0000-4000-8000-0a0000000001',

@@ -2,7 +2,7 @@
  * Deliveries per second of one worker to a local exchange, beside a bare loop that signs and posts the same bodies
  * with the same concurrency and no queue; and with a long backlog beside a short one.
  *
- * By itself: node bench/deliveries.ts [--rounds N], with the pinned Node.js. `npm run bench` runs it with 3 rounds.
+ * By itself: node bench/parts/deliveries.ts [--rounds N], with the pinned Node.js. `npm run bench` runs it with 3 rounds.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -12,20 +12,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
-import { BY_OPERATOR } from '../src/exchange/connections/connection.ts';
-import { createConnection } from '../src/exchange/connections/create-connection.ts';
-import { signRequest } from '../src/exchange/signing/signed-request.ts';
-import { createDeliveryPool } from '../src/exchange/worker/delivery-pool.ts';
-import { DELIVERY } from '../src/exchange/worker/delivery-settings.ts';
-import { createDeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
-import { createSender } from '../src/exchange/worker/send.ts';
-import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
-import { createPool, type Pool } from '../src/platform/db/database.ts';
-import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { createLog } from '../src/platform/log/log.ts';
-import { createAccessLogWriter } from '../src/privacy/access-log/access-log.writer.ts';
-import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
+import { openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
+import { BY_OPERATOR } from '../../src/exchange/connections/connection.ts';
+import { createConnection } from '../../src/exchange/connections/create-connection.ts';
+import { signRequest } from '../../src/exchange/signing/signed-request.ts';
+import { createDeliveryPool } from '../../src/exchange/worker/delivery-pool.ts';
+import { DELIVERY } from '../../src/exchange/worker/delivery-settings.ts';
+import { createDeliveryWorker } from '../../src/exchange/worker/delivery-worker.ts';
+import { createSender } from '../../src/exchange/worker/send.ts';
+import { createKeyRing } from '../../src/platform/crypto/key-ring.ts';
+import { createPool, type Pool } from '../../src/platform/db/database.ts';
+import { migrate, SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { createAccessLogWriter } from '../../src/privacy/access-log/access-log.writer.ts';
+import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 
 export interface DeliveryNumbers {
   /** Deliveries per second: signing and posting alone, and through the queue with 20,000 patients waiting. */

@@ -5,7 +5,7 @@
  */
 import { Agent, get } from 'node:http';
 import pg from 'pg';
-import { type Measurement, measure } from './measure.ts';
+import { type Measurement, measure } from '../measure.ts';
 
 const RESULTS = 40;
 /** Fetched again and again. */

@@ -1,6 +1,7 @@
 /** Encounter read and Encounter search (page of 20), beside the floor. */
-import { encounterId, heavyPatients, type LoadSize, patientId } from './load-records.ts';
-import { type Measurement, measure, median } from './measure.ts';
+
+import { type Measurement, measure, median } from '../measure.ts';
+import { encounterId, heavyPatients, type LoadSize, patientId } from '../records/load-records.ts';
 
 const CONNECTIONS = 64;
 const PATHS = 4_000;

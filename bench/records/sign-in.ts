@@ -1,9 +1,9 @@
 /** An account with a session for the benchmark, and its access token. */
 import { randomUUID } from 'node:crypto';
-import type { KeyRing } from '../src/platform/crypto/key-ring.ts';
-import type { Pool } from '../src/platform/db/database.ts';
-import { createSigningKeys } from '../src/sign-in/keys/signing-keys.ts';
-import { issueAccessToken } from '../src/sign-in/sessions/access-token.ts';
+import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
+import type { Pool } from '../../src/platform/db/database.ts';
+import { createSigningKeys } from '../../src/sign-in/keys/signing-keys.ts';
+import { issueAccessToken } from '../../src/sign-in/sessions/access-token.ts';
 
 const LIFETIME_SECONDS = 86_400;
 

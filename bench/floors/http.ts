@@ -1,7 +1,7 @@
 /**
  * The floor that rates are compared with: bare `node:http`, one prepared single-row read from the same table,
  * JSON out, nothing else. service.ts starts it as a process of its own:
- * `node bench/floor.ts <database url> <port> <organisation id> <facility id>`.
+ * `node bench/floors/http.ts <database url> <port> <organisation id> <facility id>`.
  */
 import { createServer } from 'node:http';
 import pg from 'pg';

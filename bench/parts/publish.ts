@@ -4,24 +4,28 @@
  * for each answer, as a server that stores resources does. The other answers at once; then the shared processors are
  * the bound of both.
  *
- * By itself: node bench/publish.ts [--rounds N], with the pinned Node.js. `npm run bench` runs it with 3 rounds.
+ * By itself: node bench/parts/publish.ts [--rounds N], with the pinned Node.js. `npm run bench` runs it with 3 rounds.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
-import { createKeyRing } from '../src/platform/crypto/key-ring.ts';
-import { createPool, type Pool } from '../src/platform/db/database.ts';
-import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { createAccessLogWriter } from '../src/privacy/access-log/access-log.writer.ts';
-import { createFhirClient, type FhirRequest } from '../src/publish/send/fhir-client.ts';
-import { createLimit } from '../src/publish/send/limit.ts';
-import { DEFAULT_SETTINGS } from '../src/publish/servers/fhir-server.ts';
-import { createFhirServer } from '../src/publish/servers/manage-fhir-servers.ts';
-import { PUBLISH } from '../src/publish/servers/publish-settings.ts';
-import { type SeenRequest, startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
-import { createClinic, createTestPublisher, type PublishClinic } from '../test-support/publish-records.ts';
+import { openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
+import { createKeyRing } from '../../src/platform/crypto/key-ring.ts';
+import { createPool, type Pool } from '../../src/platform/db/database.ts';
+import { migrate, SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
+import { createAccessLogWriter } from '../../src/privacy/access-log/access-log.writer.ts';
+import { createFhirClient, type FhirRequest } from '../../src/publish/send/fhir-client.ts';
+import { createLimit } from '../../src/publish/send/limit.ts';
+import { DEFAULT_SETTINGS } from '../../src/publish/servers/fhir-server.ts';
+import { createFhirServer } from '../../src/publish/servers/manage-fhir-servers.ts';
+import { PUBLISH } from '../../src/publish/servers/publish-settings.ts';
+import {
+  type SeenRequest,
+  startFhirServer,
+  type TestFhirServer,
+} from '../../test-support/fhir-server/start.ts';
+import { createClinic, createTestPublisher, type PublishClinic } from '../../test-support/publish-records.ts';
 
 /** Orders per second, several publishes at a time. */
 export interface PublishRates {
