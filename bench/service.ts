@@ -1,47 +1,122 @@
-/** Starts what is measured: the service and its floor, each a process of its own, on one database. */
+/** The one way of starting what is measured: the service, its commands, and the HTTP floor, each as a process. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Running {
   url: string;
+  /** Milliseconds from its start to its first answer. */
+  startedMs: number;
+  memory(): Promise<Memory>;
   stop(): Promise<void>;
 }
 
-const ROOT = new URL('..', import.meta.url);
-
-export async function startService(env: Record<string, string>): Promise<Running> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, ['src/bin/interchange.ts', 'serve', '--port', String(port)], {
-    cwd: ROOT,
-    env: { ...process.env, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0', ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  await answering(`${url}/readyz`, child);
-  return { url, stop: () => stop(child) };
+/** Resident memory in MB. Undefined where the system has no /proc. */
+export interface Memory {
+  nowMb: number | undefined;
+  peakMb: number | undefined;
 }
 
-export async function startFloor(args: readonly string[]): Promise<Running> {
+const ROOT = new URL('..', import.meta.url);
+const START_TIMEOUT_MS = 60_000;
+/** Anyone may ask for it, and nothing answers before everything is ready. */
+const FIRST_ANSWER = '/api/v1/encounters/fhir/metadata';
+
+export async function startService(
+  env: Record<string, string>,
+  options: readonly string[] = [],
+): Promise<Running> {
   const port = await freePort();
-  const [databaseUrl = '', ...rest] = args;
-  const child = fork(new URL('floor.ts', import.meta.url), [databaseUrl, String(port), ...rest]);
+  const url = `http://127.0.0.1:${port}`;
+  const begunMs = performance.now();
+  const child = run(['serve', '--port', String(port), ...options], env, 'ignore');
+  await answering(`${url}${FIRST_ANSWER}`, child);
+  return {
+    url,
+    startedMs: performance.now() - begunMs,
+    memory: () => memoryOf(child.pid),
+    stop: () => stop(child),
+  };
+}
+
+/** `floors/http.ts`, on one database. */
+export async function startFloor(
+  databaseUrl: string,
+  place: { organisationId: string; facilityId: string },
+): Promise<Running> {
+  const port = await freePort();
+  const begunMs = performance.now();
+  const child = fork(new URL('floors/http.ts', import.meta.url), [
+    databaseUrl,
+    String(port),
+    place.organisationId,
+    place.facilityId,
+  ]);
   await once(child, 'message');
-  return { url: `http://127.0.0.1:${port}`, stop: () => stop(child) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    startedMs: performance.now() - begunMs,
+    memory: () => memoryOf(child.pid),
+    stop: () => stop(child),
+  };
+}
+
+/** A command to its end: the JSON that it printed, its time, and the most memory that it had. */
+export async function runCommand<T>(
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<{ document: T; seconds: number; peakMb: number | undefined }> {
+  const begunMs = performance.now();
+  const child = run([...args, '--json'], env, 'pipe');
+  if (child.stdout === null) throw new Error('The command has no output.');
+  let peakMb: number | undefined;
+  const watch = setInterval(async () => {
+    const { peakMb: seen } = await memoryOf(child.pid);
+    if (seen !== undefined) peakMb = Math.max(peakMb ?? 0, seen);
+  }, 50);
+  const ended = once(child, 'exit');
+  try {
+    const document = (await json(child.stdout)) as T;
+    await ended;
+    return { document, seconds: (performance.now() - begunMs) / 1_000, peakMb };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+function run(args: readonly string[], env: Record<string, string>, stdout: 'ignore' | 'pipe'): ChildProcess {
+  return spawn(process.execPath, ['src/bin/interchange.ts', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0', ...env },
+    stdio: ['ignore', stdout, 'inherit'],
+  });
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
-    const ready = await fetch(url).then(
+  const deadlineMs = performance.now() + START_TIMEOUT_MS;
+  while (performance.now() < deadlineMs) {
+    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}.`);
+    const answered = await fetch(url).then(
       (response) => response.ok,
       () => false,
     );
-    if (ready) return;
-    await sleep(100);
+    if (answered) return;
+    await sleep(10);
   }
-  throw new Error('the service did not become ready');
+  throw new Error('The service did not answer in time.');
+}
+
+/** The peak is of the whole life of the process (`VmHWM`). */
+async function memoryOf(pid: number | undefined): Promise<Memory> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const megabytes = (name: string) => {
+    const kilobytes = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1];
+    return kilobytes === undefined ? undefined : Math.round(Number(kilobytes) / 1_024);
+  };
+  return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

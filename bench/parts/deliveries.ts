@@ -1,18 +1,12 @@
 /**
- * Deliveries per second of one worker to a local exchange, beside a bare loop that signs and posts the same bodies
- * with the same concurrency and no queue; and with a long backlog beside a short one.
- *
- * By itself: node bench/parts/deliveries.ts [--rounds N], with the pinned Node.js. `npm run bench` runs it with 3 rounds.
+ * Deliveries per second of one worker to a local exchange, beside floor (c): a loop that signs and posts the same bodies
+ * with the same concurrency and no queue. And with a long backlog beside a short one.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
 import { BY_OPERATOR } from '../../src/exchange/connections/connection.ts';
 import { createConnection } from '../../src/exchange/connections/create-connection.ts';
 import { signRequest } from '../../src/exchange/signing/signed-request.ts';
@@ -22,32 +16,36 @@ import { createDeliveryWorker } from '../../src/exchange/worker/delivery-worker.
 import { createSender } from '../../src/exchange/worker/send.ts';
 import { createKeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
-import { migrate, SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
+import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createAccessLogWriter } from '../../src/privacy/access-log/access-log.writer.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
+import type { Bench, Part, Row } from '../bench.ts';
+import { compare } from '../compare.ts';
+import { withTemporaryDatabase } from '../databases.ts';
+import { describe } from '../measure.ts';
+import { times } from '../report.ts';
 
-export interface DeliveryNumbers {
-  /** Deliveries per second: signing and posting alone, and through the queue with 20,000 patients waiting. */
-  bare: number;
-  queued: number;
-  ratio: number;
-  /** Deliveries per second with 10,000 deliveries waiting, and with 1,000,000. */
-  backlog10k: number;
-  backlog1m: number;
-  backlogRatio: number;
-}
-
-const PATIENTS = 20_000;
 const CONCURRENCY = 32;
 const keys = createKeyRing(randomBytes(32));
 
-/** Measures on an empty, migrated database: a warm-up, then `rounds` rounds. Returns the median of each number. */
-export async function measureDeliveries(
-  url: string,
-  rounds: number,
-  say: (line: string) => void,
-): Promise<DeliveryNumbers> {
+/** Deliveries waiting: in the queue that is drained, in the short backlog, and for each patient in the long one. */
+interface Counts {
+  patients: number;
+  short: number;
+  longEach: number;
+}
+
+export const deliveries: Part = {
+  name: 'deliveries',
+  summary: 'deliveries of one worker to a local exchange; a long backlog beside a short one',
+  measure: (bench) => withTemporaryDatabase(bench.serverUrl, (url) => measureDeliveries(bench, url)),
+};
+
+async function measureDeliveries(bench: Bench, url: string): Promise<Row[]> {
+  const { patients, short, longEach }: Counts = bench.options.quick
+    ? { patients: 4_000, short: 2_000, longEach: 25 }
+    : { patients: 20_000, short: 10_000, longEach: 50 };
   const db = createPool(
     { url, max: 10, applicationName: 'bench deliveries', role: SERVICE_ROLE },
     () => undefined,
@@ -55,46 +53,36 @@ export async function measureDeliveries(
   const workerPool = createDeliveryPool({ url, max: 6, role: SERVICE_ROLE }, () => undefined);
   const exchange = await startExchange();
   try {
-    const bench = {
+    const setup = {
       quieten: () => quieten(url),
       db,
       workerPool,
       address: exchange.address,
-      place: await seedPatients(db),
+      place: await seedPatients(db, patients),
     };
-    const million = await seedBacklog(bench, PATIENTS, 50);
-    const measured: DeliveryNumbers[] = [];
-    for (let round = 0; round <= rounds; round += 1) {
-      const waiting = await seedBacklog(bench, PATIENTS, 1);
-      const short = await seedBacklog(bench, 10_000, 1);
-      // What is compared stands side by side, because machines are noisy.
-      const before = await bareLoop(bench, PATIENTS);
-      const queued = await drain(bench, waiting, PATIENTS);
-      const after = await bareLoop(bench, PATIENTS);
-      const bare = 2 / (1 / before + 1 / after);
-      const backlog10k = await drain(bench, short, 10_000);
-      const backlog1m = await drain(bench, million, 10_000);
-      const numbers = {
-        bare,
-        queued,
-        ratio: queued / bare,
-        backlog10k,
-        backlog1m,
-        backlogRatio: backlog10k / backlog1m,
-      };
-      say(`${round === 0 ? 'warm-up' : `round ${round}`}: ${describe(numbers)}`);
-      if (round > 0) measured.push(numbers);
-    }
-    const middle = (read: (numbers: DeliveryNumbers) => number) =>
-      measured.map(read).sort((a, b) => a - b)[Math.floor(measured.length / 2)] ?? 0;
-    return {
-      bare: middle((n) => n.bare),
-      queued: middle((n) => n.queued),
-      ratio: middle((n) => n.ratio),
-      backlog10k: middle((n) => n.backlog10k),
-      backlog1m: middle((n) => n.backlog1m),
-      backlogRatio: middle((n) => n.backlogRatio),
-    };
+    const longBacklog = await seedBacklog(setup, patients, longEach);
+    const rate = (perSecond: number) => ({ perSecond, p50Ms: 0, p99Ms: 0 });
+    const result = await compare(bench, {
+      c: async () => rate(await bareLoop(setup, patients)),
+      queued: async () => rate(await drain(setup, await seedBacklog(setup, patients, 1), patients)),
+      short: async () => rate(await drain(setup, await seedBacklog(setup, short, 1), short)),
+      long: async () => rate(await drain(setup, longBacklog, short)),
+    });
+    const waiting = (count: number) => count.toLocaleString('en');
+    return [
+      {
+        what: 'Deliveries',
+        measured: `${describe(result.of('queued'))}; (c) ${describe(result.of('c'))}`,
+        reached: `${times(result.ratio('queued', 'c'))} of (c)`,
+        aim: '0.6 of (c)',
+      },
+      {
+        what: `Backlog of ${waiting(patients * longEach)} beside ${waiting(short)}`,
+        measured: `${describe(result.of('long'))} and ${describe(result.of('short'))}`,
+        reached: `${times(result.ratio('short', 'long'))} times`,
+        aim: 'within 1.2 times',
+      },
+    ];
   } finally {
     exchange.process.kill();
     await workerPool.end();
@@ -102,14 +90,7 @@ export async function measureDeliveries(
   }
 }
 
-export function describe(n: DeliveryNumbers): string {
-  return (
-    `bare ${n.bare.toFixed(0)}/s, queued ${n.queued.toFixed(0)}/s (${n.ratio.toFixed(2)} of bare); ` +
-    `backlog of 10,000 ${n.backlog10k.toFixed(0)}/s, of 1,000,000 ${n.backlog1m.toFixed(0)}/s (${n.backlogRatio.toFixed(2)} times)`
-  );
-}
-
-interface Bench {
+interface Setup {
   db: Pool;
   workerPool: Pool;
   address: string;
@@ -118,7 +99,7 @@ interface Bench {
   place: { organisationId: string; facilityId: string };
 }
 
-async function seedPatients(db: Pool): Promise<Bench['place']> {
+async function seedPatients(db: Pool, count: number): Promise<Setup['place']> {
   const { id: organisationId } = await createOrganisation(db, { name: 'Bench' });
   const { id: facilityId } = await createFacility(db, { organisationId, name: 'Bench' });
   await db.query({
@@ -126,14 +107,14 @@ async function seedPatients(db: Pool): Promise<Bench['place']> {
       insert into patient (organisation_id, id, content_digest)
       select $1, gen_random_uuid(), '\\x00'
       from generate_series(1, $2::integer)`,
-    values: [organisationId, PATIENTS],
+    values: [organisationId, count],
   });
   return { organisationId, facilityId };
 }
 
 /** A connection with `each` deliveries waiting for each of `patients` patients. */
 async function seedBacklog(
-  { db, address, place, quieten }: Bench,
+  { db, address, place, quieten }: Setup,
   patients: number,
   each: number,
 ): Promise<string> {
@@ -227,7 +208,7 @@ function body(): string {
 }
 
 /** Signs and posts, nothing else. Returns requests per second. */
-async function bareLoop({ address }: Bench, count: number): Promise<number> {
+async function bareLoop({ address }: Setup, count: number): Promise<number> {
   const sender = createSender(address, { maxInFlight: CONCURRENCY, timeoutMs: 10_000, reach: 'operator' });
   const text = body();
   const secret = randomBytes(32).toString('base64url');
@@ -257,7 +238,7 @@ async function bareLoop({ address }: Bench, count: number): Promise<number> {
 }
 
 /** Runs one worker until `count` deliveries are done and written down. Returns deliveries per second. */
-async function drain({ db, workerPool, place }: Bench, connectionId: string, count: number): Promise<number> {
+async function drain({ db, workerPool, place }: Setup, connectionId: string, count: number): Promise<number> {
   await disable(db, place.organisationId, connectionId, false);
   const accessLog = createAccessLogWriter({
     pool: db,
@@ -290,29 +271,10 @@ async function drain({ db, workerPool, place }: Bench, connectionId: string, cou
 }
 
 async function startExchange(): Promise<{ address: string; process: ChildProcess }> {
-  const child = fork(new URL('exchange.ts', import.meta.url), {
+  const child = fork(new URL('../exchange.ts', import.meta.url), {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   if (child.stdout === null) throw new Error('The exchange has no output.');
   const [address] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { address, process: child };
 }
-
-async function main(): Promise<void> {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const dataDir = await mkdtemp(join(tmpdir(), 'interchange-bench-'));
-  const database = await openEmbeddedPostgres({
-    dataDir,
-    log: { info: () => undefined, error: () => undefined },
-  });
-  try {
-    await migrate(database.url);
-    const rounds = Number(process.argv[process.argv.indexOf('--rounds') + 1] || 3) || 3;
-    say(`median: ${describe(await measureDeliveries(database.url, rounds, say))}`);
-  } finally {
-    await database.release();
-    await rm(dataDir, { recursive: true, force: true });
-  }
-}
-
-if (import.meta.main) await main();

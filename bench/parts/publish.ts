@@ -3,17 +3,11 @@
  * the same bytes to it, as many requests at once, over kept connections too. It measures twice. One server takes 5 ms
  * for each answer, as a server that stores resources does. The other answers at once; then the shared processors are
  * the bound of both.
- *
- * By itself: node bench/parts/publish.ts [--rounds N], with the pinned Node.js. `npm run bench` runs it with 3 rounds.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
 import { createKeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
-import { migrate, SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
+import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
 import { createAccessLogWriter } from '../../src/privacy/access-log/access-log.writer.ts';
 import { createFhirClient, type FhirRequest } from '../../src/publish/send/fhir-client.ts';
 import { createLimit } from '../../src/publish/send/limit.ts';
@@ -26,32 +20,23 @@ import {
   type TestFhirServer,
 } from '../../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher, type PublishClinic } from '../../test-support/publish-records.ts';
+import type { Bench, Part, Row } from '../bench.ts';
+import { compare } from '../compare.ts';
+import { withTemporaryDatabase } from '../databases.ts';
+import { describe } from '../measure.ts';
+import { times } from '../report.ts';
 
-/** Orders per second, several publishes at a time. */
-export interface PublishRates {
-  bare: number;
-  published: number;
-  ratio: number;
-}
-
-export interface PublishNumbers {
-  /** The server answers after {@link LATENCY_MS}. */
-  distant: PublishRates;
-  /** The server answers at once. */
-  instant: PublishRates;
-}
-
-const ORDERS = 120;
 /** Publishes under way. */
 const AT_ONCE = 8;
 const LATENCY_MS = 5;
 
-/** Measures on a migrated database: a warm-up, then `rounds` rounds. Returns the median of each number. */
-export async function measurePublishes(
-  url: string,
-  rounds: number,
-  say: (line: string) => void,
-): Promise<PublishNumbers> {
+export const publish: Part = {
+  name: 'publish',
+  summary: 'publish of a laboratory order to a distant and to an instant FHIR server',
+  measure: (bench) => withTemporaryDatabase(bench.serverUrl, (url) => measurePublishes(bench, url)),
+};
+
+async function measurePublishes(bench: Bench, url: string): Promise<Row[]> {
   const db = createPool(
     { url, max: 10, applicationName: 'bench publish', role: SERVICE_ROLE },
     () => undefined,
@@ -63,66 +48,70 @@ export async function measurePublishes(
     now: () => new Date(),
     onError: () => undefined,
   });
+  const node = createTestPublisher(db, { ...PUBLISH }, { keys, accessLog });
   try {
-    const clinics = await seed(db, ORDERS);
-    const node = createTestPublisher(db, { ...PUBLISH }, { keys, accessLog });
-    const measureServer = async (name: string, ...options: string[]) => {
+    const clinics = await seed(db, bench.options.quick ? 40 : 120);
+    const measureServer = async (name: string, ...options: string[]): Promise<Row> => {
+      bench.say(`${name} server`);
       const server = await startFhirServer('--no-integrity', ...options);
       const settings = { name, base: server.base, auth: 'none' } as const;
       await createFhirServer(
         { db, keys },
         { organisationId: null, settings, secret: undefined, makeDefault: true },
       );
-      const publishAll = () => inTurn(clinics, (clinic) => node.publish(clinic));
-      const rates = await measureRounds(server, publishAll, (line, round) =>
-        say(`${round === 0 ? 'warm-up' : `round ${round}`}, server ${name}: ${line}`),
-      );
-      await server.stop();
-      return rates;
-    };
-    async function measureRounds(
-      server: TestFhirServer,
-      publishAll: () => Promise<number>,
-      sayRound: (line: string, round: number) => void,
-    ): Promise<PublishRates> {
-      await publishAll();
-      const sent = groupByOrder(await server.state());
-      const bare = createBareLoop(server);
-      const measured: PublishRates[] = [];
-      for (let round = 0; round <= rounds; round += 1) {
-        await server.reset();
-        const bareRate = await inTurn(sent, (requests) => bare.send(requests));
-        await server.reset();
-        // The first publish fills the server again. A publish to a server that has lost everything is another measure.
-        await publishAll();
-        const published = await publishAll();
-        const rates = { bare: bareRate, published, ratio: published / bareRate };
-        sayRound(describeRates(rates), round);
-        if (round > 0) measured.push(rates);
+      try {
+        return await measureRounds(bench, server, () => inTurn(clinics, (clinic) => node.publish(clinic)));
+      } finally {
+        await server.stop();
       }
-      bare.close();
-      return medians(measured);
-    }
-    const distant = await measureServer('distant', '--latency-ms', String(LATENCY_MS));
-    const instant = await measureServer('instant');
-    node.publisher.close();
-    return { distant, instant };
+    };
+    return [
+      {
+        ...(await measureServer('distant', '--latency-ms', String(LATENCY_MS))),
+        what: `Publish, server takes ${LATENCY_MS} ms`,
+        aim: '0.6 of the bare loop',
+      },
+      {
+        ...(await measureServer('instant')),
+        what: 'Publish, instant server',
+        aim: '0.4 of the bare loop',
+      },
+    ];
   } finally {
+    node.publisher.close();
     await accessLog.close();
     await db.end();
   }
 }
 
-export function describe({ distant, instant }: PublishNumbers): string {
-  return [
-    `orders with 20 results, ${AT_ONCE} at a time`,
-    `to a server that answers after ${LATENCY_MS} ms: ${describeRates(distant)}`,
-    `to a server that answers at once: ${describeRates(instant)}`,
-  ].join('\n  ');
-}
-
-function describeRates({ bare, published, ratio }: PublishRates): string {
-  return `bare ${bare.toFixed(0)}/s, published ${published.toFixed(0)}/s (${ratio.toFixed(2)} of bare)`;
+async function measureRounds(
+  bench: Bench,
+  server: TestFhirServer,
+  publishAll: () => Promise<number>,
+): Promise<Row> {
+  await publishAll();
+  const sent = groupByOrder(await server.state());
+  const bare = createBareLoop(server);
+  const rate = (perSecond: number) => ({ perSecond, p50Ms: 0, p99Ms: 0 });
+  const result = await compare(bench, {
+    bare: async () => {
+      await server.reset();
+      return rate(await inTurn(sent, (requests) => bare.send(requests)));
+    },
+    published: async () => {
+      await server.reset();
+      // The first publish fills the server again. A publish to a server that has lost everything is another measure.
+      await publishAll();
+      return rate(await publishAll());
+    },
+  });
+  bare.close();
+  return {
+    what: '',
+    measured: `orders with 20 results, ${describe(result.of('published'))}; bare ${describe(result.of('bare'))}`,
+    reached: `${times(result.ratio('published', 'bare'))} of the bare loop`,
+    aim: '',
+  };
 }
 
 /** Works on the items, {@link AT_ONCE} at a time. Returns items per second. */
@@ -174,26 +163,3 @@ function createBareLoop({ base }: TestFhirServer) {
     close: () => server.close(),
   };
 }
-
-function medians(measured: readonly PublishRates[]): PublishRates {
-  const middle = (name: keyof PublishRates) =>
-    measured.map((rates) => rates[name]).sort((a, b) => a - b)[Math.floor(measured.length / 2)] ?? 0;
-  return { bare: middle('bare'), published: middle('published'), ratio: middle('ratio') };
-}
-
-async function main(): Promise<void> {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const dataDir = await mkdtemp(join(tmpdir(), 'interchange-bench-'));
-  const log = { info: () => undefined, error: () => undefined };
-  const database = await openEmbeddedPostgres({ dataDir, log });
-  try {
-    await migrate(database.url);
-    const rounds = Number(process.argv[process.argv.indexOf('--rounds') + 1] || 3) || 3;
-    say(`median: ${describe(await measurePublishes(database.url, rounds, say))}`);
-  } finally {
-    await database.release();
-    await rm(dataDir, { recursive: true, force: true });
-  }
-}
-
-if (import.meta.main) await main();

@@ -1,0 +1,72 @@
+/** The PostgreSQL server of the benchmark, and the databases on it. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
+import { migrate } from '../src/platform/db/migrate.ts';
+
+const DATA_DIR = 'data/bench';
+
+export const quietLog = { info: () => undefined, error: () => undefined };
+
+export async function openServer(): Promise<{ url: string; release(): Promise<void> }> {
+  const url = process.env.BENCH_DATABASE_URL;
+  if (url !== undefined) return { url, release: async () => undefined };
+  return openEmbeddedPostgres({ dataDir: DATA_DIR, log: quietLog });
+}
+
+/**
+ * A migrated database that stays for the next run. `mark` says how its records were made: a database with another
+ * mark is made anew, and `fill` loads its records.
+ */
+export async function keptDatabase(
+  serverUrl: string,
+  { name, mark, fill }: { name: string; mark: string; fill(url: string): Promise<void> },
+): Promise<string> {
+  const url = urlOf(serverUrl, name);
+  const found = await onServer(serverUrl, async (client) => {
+    const { rows } = await client.query<{ mark: string | null }>(
+      `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1`,
+      [name],
+    );
+    if (rows[0]?.mark === mark) return true;
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.query(`create database ${name}`);
+    return false;
+  });
+  await migrate(url);
+  if (found) return url;
+  await fill(url);
+  await onServer(serverUrl, (client) => client.query(`comment on database ${name} is '${mark}'`));
+  return url;
+}
+
+/** A migrated, empty database that is gone after the work. */
+export async function withTemporaryDatabase<T>(
+  serverUrl: string,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const name = `bench_${randomBytes(6).toString('hex')}`;
+  await onServer(serverUrl, (client) => client.query(`create database ${name}`));
+  try {
+    await migrate(urlOf(serverUrl, name));
+    return await work(urlOf(serverUrl, name));
+  } finally {
+    await onServer(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
+  }
+}
+
+export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'interchange bench' });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
