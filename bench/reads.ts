@@ -40,31 +40,34 @@ export async function withReads<T>(
 ): Promise<T> {
   const records = await openRecords(bench, sizeOf(count));
   const service = await startService(environmentOf(records.databaseUrl), serve);
-  const floor = await startFloor(records.databaseUrl, PLACE);
-  const headers = { authorization: `Bearer ${records.token}` };
   try {
-    return await work({
-      records,
-      service,
-      of: (paths) => ({ url: service.url, headers, next: inTurn(paths) }),
-      floor: {
-        url: floor.url,
-        next: inTurn(spread(count).map((n) => `/encounter/${recordId('encounter', n)}`)),
-      },
-      finished: async (paths) => ({
-        url: floor.url,
-        next: inTurn(
-          await fillFinishedTexts(
-            { databaseUrl: records.databaseUrl, serviceUrl: service.url, headers },
-            paths,
-          ),
-        ),
-      }),
-    });
+    const floor = await startFloor(records.databaseUrl, PLACE);
+    try {
+      return await work(readsOf(records, service, floor));
+    } finally {
+      await floor.stop();
+    }
   } finally {
-    await floor.stop();
     await service.stop();
   }
+}
+
+function readsOf(records: Records, service: Running, floor: Running): Reads {
+  const { databaseUrl, size, token } = records;
+  const headers = { authorization: `Bearer ${token}` };
+  return {
+    records,
+    service,
+    of: (paths) => ({ url: service.url, headers, next: inTurn(paths) }),
+    floor: {
+      url: floor.url,
+      next: inTurn(spread(size.encounters).map((n) => `/encounter/${recordId('encounter', n)}`)),
+    },
+    finished: async (paths) => ({
+      url: floor.url,
+      next: inTurn(await fillFinishedTexts({ databaseUrl, serviceUrl: service.url, headers }, paths)),
+    }),
+  };
 }
 
 const API = '/api/v1';
