@@ -4,52 +4,29 @@ import type { HashedEntry, WriterRow } from './access-log.store.ts';
 
 /** In order of their numbers. With `lock`, no head moves before the transaction ends. */
 export async function listWriters(db: Queryable, { lock = false } = {}): Promise<WriterRow[]> {
-  const { rows } = await db.query<{
-    id: string;
-    number: number;
-    started_at: Date;
-    genesis_hash: Buffer;
-    last_sequence: number;
-    last_hash: Buffer;
-    head_seal: Buffer;
-  }>({ text: `select * from access_log_writer order by number ${lock ? 'for update' : ''}` });
-  return rows.map((row) => ({
-    id: row.id,
-    number: row.number,
-    startedAt: row.started_at,
-    genesisHash: row.genesis_hash,
-    lastSequence: row.last_sequence,
-    lastHash: row.last_hash,
-    headSeal: row.head_seal,
-  }));
+  const { rows } = await db.query<WriterRow>({
+    text: `
+      select id, number, started_at as "startedAt", genesis_hash as "genesisHash", last_sequence as "lastSequence",
+        last_hash as "lastHash", head_seal as "headSeal"
+      from access_log_writer
+      order by number ${lock ? 'for update' : ''}`,
+  });
+  return rows;
 }
 
 /** How many writers were registered, with the seal of that; undefined when none ever was. */
 export async function readRegistry(db: Queryable): Promise<{ lastNumber: number; seal: Buffer } | undefined> {
-  const { rows } = await db.query<{ last_number: number; seal: Buffer }>({
-    text: 'select last_number, seal from access_log_registry',
+  const { rows } = await db.query<{ lastNumber: number; seal: Buffer }>({
+    text: 'select last_number as "lastNumber", seal from access_log_registry',
   });
-  const row = rows[0];
-  return row && { lastNumber: row.last_number, seal: row.seal };
+  return rows[0];
 }
 
-export interface EntryRow {
-  organisation_id: string;
-  occurred_at: Date;
-  writer_id: string;
-  sequence: number;
-  facility_id: string;
-  patient_id: string;
-  account_id: string;
-  action: string;
-  resource_type: string;
-  resource_id: string | null;
-  purpose_of_use: HashedEntry['purposeOfUse'];
-  outcome: HashedEntry['outcome'];
-  correlation_id: string;
-  previous_hash: Buffer;
-  hash: Buffer;
-}
+/** The columns of a {@link HashedEntry}. */
+export const ENTRY_COLUMNS = `organisation_id as "organisationId", occurred_at as "occurredAt", writer_id as "writerId",
+  sequence, facility_id as "facilityId", patient_id as "patientId", account_id as "accountId", action,
+  resource_type as "resourceType", resource_id as "resourceId", purpose_of_use as "purposeOfUse", outcome,
+  correlation_id as "correlationId", previous_hash as "previousHash", hash`;
 
 /** Up to `limit` entries of one writer after a sequence number, in order. */
 export async function readChain(
@@ -57,10 +34,10 @@ export async function readChain(
   writerId: string,
   after: { sequence: number; limit: number },
 ): Promise<HashedEntry[]> {
-  const { rows } = await db.query<EntryRow>({
+  const { rows } = await db.query<HashedEntry>({
     name: 'access-log-chain',
     text: `
-      select *
+      select ${ENTRY_COLUMNS}
       from access_log
       where writer_id = $1
         and sequence > $2
@@ -68,27 +45,7 @@ export async function readChain(
       limit $3`,
     values: [writerId, after.sequence, after.limit],
   });
-  return rows.map(toHashedEntry);
-}
-
-export function toHashedEntry(row: EntryRow): HashedEntry {
-  return {
-    organisationId: row.organisation_id,
-    occurredAt: row.occurred_at,
-    writerId: row.writer_id,
-    sequence: row.sequence,
-    facilityId: row.facility_id,
-    patientId: row.patient_id,
-    accountId: row.account_id,
-    action: row.action,
-    resourceType: row.resource_type,
-    resourceId: row.resource_id,
-    purposeOfUse: row.purpose_of_use,
-    outcome: row.outcome,
-    correlationId: row.correlation_id,
-    previousHash: row.previous_hash,
-    hash: row.hash,
-  };
+  return rows;
 }
 
 /** Writers whose entries exist but which are not registered: someone removed the registration. */
@@ -111,14 +68,14 @@ export interface WriterTotals {
 }
 
 export async function readTotals(db: Queryable, writerId: string): Promise<WriterTotals | undefined> {
-  const { rows } = await db.query<{ entries: number; last_sequence: number; finer_times: boolean }>({
+  const { rows } = await db.query<WriterTotals>({
     name: 'access-log-totals',
     text: `
       select
-        w.last_sequence,
         count(l.sequence) as entries,
+        w.last_sequence as "lastSequence",
         coalesce(bool_or(l.occurred_at <> date_trunc('milliseconds', l.occurred_at)), false)
-          or w.started_at <> date_trunc('milliseconds', w.started_at) as finer_times
+          or w.started_at <> date_trunc('milliseconds', w.started_at) as "finerTimes"
       from access_log_writer w
       left join access_log l
         on l.writer_id = w.id
@@ -126,8 +83,7 @@ export async function readTotals(db: Queryable, writerId: string): Promise<Write
       group by w.id`,
     values: [writerId],
   });
-  const row = rows[0];
-  return row && { entries: row.entries, lastSequence: row.last_sequence, finerTimes: row.finer_times };
+  return rows[0];
 }
 
 export async function replaceRegistrySeal(db: Queryable, seal: Buffer): Promise<void> {

@@ -38,33 +38,12 @@ export interface FoundEntry {
   position: AccessLogPosition;
 }
 
-interface EntryRow {
-  occurred_text: string;
-  writer_id: string;
-  sequence: number;
-  account_id: string;
-  account_email: string | null;
-  action: string;
-  resource_type: string;
-  resource_id: string | null;
-  purpose_of_use: AccessEntry['purposeOfUse'];
-  outcome: AccessEntry['outcome'];
-  correlation_id: string;
-}
+type FoundRow = Omit<ShownEntry, 'occurredAt'> & { occurredText: string; writerId: string; sequence: number };
 
 const PAGE = `
-  select
-    l.occurred_at::text as occurred_text,
-    l.writer_id,
-    l.sequence,
-    l.account_id,
-    d.email as account_email,
-    l.action,
-    l.resource_type,
-    l.resource_id,
-    l.purpose_of_use,
-    l.outcome,
-    l.correlation_id
+  select l.occurred_at::text as "occurredText", l.writer_id as "writerId", l.sequence, l.account_id as "accountId",
+    d.email as "accountEmail", l.action, l.resource_type as "resourceType", l.resource_id as "resourceId",
+    l.purpose_of_use as "purposeOfUse", l.outcome, l.correlation_id as "correlationId"
   from access_log l
   left join account_directory d
     on d.user_id = l.account_id
@@ -114,7 +93,7 @@ export async function loadAccessLogPage(
   scope: FacilityScope,
   { patientId, filter, after = BEFORE_ALL, limit }: AccessLogPageKey,
 ): Promise<FoundEntry[]> {
-  const { rows } = await db.query<EntryRow>({
+  const { rows } = await db.query<FoundRow>({
     text: PAGE,
     values: [
       scope.organisationId,
@@ -129,22 +108,8 @@ export async function loadAccessLogPage(
       limit,
     ],
   });
-  return rows.map((row) => ({
-    entry: toEntry(row),
-    position: [row.occurred_text, row.writer_id, row.sequence],
+  return rows.map(({ occurredText, writerId, sequence, ...entry }) => ({
+    entry: { occurredAt: instantFromTimestamp(occurredText), ...entry },
+    position: [occurredText, writerId, sequence],
   }));
-}
-
-function toEntry(row: EntryRow): ShownEntry {
-  return {
-    occurredAt: instantFromTimestamp(row.occurred_text),
-    accountId: row.account_id,
-    accountEmail: row.account_email,
-    action: row.action,
-    resourceType: row.resource_type,
-    resourceId: row.resource_id,
-    purposeOfUse: row.purpose_of_use,
-    outcome: row.outcome,
-    correlationId: row.correlation_id,
-  };
 }

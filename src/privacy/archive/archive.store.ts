@@ -5,7 +5,7 @@
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
-import { type EntryRow, toHashedEntry } from '../access-log/access-log-chain.store.ts';
+import { ENTRY_COLUMNS } from '../access-log/access-log-chain.store.ts';
 import {
   type ArchivedRun,
   type ArchiveManifest,
@@ -82,19 +82,19 @@ export async function countMonth(owner: Queryable, month: string): Promise<numbe
 export async function* readPartition(owner: Queryable, month: string): AsyncIterable<HashedEntry> {
   let after: readonly [string, number] = ['00000000-0000-0000-0000-000000000000', 0];
   for (;;) {
-    const { rows } = await owner.query<EntryRow>({
+    const { rows } = await owner.query<HashedEntry>({
       text: `
-        select *
+        select ${ENTRY_COLUMNS}
         from ${partitionOf(month)}
         where (writer_id, sequence) > ($1::uuid, $2::bigint)
         order by writer_id, sequence
         limit $3`,
       values: [...after, PAGE],
     });
-    for (const row of rows) yield toHashedEntry(row);
+    yield* rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return;
-    after = [last.writer_id, last.sequence];
+    after = [last.writerId, last.sequence];
   }
 }
 

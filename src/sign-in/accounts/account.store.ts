@@ -24,48 +24,34 @@ export interface AccountCredentials {
 /** A well-formed id that no account and no organisation has. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-interface DirectoryRow {
-  user_id: string;
-  email: string;
-  organisation_id: string;
-}
-
-interface AccountRow {
-  id: string;
-  user_type: UserType;
-  password_hash: string | null;
-  must_change_password: boolean;
-  requires_password_setup: boolean;
-  disabled: boolean;
-}
-
 /** By normalised email address. */
 export async function findByEmail(db: Queryable, email: string): Promise<DirectoryEntry | undefined> {
-  const { rows } = await db.query<DirectoryRow>({
+  const { rows } = await db.query<DirectoryEntry>({
     name: 'account-by-email',
     text: `
-      select user_id, email, organisation_id
+      select user_id as "userId", email, organisation_id as "organisationId"
       from account_directory
       where lower(email) = $1`,
     values: [email],
   });
-  return toEntry(rows[0]);
+  return rows[0];
 }
 
 export async function findByUserId(db: Queryable, userId: string): Promise<DirectoryEntry | undefined> {
-  const { rows } = await db.query<DirectoryRow>({
+  const { rows } = await db.query<DirectoryEntry>({
     name: 'account-by-user-id',
     text: `
-      select user_id, email, organisation_id
+      select user_id as "userId", email, organisation_id as "organisationId"
       from account_directory
       where user_id = $1`,
     values: [userId],
   });
-  return toEntry(rows[0]);
+  return rows[0];
 }
 
 const CREDENTIALS = `
-      select id, user_type, password_hash, must_change_password, requires_password_setup,
+      select id, user_type as "userType", password_hash as "passwordHash",
+        must_change_password as "mustChangePassword", requires_password_setup as "requiresPasswordSetup",
         disabled_at is not null as disabled
       from account
       where organisation_id = $1
@@ -76,12 +62,12 @@ export async function readCredentials(
   { organisationId }: OrganisationScope,
   accountId: string,
 ): Promise<AccountCredentials | undefined> {
-  const { rows } = await db.query<AccountRow>({
+  const { rows } = await db.query<AccountCredentials>({
     name: 'account-credentials',
     text: CREDENTIALS,
     values: [organisationId, accountId],
   });
-  return toCredentials(rows[0]);
+  return rows[0];
 }
 
 /** The credentials behind an entry; one read and nothing found where there is no entry, so that both cost the same. */
@@ -101,13 +87,13 @@ export async function lockCredentials(
   { organisationId }: OrganisationScope,
   accountId: string,
 ): Promise<AccountCredentials | undefined> {
-  const { rows } = await client.query<AccountRow>({
+  const { rows } = await client.query<AccountCredentials>({
     name: 'account-credentials-lock',
     text: `${CREDENTIALS}
       for no key update`,
     values: [organisationId, accountId],
   });
-  return toCredentials(rows[0]);
+  return rows[0];
 }
 
 /** Store a hash made at a higher cost, unless the password was changed meanwhile. */
@@ -147,21 +133,4 @@ export async function storePassword(
         and id = $2`,
     values: [organisationId, change.accountId, change.passwordHash, change.mustChangePassword, change.now],
   });
-}
-
-function toEntry(row: DirectoryRow | undefined): DirectoryEntry | undefined {
-  return row && { userId: row.user_id, email: row.email, organisationId: row.organisation_id };
-}
-
-function toCredentials(row: AccountRow | undefined): AccountCredentials | undefined {
-  return (
-    row && {
-      id: row.id,
-      userType: row.user_type,
-      passwordHash: row.password_hash,
-      mustChangePassword: row.must_change_password,
-      requiresPasswordSetup: row.requires_password_setup,
-      disabled: row.disabled,
-    }
-  );
 }

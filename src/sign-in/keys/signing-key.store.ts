@@ -14,32 +14,17 @@ export interface StoredSigningKey {
   retiredAt: Date | null;
 }
 
-interface Row {
-  kid: string;
-  public_jwk: JWK;
-  sealed_private_key: Buffer;
-  created_at: Date;
-  signs_from: Date;
-  retired_at: Date | null;
-}
-
 /** Newest first. */
 export async function readSigningKeys(db: Queryable): Promise<StoredSigningKey[]> {
-  const { rows } = await db.query<Row>({
+  const { rows } = await db.query<StoredSigningKey>({
     name: 'signing-key-read',
     text: `
-      select kid, public_jwk, sealed_private_key, created_at, signs_from, retired_at
+      select kid, public_jwk as "publicJwk", sealed_private_key as "sealedPrivateKey", created_at as "createdAt",
+        signs_from as "signsFrom", retired_at as "retiredAt"
       from signing_key
       order by signs_from desc, kid`,
   });
-  return rows.map((row) => ({
-    kid: row.kid,
-    publicJwk: row.public_jwk,
-    sealedPrivateKey: row.sealed_private_key,
-    createdAt: row.created_at,
-    signsFrom: row.signs_from,
-    retiredAt: row.retired_at,
-  }));
+  return rows;
 }
 
 /**

@@ -14,22 +14,12 @@ export interface StoredRefreshToken {
   expiresAt: Date;
   exchangedAt: Date | null;
   sealedReplacement: Buffer | null;
-  session: { expiresAt: Date; revoked: boolean };
-  account: { id: string; userType: UserType; mustChangePassword: boolean; disabled: boolean };
-}
-
-interface Row {
-  now: Date;
-  session_id: string;
-  expires_at: Date;
-  exchanged_at: Date | null;
-  sealed_replacement: Buffer | null;
-  session_expires_at: Date;
-  revoked: boolean;
-  account_id: string;
-  user_type: UserType;
-  must_change_password: boolean;
-  disabled: boolean;
+  sessionExpiresAt: Date;
+  sessionRevoked: boolean;
+  accountId: string;
+  userType: UserType;
+  mustChangePassword: boolean;
+  accountDisabled: boolean;
 }
 
 export async function insertRefreshToken(
@@ -52,12 +42,14 @@ export async function lockRefreshToken(
   { organisationId }: OrganisationScope,
   { tokenHash, databaseTime }: { tokenHash: Buffer; databaseTime: DatabaseTime },
 ): Promise<StoredRefreshToken | undefined> {
-  const { rows } = await client.query<Row>({
+  const { rows } = await client.query<StoredRefreshToken>({
     name: 'refresh-token-lock',
     text: `
-      select ${databaseTimeSql(3)} as now, t.session_id, t.expires_at, t.exchanged_at, t.sealed_replacement,
-        s.expires_at as session_expires_at, s.revoked_at is not null as revoked,
-        a.id as account_id, a.user_type, a.must_change_password, a.disabled_at is not null as disabled
+      select ${databaseTimeSql(3)} as now, t.session_id as "sessionId", t.expires_at as "expiresAt",
+        t.exchanged_at as "exchangedAt", t.sealed_replacement as "sealedReplacement",
+        s.expires_at as "sessionExpiresAt", s.revoked_at is not null as "sessionRevoked",
+        a.id as "accountId", a.user_type as "userType", a.must_change_password as "mustChangePassword",
+        a.disabled_at is not null as "accountDisabled"
       from refresh_token t
       join session s
         on s.organisation_id = t.organisation_id
@@ -70,8 +62,7 @@ export async function lockRefreshToken(
       for no key update of t`,
     values: [organisationId, tokenHash, databaseTime],
   });
-  const row = rows[0];
-  return row && toStored(row);
+  return rows[0];
 }
 
 export interface Exchange {
@@ -123,21 +114,4 @@ export async function markExchanged(
       exchange.eraseBefore,
     ],
   });
-}
-
-function toStored(row: Row): StoredRefreshToken {
-  return {
-    now: row.now,
-    sessionId: row.session_id,
-    expiresAt: row.expires_at,
-    exchangedAt: row.exchanged_at,
-    sealedReplacement: row.sealed_replacement,
-    session: { expiresAt: row.session_expires_at, revoked: row.revoked },
-    account: {
-      id: row.account_id,
-      userType: row.user_type,
-      mustChangePassword: row.must_change_password,
-      disabled: row.disabled,
-    },
-  };
 }

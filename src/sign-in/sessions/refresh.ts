@@ -66,11 +66,11 @@ export async function refresh(
   const outcome = await transaction(deps.db, (client) => exchange(ready, client, token, databaseTime));
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
-    const accountId = outcome.stored.account.id;
+    const { accountId } = outcome.stored;
     deps.audit('sign-in.refresh-token-reused', { correlationId, accountId, organisationId, sessionId });
   }
   if (outcome.kind !== 'pair') throw signInError('refresh_refused');
-  const { userType, mustChangePassword } = outcome.stored.account;
+  const { userType, mustChangePassword } = outcome.stored;
   return { ...outcome.pair, userType, mustChangePassword };
 }
 
@@ -96,8 +96,8 @@ async function exchange(
   return { kind: 'pair', pair, stored };
 }
 
-function isLive({ session, account, now }: StoredRefreshToken): boolean {
-  return !session.revoked && session.expiresAt > now && !account.disabled;
+function isLive({ sessionRevoked, sessionExpiresAt, accountDisabled, now }: StoredRefreshToken): boolean {
+  return !sessionRevoked && sessionExpiresAt > now && !accountDisabled;
 }
 
 /**
@@ -126,20 +126,20 @@ async function issuePair(
   token: RefreshToken,
   stored: StoredRefreshToken,
 ): Promise<TokenPair> {
-  const { sessionId, session, account, now } = stored;
+  const { sessionId, sessionExpiresAt, accountId, now } = stored;
   const next = newRefreshToken(token.organisationId, sessionId);
   const accessToken = await issueAccessToken(signingKeys, {
-    accountId: account.id,
+    accountId,
     sessionId,
     now,
     ttlSeconds: settings.accessTokenSeconds,
-    sessionExpiresAt: session.expiresAt,
+    sessionExpiresAt,
   });
   await insertRefreshToken(client, token, {
     tokenHash: next.hash,
     sessionId,
     issuedAt: now,
-    expiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), session.expiresAt),
+    expiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), sessionExpiresAt),
   });
   return { accessToken, refreshToken: next.text };
 }

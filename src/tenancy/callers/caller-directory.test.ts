@@ -110,12 +110,12 @@ describe('createCallerDirectory', () => {
 
 function row(permissions: string[]) {
   return {
-    account_id: identity.accountId,
-    organisation_id: organisationId,
-    user_type: 'EHR',
-    must_change_password: false,
-    requires_password_setup: false,
-    default_facility_id: null,
+    accountId: identity.accountId,
+    organisationId,
+    userType: 'EHR',
+    mustChangePassword: false,
+    requiresPasswordSetup: false,
+    defaultFacilityId: null,
     permissions,
     facilities: null,
   };

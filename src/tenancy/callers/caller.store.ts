@@ -3,13 +3,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { Caller, FacilityGrant, TokenIdentity } from './caller.ts';
 
-interface CallerRow {
-  account_id: string;
-  organisation_id: string;
-  user_type: 'EHR' | 'STAFF';
-  must_change_password: boolean;
-  requires_password_setup: boolean;
-  default_facility_id: string | null;
+interface CallerRow extends Omit<Caller, 'sessionId' | 'permissions' | 'facilities'> {
   permissions: string[];
   facilities: { id: string; modules: string[]; timeZone: string }[] | null;
 }
@@ -26,8 +20,9 @@ export async function loadCaller(
   const { rows } = await db.query<CallerRow>({
     name: 'caller-load',
     text: `
-      select a.id as account_id, a.organisation_id, a.user_type, a.must_change_password,
-        a.requires_password_setup, a.default_facility_id, r.permissions,
+      select a.id as "accountId", a.organisation_id as "organisationId", a.user_type as "userType",
+        a.must_change_password as "mustChangePassword", a.requires_password_setup as "requiresPasswordSetup",
+        a.default_facility_id as "defaultFacilityId", r.permissions,
         (
           select json_agg(json_build_object(
             'id', f.id,
@@ -71,15 +66,5 @@ function toCaller(row: CallerRow, sessionId: string): Caller {
   const facilities = new Map<string, FacilityGrant>();
   for (const { id, modules, timeZone } of row.facilities ?? [])
     facilities.set(id, { modules: new Set(modules), timeZone });
-  return {
-    accountId: row.account_id,
-    sessionId,
-    organisationId: row.organisation_id,
-    userType: row.user_type,
-    mustChangePassword: row.must_change_password,
-    requiresPasswordSetup: row.requires_password_setup,
-    permissions: new Set(row.permissions),
-    defaultFacilityId: row.default_facility_id,
-    facilities,
-  };
+  return { ...row, sessionId, permissions: new Set(row.permissions), facilities };
 }

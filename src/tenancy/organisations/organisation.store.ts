@@ -29,19 +29,18 @@ export async function insertOrganisation(
 }
 
 export async function findOrganisation(db: Queryable, id: string): Promise<Organisation | undefined> {
-  const { rows } = await db.query<{ id: string; name: string; created_at: Date }>({
-    text: 'select id, name, created_at from organisation where id = $1',
+  const { rows } = await db.query<Organisation>({
+    text: 'select id, name, created_at as "createdAt" from organisation where id = $1',
     values: [id],
   });
-  const row = rows[0];
-  return row === undefined ? undefined : { id: row.id, name: row.name, createdAt: row.created_at };
+  return rows[0];
 }
 
 export async function listOrganisations(db: Queryable): Promise<Organisation[]> {
-  const { rows } = await db.query<{ id: string; name: string; created_at: Date }>({
-    text: 'select id, name, created_at from organisation order by name, id',
+  const { rows } = await db.query<Organisation>({
+    text: 'select id, name, created_at as "createdAt" from organisation order by name, id',
   });
-  return rows.map((row) => ({ id: row.id, name: row.name, createdAt: row.created_at }));
+  return rows;
 }
 
 /** False when the id is taken. */
@@ -66,9 +65,9 @@ export async function listFacilities(
   scope: OrganisationScope,
   facilityId: string | null = null,
 ): Promise<Facility[]> {
-  const { rows } = await db.query<{ id: string; name: string; time_zone: string; modules: string[] }>({
+  const { rows } = await db.query<Facility>({
     text: `
-      select f.id, f.name, f.time_zone,
+      select f.id, f.name, f.time_zone as "timeZone",
         array(
           select m.module
           from facility_module m
@@ -82,7 +81,7 @@ export async function listFacilities(
       order by f.name, f.id`,
     values: [scope.organisationId, facilityId],
   });
-  return rows.map((row) => ({ id: row.id, name: row.name, timeZone: row.time_zone, modules: row.modules }));
+  return rows;
 }
 
 /** Make `modules` the ones that are on. */

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { Equivalence, MapEntry } from './map-entry.ts';
+import type { MapEntry } from './map-entry.ts';
 
 /** What an entry was after a change; of a deletion, what it was before. */
 export interface StoredChange extends Omit<MapEntry, 'localDisplay' | 'comment'> {
@@ -18,32 +18,18 @@ export interface StoredChange extends Omit<MapEntry, 'localDisplay' | 'comment'>
 /** Where a page ended: instant (the service writes milliseconds), entry, version. */
 export type ChangePosition = [changedAt: string, mapId: string, version: number];
 
-interface ChangeRow {
-  map_id: string;
-  version: number;
-  kind: StoredChange['kind'];
-  facility_id: string | null;
-  local_system: string;
-  local_code: string;
-  target_system: string;
-  target_code: string | null;
-  target_display: string | null;
-  equivalence: Equivalence;
-  changed_at: Date;
-  changed_by: string | null;
-}
-
 /** The changes of the organisation's map and of the facility's, newest first. */
 export async function listChanges(
   db: Queryable,
   scope: FacilityScope,
   page: Slice<ChangePosition> & { localCode?: string | undefined },
 ): Promise<StoredChange[]> {
-  const { rows } = await db.query<ChangeRow>({
+  const { rows } = await db.query<StoredChange>({
     name: 'terminology-changes',
     text: `
-      select map_id, version, kind, facility_id, local_system, local_code, target_system, target_code,
-        target_display, equivalence, changed_at, changed_by
+      select map_id as "mapId", version, kind, facility_id as "facilityId", local_system as "localSystem",
+        local_code as "localCode", target_system as "targetSystem", target_code as "targetCode",
+        target_display as "targetDisplay", equivalence, changed_at as "changedAt", changed_by as "changedBy"
       from terminology_map_change
       where organisation_id = $1
         and (facility_id is null or facility_id = $2)
@@ -62,18 +48,5 @@ export async function listChanges(
       page.limit,
     ],
   });
-  return rows.map((row) => ({
-    mapId: row.map_id,
-    version: row.version,
-    kind: row.kind,
-    facilityId: row.facility_id,
-    localSystem: row.local_system,
-    localCode: row.local_code,
-    targetSystem: row.target_system,
-    targetCode: row.target_code,
-    targetDisplay: row.target_display,
-    equivalence: row.equivalence,
-    changedAt: row.changed_at,
-    changedBy: row.changed_by,
-  }));
+  return rows;
 }

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { MapKey, MapScope } from './map.store.ts';
-import type { Equivalence, MapEntry } from './map-entry.ts';
+import type { MapEntry } from './map-entry.ts';
 
 /** An entry as it is kept. */
 export interface StoredEntry extends MapEntry {
@@ -14,24 +14,10 @@ export interface StoredEntry extends MapEntry {
   updatedBy: string | null;
 }
 
-interface EntryRow {
-  id: string;
-  facility_id: string | null;
-  local_system: string;
-  local_code: string;
-  local_display: string | null;
-  target_system: string;
-  target_code: string | null;
-  target_display: string | null;
-  equivalence: Equivalence;
-  comment: string | null;
-  version: number;
-  updated_at: Date;
-  updated_by: string | null;
-}
-
-const COLUMNS = `map.id, map.facility_id, map.local_system, map.local_code, map.local_display, map.target_system,
-  map.target_code, map.target_display, map.equivalence, map.comment, map.version, map.updated_at, map.updated_by`;
+const COLUMNS = `map.id, map.facility_id as "facilityId", map.local_system as "localSystem", map.local_code as "localCode",
+  map.local_display as "localDisplay", map.target_system as "targetSystem", map.target_code as "targetCode",
+  map.target_display as "targetDisplay", map.equivalence, map.comment, map.version, map.updated_at as "updatedAt",
+  map.updated_by as "updatedBy"`;
 
 export interface ListFilter {
   localSystem?: string | undefined;
@@ -65,7 +51,7 @@ export async function listEntries(
   scope: MapScope,
   { filter, after, limit }: Slice<EntryPosition> & { filter: ListFilter },
 ): Promise<StoredEntry[]> {
-  const { rows } = await db.query<EntryRow>({
+  const { rows } = await db.query<StoredEntry>({
     name: 'terminology-list',
     text: `
       select ${COLUMNS}
@@ -99,7 +85,7 @@ export async function listEntries(
       limit,
     ],
   });
-  return rows.map(storedEntry);
+  return rows;
 }
 
 export async function findEntry(
@@ -107,7 +93,7 @@ export async function findEntry(
   scope: MapScope,
   key: MapKey,
 ): Promise<StoredEntry | undefined> {
-  const { rows } = await db.query<EntryRow>({
+  const { rows } = await db.query<StoredEntry>({
     name: 'terminology-find',
     text: `
       select ${COLUMNS}
@@ -119,7 +105,7 @@ export async function findEntry(
         and map.target_system = $5`,
     values: [scope.organisationId, scope.facilityId, key.localSystem, key.localCode, key.targetSystem],
   });
-  return rows[0] === undefined ? undefined : storedEntry(rows[0]);
+  return rows[0];
 }
 
 /** The entries that count for one local code at a facility: of each target system, the facility's before the organisation's. */
@@ -132,7 +118,7 @@ export async function entriesOfCode(
     targetSystem,
   }: { localSystem: string; localCode: string; targetSystem?: string | undefined },
 ): Promise<StoredEntry[]> {
-  const { rows } = await db.query<EntryRow>({
+  const { rows } = await db.query<StoredEntry>({
     name: 'terminology-entries-of-code',
     text: `
       select distinct on (map.target_system) ${COLUMNS}
@@ -145,18 +131,21 @@ export async function entriesOfCode(
       order by map.target_system, map.facility_id nulls last`,
     values: [scope.organisationId, scope.facilityId, localSystem, localCode, targetSystem ?? null],
   });
-  return rows.map(storedEntry);
+  return rows;
 }
 
-/** The pairs of local and target system that a map has. */
-export async function listGroups(
-  db: Queryable,
-  scope: MapScope,
-): Promise<{ localSystem: string; targetSystem: string; hasRelation: boolean }[]> {
-  const { rows } = await db.query<{ local_system: string; target_system: string; has_relation: boolean }>({
+/** A pair of local and target system that a map has. */
+interface SystemPair {
+  localSystem: string;
+  targetSystem: string;
+  hasRelation: boolean;
+}
+
+export async function listGroups(db: Queryable, scope: MapScope): Promise<SystemPair[]> {
+  const { rows } = await db.query<SystemPair>({
     text: `
-      select local_system, target_system,
-        bool_or(equivalence <> 'equivalent' or comment is not null) as has_relation
+      select local_system as "localSystem", target_system as "targetSystem",
+        bool_or(equivalence <> 'equivalent' or comment is not null) as "hasRelation"
       from terminology_map
       where organisation_id = $1
         and facility_id is not distinct from $2::uuid
@@ -164,11 +153,7 @@ export async function listGroups(
       order by local_system, target_system`,
     values: [scope.organisationId, scope.facilityId],
   });
-  return rows.map((row) => ({
-    localSystem: row.local_system,
-    targetSystem: row.target_system,
-    hasRelation: row.has_relation,
-  }));
+  return rows;
 }
 
 /** One page of a group in the order of local codes, those after `afterCode`. */
@@ -177,7 +162,7 @@ export async function listGroupPage(
   scope: MapScope,
   page: { localSystem: string; targetSystem: string; afterCode: string; limit: number },
 ): Promise<StoredEntry[]> {
-  const { rows } = await db.query<EntryRow>({
+  const { rows } = await db.query<StoredEntry>({
     name: 'terminology-group-page',
     text: `
       select ${COLUMNS}
@@ -198,23 +183,5 @@ export async function listGroupPage(
       page.limit,
     ],
   });
-  return rows.map(storedEntry);
-}
-
-function storedEntry(row: EntryRow): StoredEntry {
-  return {
-    id: row.id,
-    facilityId: row.facility_id,
-    localSystem: row.local_system,
-    localCode: row.local_code,
-    localDisplay: row.local_display,
-    targetSystem: row.target_system,
-    targetCode: row.target_code,
-    targetDisplay: row.target_display,
-    equivalence: row.equivalence,
-    comment: row.comment,
-    version: row.version,
-    updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
-  };
+  return rows;
 }

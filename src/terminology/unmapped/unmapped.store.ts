@@ -74,7 +74,7 @@ export async function listUnmapped(
   scope: OrganisationScope,
   page: Slice<UnmappedPosition> & { facilityId: string | null; place?: string | undefined },
 ): Promise<ListedCode[]> {
-  const { rows } = await db.query<UnmappedRow>({
+  const { rows } = await db.query<ListedCode>({
     name: 'terminology-unmapped',
     text: `
       with met as (
@@ -110,7 +110,9 @@ export async function listUnmapped(
           )
         group by unmapped.facility_id, unmapped.local_system, unmapped.local_code
       )
-      select *
+      select facility_id as "facilityId", local_system as "localSystem", local_code as "localCode",
+        local_display as "localDisplay", met_count as count, first_met_at as "firstMetAt", last_met_at as "lastMetAt",
+        places
       from met
       where $4::bigint is null
         or met_count < $4
@@ -128,25 +130,5 @@ export async function listUnmapped(
       page.limit,
     ],
   });
-  return rows.map((row) => ({
-    facilityId: row.facility_id,
-    localSystem: row.local_system,
-    localCode: row.local_code,
-    localDisplay: row.local_display,
-    count: row.met_count,
-    firstMetAt: row.first_met_at,
-    lastMetAt: row.last_met_at,
-    places: row.places,
-  }));
-}
-
-interface UnmappedRow {
-  facility_id: string;
-  local_system: string;
-  local_code: string;
-  local_display: string | null;
-  met_count: number;
-  first_met_at: Date;
-  last_met_at: Date;
-  places: { place: string; count: number }[];
+  return rows;
 }
