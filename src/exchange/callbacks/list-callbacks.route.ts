@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { ListDependencies } from '../review/list-deliveries.ts';
@@ -23,7 +23,7 @@ const CallbackSchema = Type.Object(
     outcome: Type.String({
       description: '`applied`, or `conflict` if the exchange had assigned another id before.',
     }),
-    receivedAt: Type.String(),
+    receivedAt: Instant(),
     correlationId: Type.String(),
   },
   {
@@ -81,6 +81,5 @@ export function listCallbacksRoute(deps: ListDependencies): Route<Access> {
 
 function callbackView(callback: ListedCallback, mayShow: boolean): Static<typeof CallbackSchema> {
   const { organisationId: _organisationId, refusedPurposes: _refusedPurposes, ...view } = callback;
-  const ofPatient = mayShow ? {} : { patientId: null, assignedId: null, message: null };
-  return { ...view, ...ofPatient, receivedAt: callback.receivedAt.toISOString() };
+  return mayShow ? view : { ...view, patientId: null, assignedId: null, message: null };
 }

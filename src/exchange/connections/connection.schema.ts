@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox';
 import { PURPOSES_OF_USE } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Choice, Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import type { Connection } from './connection.ts';
 import { callbackUrl } from './create-connection.ts';
 
@@ -98,24 +98,20 @@ export const ConnectionSchema = named(
       callbackUrl: Type.String(),
       facilityIds: Nullable(Type.Array(Type.String())),
       enabled: Type.Boolean(),
-      createdAt: Type.String(),
+      createdAt: Instant(),
       circuitOpenSince: Nullable(
-        Type.String({
-          description: 'Since when the service considers the exchange down; null while it answers.',
-        }),
+        Instant('Since when the service considers the exchange down; null while it answers.'),
       ),
       secrets: Type.Array(
         Type.Object({
           id: Type.String(),
           direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
-          createdAt: Type.String(),
+          createdAt: Instant(),
           activeFrom: Nullable(
-            Type.String({
-              description: 'An outbound secret signs from this time on. null: it waits to be activated.',
-            }),
+            Instant('An outbound secret signs from this time on. null: it waits to be activated.'),
           ),
-          goodUntil: NullableText(),
-          lastUsedAt: NullableText(),
+          goodUntil: Nullable(Instant()),
+          lastUsedAt: Nullable(Instant()),
           lastUsedFor: NullableText(),
         }),
       ),
@@ -209,17 +205,6 @@ export function connectionView(
   publicBaseUrl: string,
 ): Static<typeof ConnectionSchema> {
   const { createdAt, circuitOpenSince, secrets, ...rest } = connection;
-  return {
-    ...rest,
-    callbackUrl: callbackUrl(publicBaseUrl, connection.id),
-    createdAt: createdAt.toISOString(),
-    circuitOpenSince: circuitOpenSince?.toISOString() ?? null,
-    secrets: secrets.map((secret) => ({
-      ...secret,
-      createdAt: secret.createdAt.toISOString(),
-      activeFrom: secret.activeFrom?.toISOString() ?? null,
-      goodUntil: secret.goodUntil?.toISOString() ?? null,
-      lastUsedAt: secret.lastUsedAt?.toISOString() ?? null,
-    })),
-  };
+  const callback = callbackUrl(publicBaseUrl, connection.id);
+  return { ...rest, callbackUrl: callback, createdAt, circuitOpenSince, secrets };
 }

@@ -48,6 +48,7 @@ export interface DeliveryFilter {
 }
 
 export interface DeliveryDetail extends Delivery {
-  attempts: (DeliveryAttempt & { counted: boolean })[];
+  /** The hash of the answer in hex. */
+  attempts: (Omit<DeliveryAttempt, 'responseHash'> & { responseHash: string | null; counted: boolean })[];
   reviews: { action: 'replay' | 'skip'; reason: string | null; accountId: string | null; decidedAt: Date }[];
 }

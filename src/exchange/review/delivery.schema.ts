@@ -2,10 +2,10 @@
 
 import Type, { type Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
-import { Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryDetail } from '../queue/delivery.ts';
 
-const Time = Type.String({ description: 'ISO 8601 UTC.' });
+const Time = Instant('ISO 8601 UTC.');
 
 const ID = '01a1fc08-424a-7d97-b9c6-c8abb2ae8675';
 const HELD_AT = '2026-01-10T08:00:02.120Z';
@@ -147,40 +147,14 @@ export const DeliveryParams = Type.Object({
 });
 
 /** Without what concerns the patient, unless it may be shown. */
-export function deliveryView(delivery: Delivery, mayShow: boolean): Static<typeof DeliverySchema> {
-  const { id, organisationId, facilityId, connectionId, patientId, sequence, event, status } = delivery;
-  const { lastAttempt, confirmation, heldReason } = delivery;
-  return {
-    id,
-    organisationId,
-    facilityId,
-    connectionId,
-    patientId: mayShow ? patientId : null,
-    sequence,
-    event,
-    occurredAt: delivery.occurredAt.toISOString(),
-    hasPayload: delivery.hasPayload,
-    status,
-    heldAt: delivery.heldAt?.toISOString() ?? null,
-    heldReason,
-    nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
-    lastAttempt:
-      lastAttempt === null ? null : { ...lastAttempt, startedAt: lastAttempt.startedAt.toISOString() },
-    confirmation: mayShow ? confirmation : null,
-  };
+export function deliveryView(delivery: Delivery, mayShow: boolean): DeliveryView {
+  const { refusedPurposes: _refusedPurposes, ...view } = delivery;
+  return mayShow ? view : { ...view, patientId: null, confirmation: null };
 }
 
 export function deliveryDetailView(
-  delivery: DeliveryDetail,
+  { attempts, reviews, ...delivery }: DeliveryDetail,
   mayShow: boolean,
 ): Static<typeof DeliveryDetailSchema> {
-  return {
-    ...deliveryView(delivery, mayShow),
-    attempts: delivery.attempts.map((attempt) => ({
-      ...attempt,
-      startedAt: attempt.startedAt.toISOString(),
-      responseHash: attempt.responseHash?.toString('hex') ?? null,
-    })),
-    reviews: delivery.reviews.map((review) => ({ ...review, decidedAt: review.decidedAt.toISOString() })),
-  };
+  return { ...deliveryView(delivery, mayShow), attempts, reviews };
 }

@@ -88,8 +88,9 @@ export async function listDeliveries(
   const { since } = query.filter;
   const { rows } = await db.query<DeliveryRow>({
     text: `
-      select d.id, d.connection_id as "connectionId", d.patient_id as "patientId", d.facility_id as "facilityId",
-        d.sequence, d.event, d.occurred_at as "occurredAt", ${STATUS} as status, d.body is not null as "hasPayload",
+      select d.id, d.organisation_id as "organisationId", d.facility_id as "facilityId",
+        d.connection_id as "connectionId", d.patient_id as "patientId", d.sequence, d.event,
+        d.occurred_at as "occurredAt", d.body is not null as "hasPayload", ${STATUS} as status,
         ${ofHead('h.held_at')} as "heldAt", ${ofHead('h.held_reason')} as "heldReason",
         ${ofHead('h.due_at')} as "nextAttemptAt",
         a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
@@ -132,7 +133,7 @@ export async function listDeliveries(
       query.limit,
     ],
   });
-  return rows.map((row) => toDelivery(scope.organisationId, row));
+  return rows.map(toDelivery);
 }
 
 /** The lowest UUIDv7 of a millisecond (RFC 9562 section 5.7). */
@@ -148,7 +149,7 @@ function ofHead(column: string): string {
 
 type LastAttempt = NonNullable<Delivery['lastAttempt']>;
 
-interface DeliveryRow extends Omit<Delivery, 'organisationId' | 'lastAttempt' | 'confirmation'> {
+interface DeliveryRow extends Omit<Delivery, 'lastAttempt' | 'confirmation'> {
   startedAt: Date | null;
   outcome: LastAttempt['outcome'] | null;
   httpStatus: number | null;
@@ -157,11 +158,10 @@ interface DeliveryRow extends Omit<Delivery, 'organisationId' | 'lastAttempt' | 
   assignedId: string | null;
 }
 
-function toDelivery(organisationId: string, row: DeliveryRow): Delivery {
+function toDelivery(row: DeliveryRow): Delivery {
   const { startedAt, outcome, httpStatus: status, failure, confirmed, assignedId, ...delivery } = row;
   return {
     ...delivery,
-    organisationId,
     lastAttempt: startedAt === null || outcome === null ? null : { startedAt, outcome, status, failure },
     confirmation: confirmed === null ? null : { status: confirmed, assignedId },
   };
@@ -180,7 +180,7 @@ export async function readDelivery(
   const attempts = await db.query<DeliveryDetail['attempts'][number]>({
     text: `
       select nonce, started_at as "startedAt", duration_ms as "durationMs", outcome, status, failure,
-        response_hash as "responseHash", counted
+        encode(response_hash, 'hex') as "responseHash", counted
       from exchange_attempt
       where organisation_id = $1
         and connection_id = $2

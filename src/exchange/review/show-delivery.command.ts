@@ -48,10 +48,10 @@ async function printDelivery(
   const view = deliveryDetailView(found, mayShow(found));
   const attempts = view.attempts.map(
     (attempt) =>
-      `  ${attempt.startedAt}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
+      `  ${attempt.startedAt.toISOString()}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
   );
   const reviews = view.reviews.map(
-    (review) => `  ${review.decidedAt}  ${review.action}  ${review.reason ?? ''}`,
+    (review) => `  ${review.decidedAt.toISOString()}  ${review.action}  ${review.reason ?? ''}`,
   );
   environment.print(view, [deliveryLine(view), ...attempts, ...reviews].join('\n'));
 }

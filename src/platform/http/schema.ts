@@ -18,3 +18,8 @@ export function Choice<Word extends string>(words: readonly Word[], description?
 export function NullableText(description?: string) {
   return Nullable(Type.String(), description);
 }
+
+/** An instant: a Date in the code, which JSON.stringify writes in ISO 8601, in UTC. */
+export function Instant(description?: string) {
+  return Type.Unsafe<Date>({ type: 'string', ...(description === undefined ? {} : { description }) });
+}

@@ -4,7 +4,8 @@
  * Contract: TERM-15.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import { entriesOfCode, type StoredEntry } from '../maps/list-maps.store.ts';
+import { entriesOfCode } from '../maps/list-maps.store.ts';
+import type { StoredEntry } from '../maps/map.schema.ts';
 import type { MapScope } from '../maps/map.store.ts';
 import type { Equivalence } from '../maps/map-entry.ts';
 

@@ -2,7 +2,8 @@
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { terminologyError } from '../errors.ts';
-import { findEntry, type StoredEntry } from './list-maps.store.ts';
+import { findEntry } from './list-maps.store.ts';
+import type { StoredEntry } from './map.schema.ts';
 import { deleteEntry, type MapChange, type MapKey, type MapScope, upsertEntries } from './map.store.ts';
 import { checkEntry, type GivenEntry } from './map-entry.ts';
 import { openMap } from './open-map.ts';

@@ -1,6 +1,6 @@
 /** GET /terminology/maps/changes: who changed which entry, and when. Contract: TERM-18. */
 import Type from 'typebox';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
@@ -53,12 +53,7 @@ export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {
           schema: pageSchema(ChangeSchema),
         },
       },
-      handle: async ({ query }, { scope }) => {
-        const page = await listMapChanges(deps, scope, query);
-        return {
-          body: mapPage(page, (change) => ({ ...change, changedAt: change.changedAt.toISOString() })),
-        };
-      },
+      handle: async ({ query }, { scope }) => ({ body: await listMapChanges(deps, scope, query) }),
     },
   );
 }

@@ -2,10 +2,8 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
-import { mapPage } from '../../platform/http/paging.ts';
-import type { StoredEntry } from './list-maps.store.ts';
 import { listMaps } from './list-maps.ts';
-import { mapItem } from './map.schema.ts';
+import type { StoredEntry } from './map.schema.ts';
 import { type MapOptions, parseLimit, requireMap } from './map-command.ts';
 
 interface Options extends MapOptions {
@@ -32,10 +30,7 @@ export function listMapsCommand(environment: CommandEnvironment): Command {
         return listMaps({ db, cursors: createCursorCodec(keys.derive('cursor')) }, scope, request);
       });
       const more = page.nextCursor === null ? [] : [`more: --cursor ${page.nextCursor}`];
-      environment.print(
-        mapPage(page, mapItem),
-        [...page.items.map(lineOf), ...more].join('\n') || 'No entries.',
-      );
+      environment.print(page, [...page.items.map(lineOf), ...more].join('\n') || 'No entries.');
     });
 }
 

@@ -1,10 +1,10 @@
 /** GET /terminology/maps. Contract: TERM-8. */
 import Type from 'typebox';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListMapsDependencies, listMaps } from './list-maps.ts';
-import { LevelParameter, MapItemSchema, mapItem } from './map.schema.ts';
+import { LevelParameter, MapItemSchema } from './map.schema.ts';
 
 const Filter = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
 
@@ -41,7 +41,7 @@ export function listMapsRoute(deps: ListMapsDependencies): Route<Access> {
         },
       },
       handle: async ({ query }, { scope }) => ({
-        body: mapPage(await listMaps(deps, scope, query), mapItem),
+        body: await listMaps(deps, scope, query),
       }),
     },
   );

@@ -1,18 +1,8 @@
 /** SQL of terminology maps: lists, single entries, and the pages of an export. Contract: TERM-9. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
+import type { StoredEntry } from './map.schema.ts';
 import type { MapKey, MapScope } from './map.store.ts';
-import type { MapEntry } from './map-entry.ts';
-
-/** An entry as it is kept. */
-export interface StoredEntry extends MapEntry {
-  id: string;
-  facilityId: string | null;
-  version: number;
-  updatedAt: Date;
-  /** The account that last changed it; null for an operator's command. */
-  updatedBy: string | null;
-}
 
 const COLUMNS = `map.id, map.facility_id as "facilityId", map.local_system as "localSystem", map.local_code as "localCode",
   map.local_display as "localDisplay", map.target_system as "targetSystem", map.target_code as "targetCode",

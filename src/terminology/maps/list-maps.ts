@@ -2,13 +2,8 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
-import {
-  type EntryPosition,
-  entryPosition,
-  type ListFilter,
-  listEntries,
-  type StoredEntry,
-} from './list-maps.store.ts';
+import { type EntryPosition, entryPosition, type ListFilter, listEntries } from './list-maps.store.ts';
+import type { StoredEntry } from './map.schema.ts';
 import type { MapScope } from './map.store.ts';
 
 export interface ListMapsDependencies {

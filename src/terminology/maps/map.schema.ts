@@ -2,9 +2,8 @@
 
 import Type, { type Static, type TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
-import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import type { StoredEntry } from './list-maps.store.ts';
 import type { MapScope } from './map.store.ts';
 import { EQUIVALENCES } from './map-entry.ts';
 
@@ -49,7 +48,7 @@ export const MapItemSchema = named(
       equivalence: EquivalenceSchema,
       comment: NullableText('Required if equivalence is narrower or inexact.'),
       version: Type.Integer({ description: 'Increases with every change.' }),
-      updatedAt: Type.String({ description: 'UTC instant.' }),
+      updatedAt: Instant('UTC instant.'),
       updatedBy: NullableText(
         'The account that last changed the entry. null: an operator at the command line.',
       ),
@@ -57,6 +56,9 @@ export const MapItemSchema = named(
     { examples: [MAP_EXAMPLE] },
   ),
 );
+
+/** An entry as it is kept, and as it is shown. */
+export type StoredEntry = Static<typeof MapItemSchema>;
 
 /** A file of terminology maps as FHIR has it; more of it is in docs/terminology.md. */
 export const ConceptMapSchema = Type.Object(
@@ -115,9 +117,4 @@ export const LevelParameter = (description: string) => Type.Optional(Choice(LEVE
 /** The map that a call means: the organisation's unless it asks for its facility's. */
 export function mapScope({ scope }: Pick<FacilityContext, 'scope'>, level: Level | undefined): MapScope {
   return { organisationId: scope.organisationId, facilityId: level === 'facility' ? scope.facilityId : null };
-}
-
-export function mapItem(entry: StoredEntry): Static<typeof MapItemSchema> {
-  const { id, facilityId, version, updatedAt, updatedBy, ...fields } = entry;
-  return { id, facilityId, ...fields, version, updatedAt: updatedAt.toISOString(), updatedBy };
 }

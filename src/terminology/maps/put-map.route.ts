@@ -5,7 +5,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { putMapEntry } from './change-maps.ts';
-import { type Level, MapItemSchema, mapItem, mapScope, PutMapBody } from './map.schema.ts';
+import { type Level, MapItemSchema, mapScope, PutMapBody } from './map.schema.ts';
 
 export function putMapRoute(deps: { db: Pool }): Route<Access> {
   return facilityRoute(
@@ -33,7 +33,7 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
         const scope = mapScope(context, levelOf(facilityId ?? null, context));
         const change = { now: context.now, accountId: context.caller.accountId };
         const { entry, created } = await putMapEntry(deps.db, scope, { given, change });
-        return { status: created ? 201 : 200, body: mapItem(entry) };
+        return { status: created ? 201 : 200, body: entry };
       },
     },
   );

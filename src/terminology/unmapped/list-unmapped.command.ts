@@ -2,9 +2,8 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
-import { mapPage } from '../../platform/http/paging.ts';
 import { type MapOptions, parseLimit, requireMap } from '../maps/map-command.ts';
-import { listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
+import { listUnmappedCodes } from './list-unmapped.ts';
 
 interface Options extends MapOptions {
   limit: number;
@@ -30,6 +29,6 @@ export function listUnmappedCommand(environment: CommandEnvironment): Command {
         return `${count}  ${localSystem}|${localCode} ${localDisplay ?? ''} (${where})`;
       });
       if (page.nextCursor !== null) lines.push(`more: --cursor ${page.nextCursor}`);
-      environment.print(mapPage(page, unmappedItem), lines.join('\n') || 'No unmapped codes.');
+      environment.print(page, lines.join('\n') || 'No unmapped codes.');
     });
 }

@@ -3,11 +3,11 @@
  * Contract: TERM-16.
  */
 import Type from 'typebox';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { type ListUnmappedDependencies, listUnmappedCodes, unmappedItem } from './list-unmapped.ts';
+import { type ListUnmappedDependencies, listUnmappedCodes } from './list-unmapped.ts';
 import { UNMAPPED_PLACES } from './record-unmapped.ts';
 
 const UnmappedSchema = Type.Object(
@@ -65,7 +65,7 @@ export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access>
       },
       handle: async ({ query }, { scope }) => {
         const request = { ...query, facilityId: scope.facilityId };
-        return { body: mapPage(await listUnmappedCodes(deps, scope, request), unmappedItem) };
+        return { body: await listUnmappedCodes(deps, scope, request) };
       },
     },
   );

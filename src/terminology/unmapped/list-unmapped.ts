@@ -27,7 +27,3 @@ export async function listUnmappedCodes(
   const codes = await listUnmapped(db, scope, { facilityId, place, ...page.slice });
   return page.close(codes, (code) => [code.count, code.facilityId, code.localSystem, code.localCode]);
 }
-
-export function unmappedItem({ firstMetAt, lastMetAt, ...code }: ListedCode) {
-  return { ...code, firstMetAt: firstMetAt.toISOString(), lastMetAt: lastMetAt.toISOString() };
-}

@@ -111,8 +111,8 @@ export async function listUnmapped(
         group by unmapped.facility_id, unmapped.local_system, unmapped.local_code
       )
       select facility_id as "facilityId", local_system as "localSystem", local_code as "localCode",
-        local_display as "localDisplay", met_count as count, first_met_at as "firstMetAt", last_met_at as "lastMetAt",
-        places
+        local_display as "localDisplay", met_count as count, places, first_met_at as "firstMetAt",
+        last_met_at as "lastMetAt"
       from met
       where $4::bigint is null
         or met_count < $4
