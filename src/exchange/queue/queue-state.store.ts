@@ -10,32 +10,24 @@ export interface QueueState {
   breakerOpen: boolean;
 }
 
-/** Of heads `h`: what waits, what is held, and since when the first has waited. Behind a held head the rest waits. */
-export const COUNTS = `
-  coalesce(sum(h.last_sequence - h.sequence + case when h.held_at is null then 1 else 0 end), 0)::bigint as queued,
-  count(h.held_at) as held,
-  min(h.queued_at) filter (where h.held_at is null) as oldest_queued_at`;
-
-/** The columns of a {@link QueueState}: of connection `c`, its breaker `k` and the counts that `counts` names. */
-export function stateOf(counts: string): string {
-  return `
-    c.organisation_id as "organisationId", c.id as "connectionId", ${counts}.queued, ${counts}.held,
-    greatest(0, extract(epoch from now() - ${counts}.oldest_queued_at))::double precision as "oldestSeconds",
-    k.opened_at is not null as "breakerOpen"`;
-}
-
-/** Of every connection, or of one organisation's. */
+/** Of every connection, or of one organisation's. Behind a held head the rest waits. */
 export async function queueStates(db: Queryable, organisationId?: string): Promise<QueueState[]> {
   const { rows } = await db.query<QueueState>({
     name: 'exchange-queue-states',
     text: `
-      select ${stateOf('n')}
+      select c.organisation_id as "organisationId", c.id as "connectionId", n.queued, n.held,
+        greatest(0, extract(epoch from now() - n.oldest_queued_at))::double precision as "oldestSeconds",
+        k.opened_at is not null as "breakerOpen"
       from exchange_connection c
       join exchange_circuit k
         on k.organisation_id = c.organisation_id
         and k.connection_id = c.id
       cross join lateral (
-        select ${COUNTS}
+        select
+          coalesce(sum(h.last_sequence - h.sequence + case when h.held_at is null then 1 else 0 end), 0)::bigint
+            as queued,
+          count(h.held_at) as held,
+          min(h.queued_at) filter (where h.held_at is null) as oldest_queued_at
         from exchange_head h
         where h.organisation_id = c.organisation_id
           and h.connection_id = c.id

@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 import { durationsOf, metricOf } from '../../outbound/request-metrics.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { countedStates, countQueues } from '../queue/queue-count.store.ts';
-import type { QueueState } from '../queue/queue-state.store.ts';
+import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
 
 /** Callbacks by the status they were answered with; 401 are the refused ones. */
 export function callbackAnswers(registry: Registry): Counter<'status'> {
@@ -44,17 +43,23 @@ const GAUGES: { name: string; help: string; read: (state: QueueState) => number 
     read: (state) => Number(state.breakerOpen),
   },
 ];
-/** The gauges of one scrape ask the database together. */
-const ASK_EVERY_MS = 1_000;
+/** A count is good for so long at least … */
+const GOOD_FOR_MS = 10_000;
+/** … and for so many times what it took: each process keeps one connection busy for a thirtieth of the time at most. */
+const GOOD_FOR_TIMES = 30;
 /** A scrape waits so long for a new count, and shows the last one after that. */
 const WAIT_FOR_COUNT_MS = 2_000;
 
 /**
- * Gauges of the queue, by connection. They say the same on every process: what was counted last, by any of them. A
- * scrape that finds the count old has it made again, and waits for it unless it takes long.
+ * Gauges of the queue, by connection, as this process counted it last. A scrape that finds the count old counts again
+ * (docs/adr/0126).
  */
-export function registerQueueGauges(registry: Registry, db: Queryable): void {
-  const states = createStateReader(db);
+export function registerQueueGauges(
+  registry: Registry,
+  db: Queryable,
+  nowMs: () => number = () => performance.now(),
+): void {
+  const states = createStateReader(db, nowMs);
   for (const { name, help, read } of GAUGES)
     metricOf(
       registry,
@@ -77,31 +82,31 @@ export function registerQueueGauges(registry: Registry, db: Queryable): void {
 }
 
 interface StateReader {
-  asked: Promise<QueueState[]> | undefined;
-  askedMs: number;
+  found: QueueState[];
+  goodUntilMs: number;
   counting: Promise<void> | undefined;
 }
 
-/** Reads the states for the gauges of one scrape together. */
-function createStateReader(db: Queryable): () => Promise<QueueState[]> {
-  const reader: StateReader = { asked: undefined, askedMs: 0, counting: undefined };
-  return () => {
-    if (reader.asked === undefined || performance.now() - reader.askedMs > ASK_EVERY_MS) {
-      reader.askedMs = performance.now();
-      reader.asked = readStates(db, reader).catch((): QueueState[] => []);
-    }
-    return reader.asked;
+/** Counts for the gauges of one scrape together. */
+function createStateReader(db: Queryable, nowMs: () => number): () => Promise<QueueState[]> {
+  const reader: StateReader = { found: [], goodUntilMs: Number.NEGATIVE_INFINITY, counting: undefined };
+  return async () => {
+    if (nowMs() <= reader.goodUntilMs) return reader.found;
+    reader.counting ??= count(db, reader, nowMs);
+    await Promise.race([reader.counting, sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
+    return reader.found;
   };
 }
 
-async function readStates(db: Queryable, reader: StateReader): Promise<QueueState[]> {
-  const found = await countedStates(db);
-  if (!found.uncounted && !found.states.some(({ due }) => due)) return found.states;
-  reader.counting ??= countQueues(db)
-    .catch(() => undefined)
-    .finally(() => {
-      reader.counting = undefined;
-    });
-  await Promise.race([reader.counting, sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
-  return (await countedStates(db)).states;
+async function count(db: Queryable, reader: StateReader, nowMs: () => number): Promise<void> {
+  const startedMs = nowMs();
+  try {
+    reader.found = await queueStates(db);
+    const endedMs = nowMs();
+    reader.goodUntilMs = endedMs + Math.max(GOOD_FOR_MS, GOOD_FOR_TIMES * (endedMs - startedMs));
+  } catch {
+    reader.found = [];
+  } finally {
+    reader.counting = undefined;
+  }
 }
