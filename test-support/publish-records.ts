@@ -67,7 +67,14 @@ export const CLINICAL_MARKS = ['Zyxwvutsrq', 'Quokkaitis', '123456.789', 'Rivers
 
 export async function createClinic(
   db: Pool,
-  options: { results?: number; scope?: FacilityScope; practitioner?: Resource; hospital?: Resource } = {},
+  options: {
+    results?: number;
+    scope?: FacilityScope;
+    practitioner?: Resource;
+    hospital?: Resource;
+    /** What differs from the start. */
+    changes?: Partial<ClinicChanges>;
+  } = {},
 ): Promise<PublishClinic> {
   const scope = options.scope ?? (await createPlace(db));
   const ids = {
@@ -109,7 +116,7 @@ export async function createClinic(
     );
     if (rejected.length > 0) throw new Error(`the records do not import: ${JSON.stringify(rejected)}`);
   };
-  await load({});
+  await load(options.changes ?? {});
   return {
     scope,
     patientId: ids.patient,

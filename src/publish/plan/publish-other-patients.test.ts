@@ -26,19 +26,20 @@ describe('patients that a record names beside its own', () => {
   let other: PublishClinic;
   let node: TestPublisher;
   beforeEach(async () => {
-    clinic = await createClinic(database.pool, { results: 1 });
-    other = await createClinic(database.pool, { results: 1, scope: clinic.scope });
-    await other.change({
-      patient: {
-        name: [{ text: NAME }],
-        identifier: [{ use: 'official', system: 'urn:oid:2.16', value: NUMBER }],
-      },
-    });
+    const named = {
+      name: [{ text: NAME }],
+      identifier: [{ use: 'official', system: 'urn:oid:2.16', value: NUMBER }],
+    };
+    other = await createClinic(database.pool, { results: 1, changes: { patient: named } });
     const focus = [
       { reference: `Patient/${other.patientId}`, display: NAME },
       { reference: `Encounter/${other.encounterId}`, display: `Visit of ${NAME}` },
     ];
-    await clinic.change({ observation: { focus } });
+    clinic = await createClinic(database.pool, {
+      results: 1,
+      scope: other.scope,
+      changes: { observation: { focus } },
+    });
     node = createTestPublisher(database.pool);
   });
 
