@@ -31,52 +31,33 @@ export interface LiveFhirServers {
 /** Nothing was sent. */
 const NO_TIME_LEFT: FhirAnswer = { kind: 'unanswered', code: 'TIMEOUT', reached: false };
 
-export function createLiveFhirServers(
-  keys: KeyRing,
-  {
-    breaker,
-    nowMs,
-    metrics,
-  }: { breaker: PublishBreakerSettings; nowMs: () => number; metrics: PublishMetrics },
-): LiveFhirServers {
-  const live = new Map<string, LiveFhirServer & { client: FhirClient }>();
-  metrics.breakers(() => [...live.values()].map((server) => ({ server, open: server.breaker.isOpen() })));
+interface LiveOptions {
+  breaker: PublishBreakerSettings;
+  nowMs: () => number;
+  metrics: PublishMetrics;
+}
 
-  function open(
-    server: StoredFhirServer,
-    secret: string | undefined,
-  ): LiveFhirServer & { client: FhirClient } {
-    const client = serverOf(server, secret);
-    const limit = createLimit(server.maxInFlight);
-    return {
-      ...server,
-      client,
-      send: (request, begin) =>
-        limit(async () => {
-          const timeoutMs = Math.min(server.timeoutMs, begin());
-          if (timeoutMs <= 0) return NO_TIME_LEFT;
-          const startedMs = performance.now();
-          const answer = await client.send(request, timeoutMs);
-          metrics.request(server, answer, performance.now() - startedMs);
-          return answer;
-        }),
-      breaker: createPublishBreaker(breaker, nowMs),
-    };
-  }
+type OpenServer = LiveFhirServer & { client: FhirClient };
 
-  function heldOf({ id, version }: StoredFhirServer): LiveFhirServer | undefined {
+export function createLiveFhirServers(keys: KeyRing, options: LiveOptions): LiveFhirServers {
+  const live = new Map<string, OpenServer>();
+  options.metrics.breakers(() =>
+    [...live.values()].map((server) => ({ server, open: server.breaker.isOpen() })),
+  );
+
+  function current({ id, version }: StoredFhirServer): LiveFhirServer | undefined {
     const held = live.get(id);
     return held !== undefined && held.version >= version ? held : undefined;
   }
 
   return {
     async of(server) {
-      const usable = heldOf(server);
+      const usable = current(server);
       if (usable !== undefined) return usable;
       const secret = await secretOf(keys, server);
-      const meanwhile = heldOf(server);
+      const meanwhile = current(server);
       if (meanwhile !== undefined) return meanwhile;
-      const opened = open(server, secret);
+      const opened = openServer(server, secret, options);
       live.get(server.id)?.client.close();
       live.set(server.id, opened);
       return opened;
@@ -88,8 +69,31 @@ export function createLiveFhirServers(
   };
 }
 
+function openServer(
+  server: StoredFhirServer,
+  secret: string | undefined,
+  { breaker, nowMs, metrics }: LiveOptions,
+): OpenServer {
+  const client = clientOf(server, secret);
+  const limit = createLimit(server.maxInFlight);
+  return {
+    ...server,
+    client,
+    send: (request, begin) =>
+      limit(async () => {
+        const timeoutMs = Math.min(server.timeoutMs, begin());
+        if (timeoutMs <= 0) return NO_TIME_LEFT;
+        const startedMs = performance.now();
+        const answer = await client.send(request, timeoutMs);
+        metrics.request(server, answer, performance.now() - startedMs);
+        return answer;
+      }),
+    breaker: createPublishBreaker(breaker, nowMs),
+  };
+}
+
 /** A stored address may be refused by now: the rules of this version apply. */
-function serverOf(server: StoredFhirServer, secret: string | undefined): FhirClient {
+function clientOf(server: StoredFhirServer, secret: string | undefined): FhirClient {
   try {
     return createFhirClient(server, secret);
   } catch (cause) {

@@ -8,7 +8,7 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import type { FhirAnswer, FhirClient, FhirRequest } from '../send/fhir-client.ts';
 import { foundAt, foundIds, type StoredAs } from '../send/read-answer.ts';
-import { createRetryBudget } from '../send/retry.ts';
+import { createRetryBudget, type RetryBudget } from '../send/retry.ts';
 import { isSuccess, WriteFailure } from '../send/write-failure.ts';
 import type { PublishWriteContext } from '../send/write-request.ts';
 import { writeToServer } from '../send/write-resource.ts';
@@ -49,53 +49,66 @@ export function probeResource({ id: fhirServerId }: ProbedServer): FhirResource 
   };
 }
 
+/** A probe while it goes on. */
+interface Probing {
+  client: FhirClient;
+  server: ProbedServer;
+  retryBudget: RetryBudget;
+  probe: Probe;
+  /** Where the server has it. */
+  held: StoredAs | undefined;
+  /** Something was sent that the server may have done. */
+  mayBeThere: boolean;
+}
+
 export async function probeFhirServer(
   client: FhirClient,
   server: ProbedServer,
   resource: FhirResource,
 ): Promise<Probe> {
   const probe: Probe = { resource, steps: [], removed: null, faults: [], advice: [] };
-  const budget = createRetryBudget(PUBLISH.retry, PUBLISH.clock);
-  let held: StoredAs | undefined;
-  let mayBeThere = false;
-
-  async function write(step: ProbeStep['step']): Promise<StoredAs> {
-    const tries = budget.tries();
-    const context: PublishWriteContext = {
-      organisationId: server.id,
-      fhirServerId: server.id,
-      correlationId: randomUUID(),
-      clock: PUBLISH.clock,
-      tries,
-      noteLost: async () => undefined,
-      async send(request) {
-        const answer = await client.send(request, Math.min(server.timeoutMs, tries.begin()));
-        mayBeThere ||= request.method !== 'GET' && mayBeDone(answer);
-        return answer;
-      },
-    };
-    const ownId = server.idPolicy === 'client' ? resource.id : undefined;
-    const at = held ?? (ownId === undefined ? undefined : { id: ownId, versionId: null });
-    const noted = note(probe, step, at?.id);
-    const item = { resource, held: at, inDoubt: false, ownId };
-    const written = await writeToServer(context, item);
-    noted.path = `${TYPE}/${written.id}`;
-    noted.done = true;
-    return written;
-  }
-
+  const retryBudget = createRetryBudget(PUBLISH.retry, PUBLISH.clock);
+  const probing: Probing = { client, server, retryBudget, probe, held: undefined, mayBeThere: false };
   try {
-    held = await write('write');
-    held = await write('write again');
-    await read(client, probe, held.id);
+    await write(probing, 'write');
+    const { id } = await write(probing, 'write again');
+    await read(client, probe, id);
   } catch (error) {
     if (!(error instanceof WriteFailure)) throw error;
     const what = error.unavailable ? 'the server did not store the probe' : 'the server refuses the probe';
     probe.faults.push(`${TYPE}: ${what}: ${error.message}.`);
   } finally {
+    const { held, mayBeThere } = probing;
     if (mayBeThere) await remove(client, probe, held?.id ?? (await findLost(client, server, resource)));
   }
   return probe;
+}
+
+/** As a publish would. */
+async function write(probing: Probing, step: ProbeStep['step']): Promise<StoredAs> {
+  const { client, server, retryBudget, probe } = probing;
+  const { resource } = probe;
+  const tries = retryBudget.tries();
+  const ownId = server.idPolicy === 'client' ? resource.id : undefined;
+  const held = probing.held ?? (ownId === undefined ? undefined : { id: ownId, versionId: null });
+  const noted = note(probe, step, held?.id);
+  const context: PublishWriteContext = {
+    organisationId: server.id,
+    fhirServerId: server.id,
+    correlationId: randomUUID(),
+    clock: PUBLISH.clock,
+    tries,
+    noteLost: async () => undefined,
+    async send(request) {
+      const answer = await client.send(request, Math.min(server.timeoutMs, tries.begin()));
+      probing.mayBeThere ||= request.method !== 'GET' && mayBeDone(answer);
+      return answer;
+    },
+  };
+  probing.held = await writeToServer(context, { resource, held, inDoubt: false, ownId });
+  noted.path = `${TYPE}/${probing.held.id}`;
+  noted.done = true;
+  return probing.held;
 }
 
 function note({ steps }: Probe, step: ProbeStep['step'], id: string | undefined): ProbeStep {
