@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import { runCommand, runProcess, type StartedCommand, startCommand } from './command.ts';
+import { runCommand, type StartedCommand, startCommand } from './command.ts';
 import { startExchange, type TestExchange } from './exchange-server.ts';
 
 const PATIENT = '5d3c8a52-6f0e-4a55-8f5c-1f1f6a1f2b3c';
@@ -49,10 +49,8 @@ export interface Clinic {
 export async function openClinic(env: Record<string, string>): Promise<Clinic> {
   const folder = await mkdtemp(join(tmpdir(), 'interchange-clinic-'));
   const exchange = await startExchange();
-  // An embedded database is left to a process that ends with its command.
-  const run = env.DATABASE_URL === undefined ? runProcess : runCommand;
   const command = async (...args: string[]) => {
-    const { code, stdout, stderr } = await run(args, { env: clinic.env });
+    const { code, stdout, stderr } = await runCommand(args, { env: clinic.env });
     assert.equal(code, 0, `${args.join(' ')}: ${stdout}${stderr}`);
     return stdout;
   };
@@ -75,7 +73,7 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
   const account = await make('account', 'create', ...place, '--email', EMAIL, '--role', 'all');
   const outbound = ['--name', 'Exchange', '--address', exchange.url, '--client-id', 'clinic'];
   const connection = await make('connection', 'create', ...ofOrganisation, ...outbound);
-  await run(
+  await runCommand(
     [
       'target',
       'create',
