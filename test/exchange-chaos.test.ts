@@ -1,6 +1,6 @@
 /**
- * Everything is killed, nothing is lost: an API, two workers and PostgreSQL are killed with -9 at random, twenty
- * times, while 500 patients change ten times each and the exchange drops, delays, fails and is down for a while.
+ * Everything is killed, nothing is lost: an API, two workers and PostgreSQL are killed with -9 at random, again and
+ * again, while 500 patients change ten times each and the exchange drops, delays, fails and is down for a while.
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -16,12 +16,13 @@ import {
   startExchange,
   type TestExchange,
 } from '../test-support/exchange-server.ts';
+import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const PATIENTS = 500;
 const ROUNDS = 10;
 const BATCH = 50;
-const KILLS = 20;
+const KILLS = sized(12, 20);
 /** Contents that the exchange refuses for good: patient and round. */
 const REFUSED = new Set(['7:3', '123:1', '123:2', '400:10']);
 
