@@ -40,7 +40,6 @@ const LONG = [
 
 /** Files of the folder, one for each process, for `node --test`, which takes them in the order of their names. */
 export async function inGroups(files: readonly string[], folder: string): Promise<string[]> {
-  if (files.length === 1) return [...files];
   const long = LONG.filter((file) => files.includes(file));
   const isAlone = (file: string) => ALONE.test(readFileSync(file, 'utf8'));
   const rest = files.filter((file) => !long.includes(file));
@@ -61,11 +60,11 @@ export async function inGroups(files: readonly string[], folder: string): Promis
   );
 }
 
-/** Each file becomes a suite, so that its `before` and `after` stay its own. */
+/** Each file becomes a suite, so that its `before` and `after` stay its own. It is loaded when the one before it is done. */
 function programOf(files: readonly string[]): string {
   const suites = files.map((file) => {
     const [name, url] = [file, pathToFileURL(resolve(file)).href].map((text) => JSON.stringify(text));
-    return `describe(${name}, async () => void (await import(${url})));`;
+    return `await describe(${name}, async () => void (await import(${url})));`;
   });
   return ["import { describe } from 'node:test';", ...suites, ''].join('\n');
 }
