@@ -21,8 +21,8 @@ describe('options of the benchmark', () => {
   });
 
   test('--quick is smaller, and what is given counts', () => {
-    const { records, seconds } = read('--quick');
-    assert.deepEqual({ records, seconds }, { records: 100_000, seconds: 2 });
+    const { records, seconds, copies } = read('--quick');
+    assert.deepEqual({ records, seconds, copies }, { records: 100_000, seconds: 2, copies: 40 });
     const given = read('--quick', '--records', '20000', '--seconds', '5', '--rounds', '7', '--markdown');
     assert.deepEqual([given.records, given.seconds, given.rounds, given.markdown], [20_000, 5, 7, true]);
   });

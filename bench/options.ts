@@ -46,10 +46,15 @@ export function readOptions(args: readonly string[], parts: readonly string[]): 
     seconds: numberOf('--seconds', values.seconds ?? (values.quick ? '2' : '8')),
     rounds: numberOf('--rounds', values.rounds),
     importData,
-    // The demo has 260 resources; a folder that is given has many.
-    copies: numberOf('--copies', values.copies ?? (importData === undefined ? '100' : '20')),
+    copies: numberOf('--copies', values.copies ?? copiesOf(importData, values.quick)),
     markdown: values.markdown,
   };
+}
+
+/** The demo has 260 resources; a folder that is given has many. */
+function copiesOf(importData: string | undefined, quick: boolean): string {
+  if (importData !== undefined) return '20';
+  return quick ? '40' : '100';
 }
 
 function numberOf(option: string, text: string): number {
@@ -70,7 +75,7 @@ ${lines.join('\n')}
   --seconds N        seconds of each load in each round (8)
   --rounds N         rounds; the table has their medians (3)
   --import-data DIR  FHIR files that the import takes; the records of the demo if not given
-  --copies N         copies of those files, each with ids of its own (20; 100 of the demo's)
+  --copies N         copies of those files, each with ids of its own (20; 100 of the demo's, 40 with --quick)
   --markdown         print the table as Markdown
 
 Records are loaded once and kept in data/bench. BENCH_DATABASE_URL names another PostgreSQL server: the address of

@@ -3,17 +3,23 @@ import { test } from 'node:test';
 import { asMarkdown, asText } from './report.ts';
 
 const ROWS = [
-  { what: 'Encounter read', measured: '10,100/s', reached: '0.77 of (a)', aim: '1.0 of (a)' },
-  { what: 'Again | anew', measured: '5/s', reached: '', aim: '' },
+  {
+    part: 'encounters',
+    what: 'Encounter read',
+    measured: '10,100/s',
+    reached: '0.77 of (a)',
+    aim: '1.0 of (a)',
+  },
+  { part: 'lab', what: 'Again | anew', measured: '5/s', reached: '', aim: '' },
 ];
 
 test('the table as text has aligned columns', () => {
   assert.equal(
     asText(ROWS),
     [
-      'What             Measured   Reached       Aim',
-      'Encounter read   10,100/s   0.77 of (a)   1.0 of (a)',
-      'Again | anew     5/s',
+      'Part         What             Aim          Reached       Measured',
+      'encounters   Encounter read   1.0 of (a)   0.77 of (a)   10,100/s',
+      'lab          Again | anew                                5/s',
     ].join('\n'),
   );
 });
@@ -22,10 +28,10 @@ test('the table as Markdown', () => {
   assert.equal(
     asMarkdown(ROWS),
     [
-      '| What | Measured | Reached | Aim |',
-      '|---|---|---|---|',
-      '| Encounter read | 10,100/s | 0.77 of (a) | 1.0 of (a) |',
-      '| Again \\| anew | 5/s |  |  |',
+      '| Part | What | Aim | Reached | Measured |',
+      '|---|---|---|---|---|',
+      '| encounters | Encounter read | 1.0 of (a) | 0.77 of (a) | 10,100/s |',
+      '| lab | Again \\| anew |  |  | 5/s |',
     ].join('\n'),
   );
 });

@@ -1,10 +1,19 @@
 /** The table at the end: what was reached, beside the aims. */
 import type { Row } from './bench.ts';
 
-const HEAD: Row = { what: 'What', measured: 'Measured', reached: 'Reached', aim: 'Aim' };
-const COLUMNS = ['what', 'measured', 'reached', 'aim'] as const;
+/** A row, and the name of its part. */
+export type ReportRow = Row & { part: string };
 
-export function asText(rows: readonly Row[]): string {
+const HEAD: ReportRow = {
+  part: 'Part',
+  what: 'What',
+  aim: 'Aim',
+  reached: 'Reached',
+  measured: 'Measured',
+};
+const COLUMNS = ['part', 'what', 'aim', 'reached', 'measured'] as const;
+
+export function asText(rows: readonly ReportRow[]): string {
   const all = [HEAD, ...rows];
   const widths = COLUMNS.map((column) => Math.max(...all.map((row) => row[column].length)));
   return all
@@ -16,9 +25,9 @@ export function asText(rows: readonly Row[]): string {
     .join('\n');
 }
 
-export function asMarkdown(rows: readonly Row[]): string {
+export function asMarkdown(rows: readonly ReportRow[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const cellsOf = (row: Row) => COLUMNS.map((column) => row[column].replaceAll('|', '\\|'));
+  const cellsOf = (row: ReportRow) => COLUMNS.map((column) => row[column].replaceAll('|', '\\|'));
   return [
     line(cellsOf(HEAD)),
     `|${'---|'.repeat(COLUMNS.length)}`,

@@ -1,5 +1,5 @@
 /** npm run bench: `--help` says what it takes, docs/performance.md how it measures. */
-import type { Bench, Part, Row } from './bench.ts';
+import type { Bench, Part } from './bench.ts';
 import { openServer } from './databases.ts';
 import { helpText, readOptions } from './options.ts';
 import { bundlePart } from './parts/bundle.ts';
@@ -16,7 +16,7 @@ import { processes } from './parts/processes.ts';
 import { publish } from './parts/publish.ts';
 import { refresh } from './parts/refresh.ts';
 import { start } from './parts/start.ts';
-import { asMarkdown, asText } from './report.ts';
+import { asMarkdown, asText, type ReportRow } from './report.ts';
 
 const PARTS: readonly Part[] = [
   encounters,
@@ -41,14 +41,14 @@ async function main(): Promise<void> {
     PARTS.map(({ name }) => name),
   );
   if (options.help) return say(helpText(PARTS));
-  const rows: Row[] = [];
+  const rows: ReportRow[] = [];
   const server = await openServer();
   try {
     const bench: Bench = { options, serverUrl: server.url, say };
     for (const part of PARTS.filter(({ name }) => options.parts.includes(name))) {
       const startedMs = performance.now();
       say(`\n${part.name}`);
-      rows.push(...(await part.measure(bench)));
+      for (const row of await part.measure(bench)) rows.push({ part: part.name, ...row });
       say(`took ${Math.round((performance.now() - startedMs) / 1_000)} s`);
     }
   } finally {
