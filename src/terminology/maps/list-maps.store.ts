@@ -1,4 +1,4 @@
-/** SQL of terminology maps: lists, single entries, and the pages of an export. Contract: TERM-9. */
+/** SQL of terminology maps: lists, single entries, and the groups of an export. Contract: TERM-9. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { StoredEntry } from './map.schema.ts';
@@ -142,36 +142,6 @@ export async function listGroups(db: Queryable, scope: MapScope): Promise<System
       group by local_system, target_system
       order by local_system, target_system`,
     values: [scope.organisationId, scope.facilityId],
-  });
-  return rows;
-}
-
-/** One page of a group in the order of local codes, those after `afterCode`. */
-export async function listGroupPage(
-  db: Queryable,
-  scope: MapScope,
-  page: { localSystem: string; targetSystem: string; afterCode: string; limit: number },
-): Promise<StoredEntry[]> {
-  const { rows } = await db.query<StoredEntry>({
-    name: 'terminology-group-page',
-    text: `
-      select ${COLUMNS}
-      from terminology_map map
-      where map.organisation_id = $1
-        and map.facility_id is not distinct from $2::uuid
-        and map.local_system = $3
-        and map.target_system = $4
-        and map.local_code > $5
-      order by map.local_code
-      limit $6`,
-    values: [
-      scope.organisationId,
-      scope.facilityId,
-      page.localSystem,
-      page.targetSystem,
-      page.afterCode,
-      page.limit,
-    ],
   });
   return rows;
 }

@@ -1,6 +1,6 @@
 /** Writes one map, the organisation's or a facility's, as text, in bounded memory. Contract: TERM-14. */
 import type { Queryable } from '../../platform/db/database.ts';
-import { listGroupPage, listGroups } from '../maps/list-maps.store.ts';
+import { type EntryPosition, entryPosition, listEntries, listGroups } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';
 import type { MapEntry } from '../maps/map-entry.ts';
 import { conceptMapText, type MapGroup } from './concept-map.fhir.ts';
@@ -40,17 +40,14 @@ async function* pagesOf(
   scope: MapScope,
   { localSystem, targetSystem }: { localSystem: string; targetSystem: string },
 ): AsyncGenerator<MapEntry[]> {
-  let afterCode = '';
+  const level = scope.facilityId === null ? 'organisation' : 'facility';
+  const filter = { localSystem, targetSystem, level } as const;
+  let after: EntryPosition | undefined;
   for (;;) {
-    const page = await listGroupPage(db, scope, {
-      localSystem,
-      targetSystem,
-      afterCode,
-      limit: ENTRIES_IN_PAGE,
-    });
+    const page = await listEntries(db, scope, { filter, after, limit: ENTRIES_IN_PAGE });
     if (page.length > 0) yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < ENTRIES_IN_PAGE) return;
-    afterCode = last.localCode;
+    after = entryPosition(last);
   }
 }
