@@ -36,10 +36,14 @@ const SELECTED: Readonly<Record<keyof EncounterSelection, string>> = {
 };
 /** An {@link EncounterSelection} of an encounter named `e` in the organisation `$1`; `$2` is the version of the mapping. */
 export const ENCOUNTER_COLUMNS = selectList(SELECTED);
-/** The same of a select list that has been selected, named `page`. */
-export const PAGE_COLUMNS = Object.keys(SELECTED)
-  .map((name) => `page."${name}"`)
-  .join(', ');
+/**
+ * The same but for facility and patient, as one text that {@link selectionOf} reads: a page of a search is then one value.
+ * With it goes `sort_start`, the place of the encounter in a search. Text of JSON has no such separators.
+ */
+export const ENCOUNTER_TEXT = `concat_ws(chr(31), e.id, e.version, e.updated_at, e.sort_start,
+        case when ${COUNTS} then e.rendered else chr(31) || ${COLUMNS} end)`;
+/** Between several of these texts. */
+export const SEPARATOR = { sql: 'chr(30)', text: '\x1e' };
 
 export interface EncounterSelection {
   id: string;
@@ -57,6 +61,17 @@ function selectList(selected: Readonly<Record<string, string>>): string {
   return Object.entries(selected)
     .map(([name, sql]) => `${sql} as "${name}"`)
     .join(', ');
+}
+
+/** What an {@link ENCOUNTER_TEXT} says. `sortStart` is as PostgreSQL writes it. */
+export function selectionOf(
+  text: string,
+  owner: { facilityId: string; patientId: string },
+): EncounterSelection & { sortStart: string } {
+  const [id = '', version, updatedText = '', sortStart = '', kept = null, columns = null] =
+    text.split('\x1f');
+  const elements = columns === null ? kept : null;
+  return { ...owner, id, version: Number(version), updatedText, sortStart, elements, columns };
 }
 
 const READ = `

@@ -12,13 +12,7 @@ import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { ENCOUNTER_MAPPING, type RenderedEncounter } from './encounter.fhir.ts';
-import {
-  ENCOUNTER_COLUMNS,
-  type EncounterSelection,
-  PAGE_COLUMNS,
-  type Rendering,
-  rendered,
-} from './encounter.store.ts';
+import { ENCOUNTER_TEXT, type Rendering, rendered, SEPARATOR, selectionOf } from './encounter.store.ts';
 
 /** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
 export type EncounterPosition = readonly [start: string, id: string];
@@ -49,21 +43,22 @@ export interface EncounterPage {
   encounters: { encounter: RenderedEncounter; position: EncounterPosition }[];
 }
 
-interface PageRow extends EncounterSelection {
+interface PageRow {
   place: number;
   refused_purposes: string[];
   replaced_by: string | null;
-  sort_text: string;
+  /** Encounters in their order; null for none. */
+  found: string | null;
 }
 
 /** Above every position, so that the first page needs no statement of its own. */
 const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
 // The inner select walks encounter_by_patient from the position on and stops after one row more than the
-// page; nothing is sorted but the pages themselves. An end that came as an instant (with a T) still touches what
+// page; nothing is sorted but the texts of a page. An end that came as an instant (with a T) still touches what
 // begins at it. One that came as a date is kept as the first instant after that date, and does not.
 const SEARCH = `
-  select r.place, p.refused_purposes, heir.replaced_by, page.sort_text, ${PAGE_COLUMNS}
+  select r.place, p.refused_purposes, heir.replaced_by, page.found
   from unnest(
     $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::timestamptz[], $8::timestamptz[],
     $9::timestamptz[], $10::uuid[], $11::integer[], $12::text[], $13::text[]
@@ -82,26 +77,28 @@ const SEARCH = `
     select ${survivorOf('r.patient_id', { facilityId: 'r.facility_id', purposeOfUse: 'r.purpose_of_use' })} as replaced_by
     offset 0
   ) heir
-  left join lateral (
-    select e.sort_start, e.sort_start::text as sort_text, ${ENCOUNTER_COLUMNS}
-    from encounter e
-    where e.organisation_id = $1
-      and e.facility_id = r.facility_id
-      and e.patient_id = r.patient_id
-      and (e.sort_start, e.id) < (r.after_start, r.after_id)
-      and e.sort_start < r.starts_before
-      and (
-        e.period_end is null
-        or e.period_end > r.ends_from
-        or (e.period_end = r.ends_from and coalesce(e.period_end_source like '%T%', true))
-      )
-      and (not r.dated or e.period_start is not null or e.period_end is not null)
-      and (r.status is null or e.status = r.status)
-      and (r.id is null or e.id::text = r.id)
-    order by e.sort_start desc, e.id desc
-    limit r.row_limit
-  ) page on true
-  order by r.place, page.sort_start desc, page.id desc`;
+  cross join lateral (
+    select string_agg(e.text, ${SEPARATOR.sql} order by e.sort_start desc, e.id desc) as found
+    from (
+      select e.sort_start, e.id, ${ENCOUNTER_TEXT} as text
+      from encounter e
+      where e.organisation_id = $1
+        and e.facility_id = r.facility_id
+        and e.patient_id = r.patient_id
+        and (e.sort_start, e.id) < (r.after_start, r.after_id)
+        and e.sort_start < r.starts_before
+        and (
+          e.period_end is null
+          or e.period_end > r.ends_from
+          or (e.period_end = r.ends_from and coalesce(e.period_end_source like '%T%', true))
+        )
+        and (not r.dated or e.period_start is not null or e.period_end is not null)
+        and (r.status is null or e.status = r.status)
+        and (r.id is null or e.id::text = r.id)
+      order by e.sort_start desc, e.id desc
+      limit r.row_limit
+    ) e
+  ) page`;
 
 /** Searches in one round trip, and round trips under way, at most. */
 const MAX_KEYS = 16;
@@ -146,18 +143,30 @@ async function loadPages(
       keys.map((key) => key.purposeOfUse),
     ],
   });
-  // A patient without a matching encounter comes as one row of nulls.
-  const found = rows.filter(({ id }) => id !== null);
-  const encounters = await rendered(db, rendering, found);
   const pages = new Array<EncounterPage | undefined>(keys.length).fill(undefined);
-  for (const { place, refused_purposes: refusedPurposes, replaced_by: replacedBy } of rows)
-    pages[place - 1] ??= { refusedPurposes, replacedBy, encounters: [] };
-  for (const [index, { place, sort_text: start, id }] of found.entries())
-    pages[place - 1]?.encounters.push({
-      encounter: encounters[index] as RenderedEncounter,
-      position: [start, id],
-    });
+  for (const row of rows) {
+    const { scope, patientId } = keys[row.place - 1] as EncounterPageKey;
+    pages[row.place - 1] = await toPage(db, rendering, { row, facilityId: scope.facilityId, patientId });
+  }
   return pages;
+}
+
+async function toPage(
+  db: Queryable,
+  rendering: Rendering,
+  { row, ...owner }: { row: PageRow; facilityId: string; patientId: string },
+): Promise<EncounterPage> {
+  const texts = row.found?.split(SEPARATOR.text) ?? [];
+  const selected = texts.map((text) => selectionOf(text, owner));
+  const encounters = await rendered(db, rendering, selected);
+  return {
+    refusedPurposes: row.refused_purposes,
+    replacedBy: row.replaced_by,
+    encounters: selected.map(({ id, sortStart }, index) => ({
+      encounter: encounters[index] as RenderedEncounter,
+      position: [sortStart, id],
+    })),
+  };
 }
 
 function timestampOr(otherwise: string, date: Date | undefined): string {
