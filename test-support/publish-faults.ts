@@ -15,8 +15,9 @@ import {
 import { requireWhole } from './published.ts';
 import { sized } from './sized.ts';
 
-/** More than a target takes at once. */
-const RESULTS = sized(10, 20);
+const RESULTS = sized(6, 20);
+/** Fewer than there are results: some wait for their turn. */
+const IN_FLIGHT = sized(4, 8);
 /** The order, the results and the report. */
 const OWN_STEPS = RESULTS + 2;
 /** Organization, Practitioner, Patient and Encounter go ahead. */
@@ -92,6 +93,7 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
         base: server.base,
         idPolicy,
         referencePolicy,
+        maxInFlight: IN_FLIGHT,
         timeoutMs: kind.startsWith('slow') ? SHORT_MS : LONG_MS,
       });
       return { ...publisher, fhirServerId: id, target: name };

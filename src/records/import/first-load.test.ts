@@ -133,9 +133,9 @@ async function requireLinear(few: number, many: number, importsOf: (count: numbe
 }
 
 test('a large Bundle of results of reports costs as much for each as a quarter of it', () =>
-  requireLinear(sized(500, 5_000), sized(2_000, 20_000), (count) => [inOneBundle(reported(count))]));
+  requireLinear(sized(400, 5_000), sized(1_600, 20_000), (count) => [inOneBundle(reported(count))]));
 
-const FEW = sized(250, 1_000);
+const FEW = sized(200, 1_000);
 const MANY = 5 * FEW;
 
 for (const [name, records, documentsOf] of [
