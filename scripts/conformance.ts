@@ -28,9 +28,7 @@ async function main(paths: readonly string[]): Promise<number> {
     return say(2, `Not there: ${missing.join(', ')}. Name files or folders of FHIR R4 JSON.`);
   const files = (paths.length === 0 ? [RECORDS] : paths).flatMap(filesOf);
   if (files.length === 0) return say(2, 'No .json or .json.gz files there.');
-  return withGenerated(async (generated) =>
-    report(await withDatabase((url) => run(url, [...files, ...generated]))),
-  );
+  return withGenerated(async (generated) => report(await withDatabase((url) => run(url, files, generated))));
 }
 
 function filesOf(path: string): string[] {
@@ -58,7 +56,11 @@ async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   }
 }
 
-async function run(url: string, files: readonly string[]): Promise<ClinicalCheck> {
+async function run(
+  url: string,
+  files: readonly string[],
+  generated: readonly string[],
+): Promise<ClinicalCheck> {
   const pool = createPool(
     { url, max: 4, applicationName: 'conformance', role: SERVICE_ROLE },
     () => undefined,
@@ -66,7 +68,8 @@ async function run(url: string, files: readonly string[]): Promise<ClinicalCheck
   try {
     const { id: organisationId } = await createOrganisation(pool, { name: 'Conformance' });
     const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Conformance' });
-    return await checkClinicalRecords(pool, { organisationId, facilityId, timeZone: 'UTC' }, files);
+    const scope = { organisationId, facilityId, timeZone: 'UTC' };
+    return await checkClinicalRecords(pool, scope, files, generated);
   } finally {
     await pool.end();
   }

@@ -4,6 +4,8 @@
  */
 
 import type { FhirResource } from '../src/clinical/fetch/fhir-resource.ts';
+import { encounterResource } from '../src/encounters/encounter.fhir.ts';
+import { createEncounterReader } from '../src/encounters/encounter.store.ts';
 import { loadVitalSetResources } from '../src/encounters/vitals/fetch-vital-set.ts';
 import { parseFhirJson } from '../src/fhir/json.ts';
 import type { JsonObject } from '../src/fhir/reading/json-resource.ts';
@@ -14,7 +16,7 @@ import {
 import type { Pool } from '../src/platform/db/database.ts';
 import { isUuid } from '../src/platform/uuid.ts';
 import { importRecords } from '../src/records/import/import-records.ts';
-import type { ImportDocument } from '../src/records/import/import-report.ts';
+import type { ImportDocument, Rejection } from '../src/records/import/import-report.ts';
 import { IMPORTERS } from '../src/records/import/map/importers.ts';
 import { type SourceId, storedIds } from '../src/records/import/resolve/place-ids.ts';
 import { hasUuid, recordId, recordIdOf } from '../src/records/import/resolve/record-id.ts';
@@ -45,19 +47,26 @@ export interface ClinicalCheck {
   notShown: Map<string, number>;
 }
 
+/** Imports `files` together, and after them each of `oneByOne` by itself. */
 export async function checkClinicalRecords(
   db: Pool,
   scope: FacilityScope,
   files: readonly string[],
+  oneByOne: readonly string[] = [],
 ): Promise<ClinicalCheck> {
-  const sources = files.map((name) => ({ name, sizeBytes: 0, open: () => openFile(name, DEFAULT_LIMITS) }));
-  const { document } = await importRecords({ db }, { scope, sources });
+  const importFiles = async (names: readonly string[]) => {
+    const sources = names.map((name) => ({ name, sizeBytes: 0, open: () => openFile(name, DEFAULT_LIMITS) }));
+    return (await importRecords({ db }, { scope, sources })).document;
+  };
+  const imported = await importFiles(files);
+  const rejected: Rejection[] = [];
+  for (const file of oneByOne) rejected.push(...(await importFiles([file])).rejected);
   const emitted = await emitAll(db, scope);
-  const originals = await readOriginals(scope, files);
+  const originals = await readOriginals(scope, [...files, ...oneByOne]);
   const check: ClinicalCheck = {
-    imported: document,
+    imported,
     emitted: new Map(),
-    faults: [],
+    faults: rejected.map(({ file, entry, reason }) => `${file}, entry ${entry}: ${reason}`),
     differences: new Map(),
     notShown: new Map(),
   };
@@ -83,7 +92,7 @@ function profilesOf(original: JsonObject | undefined): readonly string[] {
   return meta?.profile ?? [];
 }
 
-/** Every resource that a fetch of an order or a vital set gives, by `Type/id`; each must be the same in all. */
+/** Every resource that a fetch of an order or a vital set gives, and every Encounter, by `Type/id`; each must be the same in all. */
 async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, FhirResource>> {
   const deps = { db, translator: createTranslator({ db }) };
   const found = new Map<string, FhirResource>();
@@ -111,6 +120,15 @@ async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, Fhir
     values,
   });
   for (const { id } of sets.rows) add(await loadVitalSetResources(deps, scope, id));
+  const encounters = await db.query<{ id: string }>({
+    text: 'select id from encounter where organisation_id = $1 and facility_id = $2',
+    values,
+  });
+  const readEncounter = createEncounterReader(db);
+  for (const { id } of encounters.rows) {
+    const loaded = await readEncounter({ scope, id });
+    if (loaded !== undefined) add({ resources: [encounterResource(loaded.encounter)] });
+  }
   return found;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Records made for what sources get wrong, or say in another way than the profiles: each vital sign under each code and
- * unit, pressures apart, reasons without values, scores, versions out of order, and a patient who was merged.
+ * unit, pressures apart, reasons without values, scores, versions out of order, a patient who was merged,
+ * an order after its results, strings that mean quantities, visits and specimens, and results without an order.
  * `meta.profile` claims what the answer must follow.
  */
 import { writeFile } from 'node:fs/promises';
@@ -142,7 +143,7 @@ const PATIENTS = [
   },
 ];
 
-/** Files of the Bundles, in the order in which they are to be imported. */
+/** Files of the Bundles, each for an import of its own, in this order. */
 export async function writeGenerated(folder: string): Promise<string[]> {
   const files: string[] = [];
   for (const [index, bundle] of generatedRecords().entries()) {
@@ -153,12 +154,140 @@ export async function writeGenerated(folder: string): Promise<string[]> {
   return files;
 }
 
+/** An order whose report and result come in an earlier import. */
+function lateOrder(): object[][] {
+  const basedOn = [{ reference: 'ServiceRequest/7f000000-0000-4000-8003-000000000001' }];
+  const result = finding({ code: loinc('718-7'), basedOn, ...quantity(13.5, 'g/dL') });
+  const report = {
+    resourceType: 'DiagnosticReport',
+    id: '7f000000-0000-4000-8003-000000000002',
+    status: 'final',
+    category: [coded('http://terminology.hl7.org/CodeSystem/v2-0074', 'LAB')],
+    code: loinc('58410-2'),
+    subject: { reference: `Patient/${PATIENT}` },
+    basedOn,
+    result: [{ reference: `Observation/${result.id}` }],
+  };
+  const order = {
+    resourceType: 'ServiceRequest',
+    id: '7f000000-0000-4000-8003-000000000001',
+    status: 'completed',
+    intent: 'order',
+    code: loinc('58410-2'),
+    subject: { reference: `Patient/${PATIENT}` },
+  };
+  return [[report], [result], [order]];
+}
+
+/** What a string means, and a performer who has no name but that of a contained resource. */
+function readings(): object[] {
+  const laboratory = { resourceType: 'Organization', id: 'laboratory', name: 'Hill Laboratory' };
+  return [
+    finding({ code: loinc('6598-7'), valueString: '<0.01' }),
+    finding({
+      code: loinc('2823-3'),
+      contained: [laboratory],
+      performer: [{ reference: '#laboratory' }],
+      ...quantity(4.1, 'mmol/L'),
+    }),
+  ];
+}
+
+/** A visit inside of a visit, and a culture: specimen, members, what follows from what, and a concentration. */
+function wholes(): object[] {
+  const [visit, ward, specimen, order] = ['1', '2', '3', '4'].map((last) => `7f000000-0000-4000-8004-00000000000${last}`);
+  const encounter = (id: string | undefined, more: object) => ({
+    resourceType: 'Encounter',
+    id,
+    status: 'finished',
+    class: { system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'IMP' },
+    subject: { reference: `Patient/${PATIENT}` },
+    period: { start: '2024-06-01T08:00:00Z', end: '2024-06-03T08:00:00Z' },
+    ...more,
+  });
+  const ofCulture = { specimen: { reference: `Specimen/${specimen}` }, encounter: { reference: `Encounter/${ward}` } };
+  const susceptible = finding({
+    ...ofCulture,
+    code: loinc('18964-7'),
+    valueCodeableConcept: coded('http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation', 'S'),
+    interpretation: [coded('http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation', 'S')],
+    extension: [
+      {
+        url: 'http://mimic.mit.edu/fhir/mimic/StructureDefinition/dilution-details',
+        valueQuantity: { value: 0.5, comparator: '<=', unit: 'mg/L' },
+      },
+    ],
+  });
+  const organism = finding({
+    ...ofCulture,
+    code: loinc('600-7'),
+    valueCodeableConcept: { text: 'Escherichia coli' },
+    basedOn: [{ reference: `ServiceRequest/${order}` }],
+    hasMember: [{ reference: `Observation/${susceptible.id}` }],
+  });
+  return [
+    encounter(visit, {
+      serviceType: { text: 'Internal medicine' },
+      priority: { text: 'urgent' },
+      hospitalization: {
+        admitSource: coded('http://terminology.hl7.org/CodeSystem/admit-source', 'emd'),
+        dischargeDisposition: coded('http://terminology.hl7.org/CodeSystem/discharge-disposition', 'home'),
+      },
+    }),
+    encounter(ward, { partOf: { reference: `Encounter/${visit}` }, serviceType: { text: 'Intensive care' } }),
+    {
+      resourceType: 'Specimen',
+      id: specimen,
+      status: 'available',
+      type: { text: 'Urine' },
+      subject: { reference: `Patient/${PATIENT}` },
+      collection: { collectedDateTime: '2024-06-01T09:00:00Z', method: { text: 'midstream' } },
+    },
+    {
+      resourceType: 'ServiceRequest',
+      id: order,
+      status: 'completed',
+      intent: 'order',
+      code: loinc('630-4'),
+      subject: { reference: `Patient/${PATIENT}` },
+      specimen: [{ reference: `Specimen/${specimen}` }],
+    },
+    susceptible,
+    organism,
+    finding({
+      ...ofCulture,
+      code: { text: 'Infection of the urinary tract' },
+      valueBoolean: true,
+      derivedFrom: [{ reference: `Observation/${organism.id}` }],
+    }),
+  ];
+}
+
+/** Results without an order, of one time and of others: with no category, with one of several, with one of their own. */
+function unordered(): object[] {
+  const at = { effectiveDateTime: '2024-06-05T10:00:00Z' };
+  const categories = [undefined, ...['exam', 'procedure', 'therapy'].map((code) => coded(CATEGORY, code)), { text: 'Blood gas' }];
+  return categories.flatMap((category) => {
+    const result = { code: loinc('718-7'), category: category === undefined ? undefined : [category] };
+    return [finding({ ...result, ...at, ...quantity(13.5, 'g/dL') }), finding({ ...result, ...quantity(14, 'g/dL') })];
+  });
+}
+
+/** Of no vital sign. */
+function finding(more: object): { id: string; [element: string]: unknown } {
+  return observation([], { category: [coded(CATEGORY, 'laboratory')], ...more });
+}
+
 function generatedRecords(): object[] {
   number = 0;
   const bundles = [
     [...PATIENTS, ...signs(), ...pressures(), score({}), score({ category: [coded(CATEGORY, 'survey'), coded(CATEGORY, 'vital-signs')] })],
     [result('2', 4.1)],
     [result('1', 41)],
+    ...lateOrder(),
+    readings(),
+    wholes(),
+    unordered(),
   ];
   return bundles.map((resources) => ({
     resourceType: 'Bundle',
