@@ -62,10 +62,12 @@ export function createRendering(input: RenderingInput): Rendering {
 /** A resource ready to be sent, once the levels before it are stored. `id` is still ours. */
 export function render(rendering: Rendering, resource: FhirResource): FhirResource {
   const { organisationId, server } = rendering;
-  const { level } = sentAs(rendering, resource);
-  const readable = rewriteReferences(resource, (key, reference) =>
-    referenceAtServer(rendering, key, { reference, level }),
-  );
+  const { level, refersTo } = sentAs(rendering, resource);
+  const atServer = (key: ResourceKey, reference: Reference) =>
+    referenceAtServer(rendering, key, { reference, level });
+  // Most resources stay as they are, and are not walked through.
+  const isReadable = refersTo.values().every((key) => atServer(key, {}) === undefined);
+  const readable = isReadable ? resource : rewriteReferences(resource, atServer);
   return server.idPolicy === 'server' ? withOwnIdentifier(readable, organisationId) : readable;
 }
 

@@ -43,11 +43,18 @@ export async function takeLease(db: Queryable, lease: WantedLease): Promise<bool
       -- Who waits only looks.
       where not exists (
         select 1
-        from publish_lease l
-        where l.organisation_id = $1
-          and l.target_id = $2
-          and (l.resource_type, l.record_id) in (select type, id from unnest($3::text[], $4::uuid[]) as k (type, id))
-          and l.leased_until > clock_timestamp()
+        from unnest($3::text[], $4::uuid[]) as k (type, id)
+        -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
+        cross join lateral (
+          select l.leased_until
+          from publish_lease l
+          where l.organisation_id = $1
+            and l.target_id = $2
+            and l.resource_type = k.type
+            and l.record_id = k.id
+          limit 1
+        ) other
+        where other.leased_until > clock_timestamp()
       )
       order by wanted.type, wanted.id
       on conflict (organisation_id, target_id, resource_type, record_id) do update
