@@ -31,27 +31,32 @@ export function mayBeNamed(patientId: string, { facilityId, purposeOfUse }: View
 
 /** SQL of a table with the columns replaced_id and survivor_id, of the organisation `$1`. */
 export const REPLACEMENTS = `(
-    select l.patient_id as replaced_id, l.other_id as survivor_id
+    select l.replaced_id, l.survivor_id
     from patient_link l
     where l.organisation_id = $1
-      and l.other_id is not null
-      and l.type = 'replaced-by'
-    union all
-    select l.other_id, l.patient_id
-    from patient_link l
-    where l.organisation_id = $1
-      and l.other_id is not null
-      and l.type = 'replaces'
+      and l.replaced_id is not null
   )`;
+
+/** A lateral look-up of those who replace one patient: `offset 0` keeps it from being a join of all. */
+export function replacementsOf(patientId: string): string {
+  return `lateral (
+    select l.survivor_id
+    from patient_link l
+    where l.organisation_id = $1
+      and l.replaced_id = ${patientId}
+    offset 0
+  )`;
+}
 
 /** SQL of the patient who replaces the one in `patientId` and may be named to the viewer; null for none. */
 export function survivorOf(patientId: string, viewer: Viewer): string {
   return `(
-    select x.survivor_id
-    from ${REPLACEMENTS} x
-    where x.replaced_id = ${patientId}
-      and ${mayBeNamed('x.survivor_id', viewer)}
-    order by x.survivor_id
+    select l.survivor_id
+    from patient_link l
+    where l.organisation_id = $1
+      and l.replaced_id = ${patientId}
+      and ${mayBeNamed('l.survivor_id', viewer)}
+    order by l.survivor_id
     limit 1
   )`;
 }

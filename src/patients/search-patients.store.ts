@@ -10,7 +10,7 @@ import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { PATIENT_COLUMNS, type PatientRow, toPatient } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';
-import { mayBeNamed, REPLACEMENTS } from './replacement.store.ts';
+import { mayBeNamed, replacementsOf } from './replacement.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
 
@@ -33,8 +33,6 @@ export async function searchPatientPage(
 ): Promise<FoundPatient[]> {
   const { text, values } = searchStatement(scope, search);
   if (text === undefined) return [];
-  // Not a named statement: the planner must see the terms, to choose between walking the names in order and
-  // collecting the matches of a rare term.
   const { rows } = await db.query<PatientRow & { sort_name: string }>({ text, values });
   return rows.map(({ sort_name, ...row }) => ({
     record: toPatient(scope.organisationId, row),
@@ -42,6 +40,15 @@ export async function searchPatientPage(
   }));
 }
 
+/** Patients of one source at most. Of more, a page is soon full by walking all names in their order. */
+const FEW = 1_000;
+
+/**
+ * Where a page comes from does not depend on statistics, which a database that was just filled has not: from the
+ * patients with a key that is searched for, if these are few; else from those of the facility, if these are few; else
+ * from all names in their order. What each patient must meet is looked up by whole keys, in scalar selects: a join could
+ * be planned the other way round.
+ */
 function searchStatement(
   scope: FacilityScope,
   { terms, purposeOfUse, after, limit }: PatientSearch,
@@ -52,99 +59,178 @@ function searchStatement(
     after === undefined
       ? ''
       : `and (p.sort_name, p.id) > (${parameter(after[0])}, ${parameter(after[1])}::uuid)`;
-  const meets = terms === undefined ? undefined : matches(terms, parameter);
+  const match = terms === undefined ? undefined : matchOf(terms, parameter);
   // Signs alone are no part of any name or number.
-  if (meets?.length === 0) return { text: undefined, values };
-  const branches = meets === undefined ? [''] : [...meets.map((meet) => `and ${meet('p')}`), IS_SURVIVOR];
-  const pages = branches.map((match) => `(${candidates(`${position} ${match}`)})`);
+  if (match?.keys.length === 0) return { text: undefined, values };
+  const page = (source: string, condition = '') => `(
+        select p.sort_name, p.id
+        from ${source}
+        where true
+          ${condition}
+          ${position}
+          and ${mayBeNamed('p.id', VIEWER)}
+        order by p.sort_name, p.id
+        limit $4
+      )`;
+  const common = match === undefined ? '' : 'and not (select few from matched_count)';
+  const shown = match === undefined ? '' : `and (${match.meets('p.id')} or ${survives('p.id', match)})`;
+  const pages = [
+    page(patientsOf('here'), `${common} and (select few from here_count) ${shown}`),
+    page(ALL_NAMES, `${common} and not (select few from here_count) ${shown}`),
+    ...(match === undefined ? [] : [page(patientsOf('found'))]),
+  ];
   const text = `
-    with recursive ${meets === undefined ? '' : `${survivors(meets)}, `}page as (
+    with recursive ${match === undefined ? '' : `${matchedBy(match)}, `}${FACILITY}, page as (
       select sort_name, id
-      from (${pages.join(' union ')}) matched
+      from (${pages.join(' union ')}) candidate
       order by sort_name, id
       limit $4
     )
     select page.sort_name, ${PATIENT_COLUMNS}
     from page
-    join patient p
-      on p.organisation_id = $1
-      and p.id = page.id
+    cross join ${patientById('page.id')} p
     order by page.sort_name, page.id`;
   return { text, values };
 }
 
-/** One page of the facility's patients that meet a condition; each branch can stop at the page's size. */
-function candidates(condition: string): string {
-  return `
-    select p.sort_name, p.id
-    from patient p
-    join patient_registration r
-      on r.organisation_id = $1
-      and r.facility_id = $2
-      and r.patient_id = p.id
-    where p.organisation_id = $1
-      and p.sort_name >= ''
-      and not $3 = any(p.refused_purposes)
-      ${condition}
-    order by p.sort_name, p.id
-    limit $4`;
+const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
+
+/** Some of the facility's patients, and whether that is all of them. */
+const FACILITY = `here (id) as materialized (
+      select r.patient_id
+      from patient_registration r
+      where r.organisation_id = $1
+        and r.facility_id = $2
+      limit ${FEW + 1}
+    ), here_count (few) as materialized (
+      select count(*) <= ${FEW}
+      from here
+    )`;
+
+const ALL_NAMES = `(
+          select p.organisation_id, p.id, p.sort_name
+          from patient p
+          where p.organisation_id = $1
+            and p.sort_name >= ''
+        ) p`;
+
+/** The patients whose ids a source has, as `p`. */
+function patientsOf(source: string): string {
+  return `${source} source
+        cross join ${patientById('source.id')} p`;
 }
 
-const IS_SURVIVOR = 'and p.id in (select s.id from survivor s)';
+/** A lateral look-up by the whole key. */
+function patientById(id: string): string {
+  return `lateral (
+          select p.*
+          from patient p
+          where p.organisation_id = $1
+            and p.id = ${id}
+          offset 0
+        )`;
+}
 
 /**
- * Who replaces the patients that meet one of the conditions, and who replaces these in turn. A patient whom the search
- * would not show leads nowhere, neither first nor in between.
+ * Some of the patients with a key that is searched for, and whether that is all of them. If it is, those of them who meet
+ * the search are found, and who replaces these, and who replaces them in turn. A patient whom the search would not show
+ * leads nowhere, neither first nor in between.
  */
-function survivors(meets: readonly Condition[]): string {
-  // One select for each condition: each is planned from its rarer side, the matches or the links.
-  const first = meets.map(
-    (meet) => `
-      select x.survivor_id
-      from ${REPLACEMENTS} x
-      join patient_registration r
-        on r.organisation_id = $1
-        and r.facility_id = $2
-        and r.patient_id = x.replaced_id
-      join patient m
-        on m.organisation_id = $1
-        and m.id = x.replaced_id
-      where not $3 = any(m.refused_purposes)
-        and ${meet('m')}`,
+function matchedBy({ keys, meets }: Match): string {
+  const some = keys.map(
+    (key) => `(
+        select k.patient_id
+        from patient_search_key k
+        where k.organisation_id = $1
+          and ${key}
+        limit ${FEW + 1}
+      )`,
   );
-  return `survivor (id) as (
-      (${first.join(' union ')})
+  return `matched (id) as materialized (
+      ${some.join(' union ')}
+    ), matched_count (few) as materialized (
+      select count(*) <= ${FEW}
+      from matched
+    ), found (id) as (
+      select m.id
+      from matched m
+      where (select few from matched_count)
+        and ${meets('m.id')}
       union
       select x.survivor_id
-      from survivor s
-      join ${REPLACEMENTS} x on x.replaced_id = s.id
-      where ${mayBeNamed('s.id', { facilityId: '$2', purposeOfUse: '$3' })}
+      from found f
+      cross join ${replacementsOf('f.id')} x
+      where ${mayBeNamed('f.id', VIEWER)}
     )`;
 }
 
-/** SQL that is true for a patient with this alias. */
-type Condition = (alias: string) => string;
+/** Whether the patient with this id replaces one who meets the search: {@link matchedBy} from the other end. */
+function survives(patientId: string, { meets }: Match): string {
+  const replacedBy = (survivorId: string) => `lateral (
+              select l.replaced_id
+              from patient_link l
+              where l.organisation_id = $1
+                and l.survivor_id = ${survivorId}
+                and l.replaced_id is not null
+              offset 0
+            )`;
+  return `(
+            with recursive replaced (id) as (
+              select l.replaced_id
+              from ${replacedBy(patientId)} l
+              union
+              select l.replaced_id
+              from replaced r
+              cross join ${replacedBy('r.id')} l
+              where ${mayBeNamed('r.id', VIEWER)}
+            )
+            select true
+            from replaced r
+            where ${mayBeNamed('r.id', VIEWER)}
+              and ${meets('r.id')}
+            limit 1
+          ) is true`;
+}
+
+interface Match {
+  /** Conditions on a search key `k`, each of which some look-up answers; who is searched for has one of these keys. */
+  keys: string[];
+  /** Whether the patient with this id is searched for. */
+  meets(patientId: string): string;
+}
 
 /** Two ways to match: every word starts a name part, or the whole text is an identifier, phone or email. */
-function matches(terms: SearchTerms, parameter: (value: unknown) => string): Condition[] {
-  const hasKey =
-    (condition: string): Condition =>
-    (alias) =>
-      `
-      exists (
-        select
-        from patient_search_key k
-        where k.organisation_id = $1
-          and k.patient_id = ${alias}.id
-          and ${condition}
-      )`;
-  const byName = terms.nameStarts.map((start) => {
-    return hasKey(`k.kind = 'name' and k.key like ${parameter(`${escapeLike(start)}%`)}`);
-  });
-  const whole = (['identifier', 'phone', 'email'] as const).filter((kind) => terms[kind] !== '');
-  const byWhole = whole.map((kind) => hasKey(`k.kind = '${kind}' and k.key = ${parameter(terms[kind])}`));
-  const everyName: Condition = (alias) => `(${byName.map((one) => one(alias)).join(' and ')})`;
-  return [...(byName.length === 0 ? [] : [everyName]), ...byWhole];
+function matchOf(terms: SearchTerms, parameter: (value: unknown) => string): Match {
+  const whole = (['identifier', 'phone', 'email'] as const)
+    .filter((kind) => terms[kind] !== '')
+    .map((kind) => `k.kind = '${kind}' and k.key = ${parameter(terms[kind])}`);
+  const starts = terms.nameStarts.map(
+    (start) => `k.kind = 'name' and k.key like ${parameter(`${escapeLike(start)}%`)}`,
+  );
+  const longest = terms.nameStarts.reduce(
+    (at, { length }, index, all) => (length > (all[at]?.length ?? 0) ? index : at),
+    0,
+  );
+  // Inside, only the patient: the index of all keys would answer the rest, for each patient.
+  const hasKey = (condition: string, patientId: string) => `(
+            select true
+            from (
+              select k.kind, k.key
+              from patient_search_key k
+              where k.organisation_id = $1
+                and k.patient_id = ${patientId}
+              offset 0
+            ) k
+            where ${condition}
+            limit 1
+          ) is true`;
+  return {
+    keys: [...starts.slice(longest, longest + 1), ...whole],
+    meets(patientId) {
+      const names = starts.map((start) => hasKey(start, patientId)).join(' and ');
+      return `(${[...(names === '' ? [] : [names]), ...whole.map((one) => hasKey(one, patientId))].join(' or ')})`;
+    },
+  };
 }
 
 function escapeLike(text: string): string {
