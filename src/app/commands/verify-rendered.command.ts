@@ -10,6 +10,9 @@ type Check = (db: Queryable, organisationId: string, options: { renew: boolean }
 /** What is kept as text, by type. */
 const CHECKS: Readonly<Record<string, Check>> = { Encounter: checkEncounterTexts };
 
+/** Records that are named in words. */
+const LISTED = 100;
+
 export function verifyRenderedCommand(environment: CommandEnvironment): Command {
   return new Command('verify')
     .description(
@@ -52,6 +55,7 @@ function summary({ type, records, missing, different }: TypeCheck, renewed: bool
   const wrong = different.length;
   if (wrong === 0) return `${counts} Every other text is right.`;
   const next = renewed ? ', written anew' : `. Write ${wrong === 1 ? 'it' : 'them'} anew with --renew`;
-  const lines = different.map((id) => `  ${type}/${id}`);
+  const lines = different.slice(0, LISTED).map((id) => `  ${type}/${id}`);
+  if (wrong > LISTED) lines.push(`  and ${wrong - LISTED} more (--json names all of them)`);
   return [`${counts} ${wrong} wrong ${wrong === 1 ? 'text' : 'texts'}${next}:`, ...lines].join('\n');
 }

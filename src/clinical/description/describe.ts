@@ -14,7 +14,7 @@ import type {
   Owner,
   Values,
 } from './element.ts';
-import { jsonObject, jsonText, type Output } from './output.ts';
+import { jsonObject, type Output } from './output.ts';
 import { type DescribedType, R4_ELEMENTS, type R4Element } from './r4-elements.ts';
 import type { ReadContext } from './read-context.ts';
 
@@ -187,35 +187,16 @@ export interface Identified {
   lastUpdated?: string;
 }
 
-/** The resource as JSON text. */
-export function resourceText<Row extends object>(
-  description: Description<DescribedType, Row>,
-  record: Row & Identified,
-  context: EmitContext,
-): string {
-  return jsonText((output) => writeWhole(output, description, record, context));
-}
-
 /** The resource as an object. */
 export function resourceObject<Row extends object>(
-  description: Description<DescribedType, Row>,
+  { resourceType, write }: Description<DescribedType, Row>,
   record: Row & Identified,
   context: EmitContext,
 ): { resourceType: string; id: string; [element: string]: unknown } {
-  const members = jsonObject((output) => writeWhole(output, description, record, context));
-  return members as { resourceType: string; id: string };
-}
-
-function writeWhole<Row extends object>(
-  output: Output,
-  description: Description<DescribedType, Row>,
-  record: Row & Identified,
-  context: EmitContext,
-): void {
-  output.plain('resourceType', description.resourceType);
-  output.plain('id', record.id);
-  const { version, lastUpdated } = record;
-  if (lastUpdated !== undefined)
-    output.json('meta', `{"versionId":"${version}","lastUpdated":"${lastUpdated}"}`);
-  description.write(output, record, context);
+  const { id, version, lastUpdated } = record;
+  const members = jsonObject((output) => {
+    if (lastUpdated !== undefined) output.json('meta', { versionId: String(version), lastUpdated });
+    write(output, record, context);
+  });
+  return { resourceType, id, ...members };
 }
