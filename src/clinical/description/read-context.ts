@@ -2,15 +2,15 @@
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 
 /** A record that a reference points at. `id` is the id that it is stored under (a lower-case UUID). */
-export interface Target {
+export interface ReferencedRecord {
   readonly type: string;
   readonly id: string;
 }
 
-/** What is left of a Reference element. Without `target` it points at nothing that we have. */
+/** What is left of a Reference element. Without `referenced record` it points at nothing that we have. */
 export interface ReferenceValue {
-  readonly target: Target | undefined;
-  /** `Reference.display`; where it is missing and there is no target, the reference as it was written. */
+  readonly target: ReferencedRecord | undefined;
+  /** `Reference.display`; where it is missing and there is no referenced record, the reference as it was written. */
   readonly display: string | undefined;
 }
 
@@ -22,12 +22,12 @@ export interface ReadContext {
   /** True when the id was made for the facility of the import, which alone finds the record (docs/adr/0080). */
   readonly hasOwnId: boolean;
   /**
-   * The target of `parent.<name>`, which must be there and be one of `types`: rejects the resource with a
+   * The referenced record of `parent.<name>`, which must be there and be one of `types`: rejects the resource with a
    * reason otherwise.
    */
-  requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target;
+  requiredReference(parent: ElementReader, name: string, types: readonly string[]): ReferencedRecord;
   /**
-   * What `parent.<name>` refers to; undefined when the element is absent. A target that is not there, or is
+   * What `parent.<name>` refers to; undefined when the element is absent. A referenced record that is not there, or is
    * none of `types`, is counted as unresolved; a conditional reference without its one match rejects.
    */
   reference(parent: ElementReader, name: string, types: readonly string[]): ReferenceValue | undefined;

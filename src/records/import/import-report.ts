@@ -58,7 +58,7 @@ export interface ImportDocument {
   notShown: Record<string, number>;
   /** What resources carried that the model has no place for, by element, most frequent first. */
   notKept: ElementCount[];
-  /** References whose target is not there, kept as their display, by element, most frequent first. */
+  /** References whose referenced record is not there, kept as their display, by element, most frequent first. */
   unresolved: ElementCount[];
 }
 

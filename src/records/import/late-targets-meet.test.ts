@@ -181,7 +181,7 @@ test('very many that wait are joined some at a time', async () => {
   await t.run([person(PATIENT, 'Okafor')]);
   await t.run([lines(Array.from({ length: many }, (_, index) => result(index)))]);
   assert.equal(await count('waiting_record'), many);
-  const asked = { targets: [ORDER], except: undefined };
+  const asked = { names: [ORDER], except: undefined };
   const found = new Set<string>();
   let page = await waitersFor(t.database.pool, t.scope, asked);
   while (page.length > 0) {

@@ -1,10 +1,10 @@
 /**
  * Maps a chunk of resources of one type to rows, with every reference answered. A resource is mapped again when the
- * database has to be asked for the target of a reference.
+ * database has to be asked for the referenced record of a reference.
  * Contract: IN-25.
  */
 
-import type { ReferenceValue, Target } from '../../../clinical/description/read-context.ts';
+import type { ReferencedRecord, ReferenceValue } from '../../../clinical/description/read-context.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
@@ -12,8 +12,8 @@ import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { containedByReference, requireFewContained } from '../resolve/contained.ts';
 import {
-  type MissingTarget,
-  missingTargets,
+  type MissingRecord,
+  missingRecords,
   type ReadReference,
   readReference,
   unusable,
@@ -23,19 +23,19 @@ import { facilityRecordId } from '../resolve/record-id.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createPauses } from '../source/pauses.ts';
-import type { KnownTargets } from '../wait/waiting.store.ts';
+import type { KnownRecords } from '../wait/waiting.store.ts';
 import { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
 import { sourceVersion } from './source-version.ts';
 import { reportedPath, requireUnderstood } from './understood.ts';
 
-/** A target that a resource cannot do without is not there, and may come with what is imported later. */
-export class TargetMissing extends Error {
-  override name = 'TargetMissing';
+/** A referenced record that a resource cannot do without is not there, and may come with what is imported later. */
+export class ReferencedRecordMissing extends Error {
+  override name = 'ReferencedRecordMissing';
   readonly entry: number;
 
   constructor(entry: number) {
-    super('A target is not there yet');
+    super('A referenced record is not there yet');
     this.entry = entry;
   }
 }
@@ -44,7 +44,7 @@ export interface MapRequest {
   scope: FacilityScope;
   unit: Unit;
   resolver: ReferenceResolver;
-  /** True while targets that are not there may come with what is imported later. */
+  /** True while referenced records that are not there may come with what is imported later. */
   moreToCome: boolean;
   /** URLs of modifier extensions and implicit rules that are understood. */
   understood: ReadonlySet<string>;
@@ -54,24 +54,24 @@ export interface MapRequest {
 export interface MapOutcome {
   rows: MappedRecord[];
   rejected: { entry: UnitEntry; reason: string }[];
-  /** Numbers of the entries whose targets may still come. */
+  /** Numbers of the entries whose referenced records may still come. */
   waiting: number[];
   /** Element paths and how often they were met. */
   notKept: ElementTally;
   unresolved: ElementTally;
   /** Numbers of the entries that have unresolved references. */
   unresolvedIn: number[];
-  /** True when an optional target was left out that may still come. */
+  /** True when an optional referenced record was left out that may still come. */
   gaveUp: boolean;
-  /** Records that miss an optional target. */
+  /** Records that miss an optional referenced record. */
   incomplete: IncompleteRecord[];
 }
 
 export interface IncompleteRecord {
   entry: UnitEntry;
   resource: JsonObject;
-  targets: readonly MissingTarget[];
-  known: KnownTargets;
+  referenced: readonly MissingRecord[];
+  known: KnownRecords;
 }
 
 export async function mapResources(db: Queryable, request: MapRequest): Promise<MapOutcome> {
@@ -116,11 +116,11 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
     for (const path of context.unresolved) outcome.unresolved.add(path, entry.number);
     if (context.unresolved.length > 0) outcome.unresolvedIn.push(entry.number);
     outcome.gaveUp ||= context.gaveUp;
-    const { missing: targets, known } = context;
-    if (targets.length > 0) outcome.incomplete.push({ entry, resource, targets, known });
+    const { missing: referenced, known } = context;
+    if (referenced.length > 0) outcome.incomplete.push({ entry, resource, referenced, known });
   } catch (error) {
     if (context.pending) return false;
-    if (error instanceof TargetMissing) outcome.waiting.push(error.entry);
+    if (error instanceof ReferencedRecordMissing) outcome.waiting.push(error.entry);
     else if (error instanceof ResourceRejected) outcome.rejected.push({ entry, reason: error.message });
     else throw error;
   }
@@ -141,10 +141,10 @@ class EntryMapContext implements MapContext {
   gaveUp = false;
   readonly changed: string[] = [];
   readonly unresolved: string[] = [];
-  /** Optional targets that are not there. */
-  readonly missing: MissingTarget[] = [];
+  /** Optional referenced records that are not there. */
+  readonly missing: MissingRecord[] = [];
   /** What only the Bundle could answer. */
-  readonly known: Record<string, Target | null>;
+  readonly known: Record<string, ReferencedRecord | null>;
   readonly #resolver: ReferenceResolver;
   readonly #moreToCome: boolean;
 
@@ -164,14 +164,14 @@ class EntryMapContext implements MapContext {
     this.changed.push(elementPath);
   }
 
-  requiredReference(parent: ElementReader, name: string, types: readonly string[]): Target {
+  requiredReference(parent: ElementReader, name: string, types: readonly string[]): ReferencedRecord {
     const reader = parent.required(name, parent.child(name));
     const reference = this.#read(reader);
     if (reference.display !== undefined) this.notKept(`${reader.path}.display`);
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
     if (typeof answer === 'object') return answer;
-    if (answer === 'missing' && this.#moreToCome) throw new TargetMissing(this.#entry.number);
+    if (answer === 'missing' && this.#moreToCome) throw new ReferencedRecordMissing(this.#entry.number);
     return parent.fail(name, unusable(reference, answer, types.join(' or ')));
   }
 
@@ -194,7 +194,7 @@ class EntryMapContext implements MapContext {
     if (answer === 'missing') {
       this.gaveUp ||= this.#moreToCome;
       const taken = types.filter((type) => this.#resolver.knows(type));
-      this.missing.push(...missingTargets(reference, taken));
+      this.missing.push(...missingRecords(reference, taken));
     }
     if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
     const display = reference.display ?? writtenReference(reference);
@@ -221,7 +221,7 @@ class EntryMapContext implements MapContext {
 
   #failConditional(reader: ElementReader, several: boolean): never {
     if (several) reader.fail('', 'is a conditional reference, and several records match it');
-    if (this.#moreToCome) throw new TargetMissing(this.#entry.number);
+    if (this.#moreToCome) throw new ReferencedRecordMissing(this.#entry.number);
     return reader.fail('', 'is a conditional reference, and no record matches it. Import that record first.');
   }
 
@@ -260,7 +260,7 @@ class EntryMapContext implements MapContext {
   }
 
   /** The entry of the Bundle that the resource came in; null when it is of a type that is not taken. */
-  #inBundle(text: string): Target | null | undefined {
+  #inBundle(text: string): ReferencedRecord | null | undefined {
     const known = this.known[text];
     if (known !== undefined) return known;
     const found = this.#unit.find(text) ?? (this.#unit.isOther(text) ? null : undefined);

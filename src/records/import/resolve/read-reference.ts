@@ -35,8 +35,8 @@ export function readReference(reader: ElementReader): ReadReference {
   };
 }
 
-/** A target that is not there: what names it when it comes (see `Unit.names`), and what it is looked for by. */
-export interface MissingTarget {
+/** A referenced record that is not there: its name when it comes (see `Unit.names`), and what it is looked for by. */
+export interface MissingRecord {
   name: string;
   type: string;
   /** As the source calls it; undefined when it is named by an identifier. */
@@ -45,10 +45,10 @@ export interface MissingTarget {
 }
 
 /** What a reference may lead to once it comes: records of `types`. */
-export function missingTargets(
+export function missingRecords(
   { text, parsed, type, key }: ReadReference,
   types: readonly string[],
-): MissingTarget[] {
+): MissingRecord[] {
   if (parsed?.kind === 'uuid') {
     const { id } = parsed;
     return types.map((one) => ({ name: id, type: one, id }));
@@ -77,7 +77,7 @@ export function unusable(
   return `refers to a ${wanted} that is neither in the file nor at this facility. Import it first.`;
 }
 
-/** What to show for a target that is not there and has no display. */
+/** What to show for a referenced record that is not there and has no display. */
 export function writtenReference({ text, parsed, value }: ReadReference): string | undefined {
   if (parsed?.kind === 'contained') return undefined;
   return text ?? value;

@@ -4,7 +4,7 @@
  * Contract: IN-8, IN-9.
  */
 
-import type { Target } from '../../../clinical/description/read-context.ts';
+import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
@@ -15,7 +15,7 @@ import { storedIds } from './place-ids.ts';
 import { recordId } from './record-id.ts';
 
 /** `pending`: ask again after `ask`. `several`: more than one record carries the identifier. */
-export type Answer = Target | 'missing' | 'several' | 'pending';
+export type Answer = ReferencedRecord | 'missing' | 'several' | 'pending';
 
 /** Answers that are remembered within one unit before they are forgotten. */
 const REMEMBERED = 50_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RecordRow } from '../../../clinical/description/describe.ts';
-import type { Target } from '../../../clinical/description/read-context.ts';
+import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 import { LOCATION } from '../../../clinical/resources/location.fhir.ts';
 import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
@@ -17,7 +17,7 @@ const TARGET = '0a1b2c3d-0000-4000-8000-000000000002';
 
 /** A context in which `Type/t` is there, and nothing else. */
 function context(notKept: string[] = []): MapContext {
-  const target = (reader: ElementReader, types: readonly string[]): Target | undefined => {
+  const target = (reader: ElementReader, types: readonly string[]): ReferencedRecord | undefined => {
     const [type = ''] = (reader.string('reference') ?? '').split('/');
     return types.includes(type) ? { type, id: TARGET } : undefined;
   };

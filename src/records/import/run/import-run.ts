@@ -28,9 +28,9 @@ export interface ImportRun {
   scope: FacilityScope;
   limits: SourceLimits;
   transaction: RunTransaction;
-  /** True while targets that are not there may come with what is imported later. */
+  /** True while referenced records that are not there may come with what is imported later. */
   moreToCome: boolean;
-  /** True when units are taken again because they left targets out that may have come: they are counted already. */
+  /** True when units are taken again because what they left out may have come: they are counted already. */
   again: boolean;
   /** Where its entries are among those of the import: the source, or the source and the line. Undefined for one Bundle alone. */
   place: readonly number[] | undefined;

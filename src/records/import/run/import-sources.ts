@@ -1,11 +1,11 @@
 /**
  * The order of sources does not matter (docs/adr/0103):
  *
- * 1. Every source, in the order given. A resource is taken without an optional target that is not there yet. A Bundle
- *    or line that cannot do without its target waits.
+ * 1. Every source, in the order given. A resource is taken without an optional referenced record that is not there yet.
+ *    A Bundle or line that cannot do without its referenced record waits.
  * 2. What waits is tried again, for as long as fewer of it wait than before. What is left is tried a last time, and
- *    rejected where its target is still not there.
- * 3. What was taken without a target is taken once more, now that everything is there.
+ *    rejected where its referenced record is still not there.
+ * 3. What was taken without a referenced record is taken once more, now that everything is there.
  * Contract: IN-2, IN-13, IN-16.
  */
 
@@ -42,9 +42,9 @@ interface Task {
 
 /** What of a source is left to do. */
 interface Left {
-  /** Cannot do without targets that may still come. */
+  /** Cannot do without referenced records that may still come. */
   waiting?: Task | undefined;
-  /** Was taken without a target that may still come. */
+  /** Was taken without a referenced record that may still come. */
   gaveUp?: Task | undefined;
 }
 

@@ -18,7 +18,7 @@ import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped
 import type { NotShown } from '../not-shown.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
-import type { MissingTarget } from '../resolve/read-reference.ts';
+import type { MissingRecord } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
@@ -36,9 +36,9 @@ export interface UnitRequest {
   spool: Spool;
   /** The resource in the JSON of an entry, parsed. */
   resourceOf: (parsed: unknown) => JsonObject;
-  /** True while targets that are not there may come with what is imported later. */
+  /** True while referenced records that are not there may come with what is imported later. */
   moreToCome: boolean;
-  /** The import, for what waits for a target. */
+  /** The import, for what waits for a referenced record. */
   runId: string;
   /** Where its entries are among those of the import; undefined where no other has the same records. */
   place: readonly number[] | undefined;
@@ -61,10 +61,10 @@ export interface UnitOutcome {
   notKept: ElementTally;
   unresolved: ElementTally;
   unresolvedIn: number[];
-  /** True when an optional target was left out that may still come. */
+  /** True when an optional referenced record was left out that may still come. */
   gaveUp: boolean;
-  /** Optional targets that were left out for good, with an entry that misses each. */
-  missing: Map<string, { target: MissingTarget; entry: UnitEntry }>;
+  /** Optional referenced records that were left out for good, with an entry that misses each. */
+  missing: Map<string, { referenced: MissingRecord; entry: UnitEntry }>;
   rejected: { entry: UnitEntry; reason: string }[];
   waiting: number[];
   /** Patients who were created; who were changed or registered here; and whom anything written is about. */
@@ -269,10 +269,10 @@ function mergeMapped(
 const MISSING = 10_000;
 
 function noteMissing(outcome: UnitOutcome, incomplete: readonly IncompleteRecord[]): void {
-  for (const { entry, targets } of incomplete)
-    for (const target of targets) {
+  for (const { entry, referenced } of incomplete)
+    for (const record of referenced) {
       if (outcome.missing.size < MISSING)
-        outcome.missing.set(`${target.type}/${target.name}`, { target, entry });
+        outcome.missing.set(`${record.type}/${record.name}`, { referenced: record, entry });
       else outcome.gaveUp = true;
     }
 }

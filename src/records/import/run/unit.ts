@@ -5,13 +5,13 @@
  * Contract: IN-6.
  */
 
-import type { Target } from '../../../clinical/description/read-context.ts';
+import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { IdentifierKey, ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
 import { hasUuid, identifierName, identifiersOf, recordId } from '../resolve/record-id.ts';
 import type { EntryRange } from '../source/read-entries.ts';
-import type { KnownTargets } from '../wait/waiting.store.ts';
+import type { KnownRecords } from '../wait/waiting.store.ts';
 
 /** A resource that is to be taken. There may be very many: what can be read again is not held here. */
 export interface UnitEntry extends EntryRange {
@@ -27,7 +27,7 @@ export interface UnitEntry extends EntryRange {
   /** `request.ifNoneExist`, or the condition of a conditional PUT. */
   condition: { key: IdentifierKey; kind: 'create' | 'update' } | undefined;
   /** What its Bundle had under references, where it came in another one and is taken once more. */
-  known?: KnownTargets;
+  known?: KnownRecords;
   /** False when the record that it stands for is there already and is not to be changed. */
   writes: boolean;
 }
@@ -69,7 +69,7 @@ export class Unit {
   }
 
   /** The record of this unit that a `fullUrl` or a `Type/id` names; undefined when there is none. */
-  find(reference: string): Target | undefined {
+  find(reference: string): ReferencedRecord | undefined {
     const text = withoutVersion(reference);
     const byUrl = this.#byUrl.get(text);
     if (byUrl !== undefined) return byUrl.target;
@@ -94,7 +94,7 @@ export class Unit {
   }
 
   /** Distinct records of this unit that carry the identifier. */
-  findByIdentifier(type: string, { system, value }: IdentifierKey): Target[] {
+  findByIdentifier(type: string, { system, value }: IdentifierKey): ReferencedRecord[] {
     const entries = several(this.#byIdentifier.get(`${type} ${system}`)?.get(value));
     return [...new Map(entries.map(({ target }) => [target.id, target])).values()];
   }

@@ -8,7 +8,7 @@ import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { batchesOf } from '../group/batches.ts';
 import { IMPORTERS } from '../map/importers.ts';
-import type { MissingTarget } from '../resolve/read-reference.ts';
+import type { MissingRecord } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { announce, type ImportRun } from '../run/import-run.ts';
 import { dataFault, faultText, repeatOnConflict } from '../run/import-transaction.ts';
@@ -45,8 +45,8 @@ export function joinWaiting(run: ImportRun, unit: Unit): Promise<JoinNotice[]> {
  */
 async function joinElsewhere(run: ImportRun, unit: Unit): Promise<void> {
   for (const some of batchesOf(sharedNames(unit))) {
-    const targets = some.map(([name]) => name);
-    const facilities = await run.transaction((client) => facilitiesWaiting(client, run.scope, targets));
+    const asked = some.map(([name]) => name);
+    const facilities = await run.transaction((client) => facilitiesWaiting(client, run.scope, asked));
     for (const scope of facilities) {
       const found = await run.transaction((client) => foundAt(client, scope, some));
       // It may do no more than what waits there could have done.
@@ -81,14 +81,14 @@ export function joinMissed(run: ImportRun, { missing }: Pick<UnitOutcome, 'missi
   const [first] = missing.values();
   return noticing(first?.entry, async () => {
     const resolver = new ReferenceResolver(new Unit(), run.scope);
-    const answerTo = ({ type, id, key }: MissingTarget) =>
+    const answerTo = ({ type, id, key }: MissingRecord) =>
       key === undefined ? resolver.byId(type, id ?? '') : resolver.byIdentifier(type, key);
-    for (const { target } of missing.values()) answerTo(target);
+    for (const { referenced } of missing.values()) answerTo(referenced);
     await run.transaction((client) => resolver.ask(client));
-    const there = [...missing.values()].filter(({ target }) => typeof answerTo(target) === 'object');
+    const there = [...missing.values()].filter(({ referenced }) => typeof answerTo(referenced) === 'object');
     return joinNamed(
       run,
-      there.map(({ target, entry }) => [target.name, entry]),
+      there.map(({ referenced, entry }) => [referenced.name, entry]),
       undefined,
     );
   });
@@ -116,12 +116,14 @@ async function joinNamed(
   const notices: JoinNotice[] = [];
   for (const some of batchesOf(names)) {
     const entries = new Map(some);
-    const targets = [...entries.keys()];
+    const asked = [...entries.keys()];
     let waiters: readonly Waiter[] = [];
     do {
       const after = waiters.at(-1);
-      waiters = await run.transaction((client) => waitersFor(client, run.scope, { targets, except, after }));
-      const byRecord = new Map(waiters.map(({ type, id, target }) => [`${type}/${id}`, entries.get(target)]));
+      waiters = await run.transaction((client) =>
+        waitersFor(client, run.scope, { names: asked, except, after }),
+      );
+      const byRecord = new Map(waiters.map(({ type, id, name }) => [`${type}/${id}`, entries.get(name)]));
       for (const {
         entry: { target: record },
         reason,
@@ -174,7 +176,7 @@ async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Atte
   } catch (error) {
     if (error instanceof NotJoined) {
       const isRefused = ({ type, id }: Waiter) =>
-        error.targets.some((one) => one.type === type && one.id === id);
+        error.records.some((one) => one.type === type && one.id === id);
       return { refused: waiters.filter(isRefused), notices: [] };
     }
     if (dataFault(error) === undefined) throw error;
@@ -190,11 +192,11 @@ async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Atte
 
 class NotJoined extends Error {
   override name = 'NotJoined';
-  readonly targets: readonly { type: string; id: string }[];
+  readonly records: readonly { type: string; id: string }[];
 
-  constructor(targets: readonly { type: string; id: string }[]) {
+  constructor(records: readonly { type: string; id: string }[]) {
     super('Records that wait cannot be joined');
-    this.targets = targets;
+    this.records = records;
   }
 }
 

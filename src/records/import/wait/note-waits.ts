@@ -1,4 +1,4 @@
-/** Notes which records miss an optional target, each time that they are written. Contract: IN-37. */
+/** Notes which records miss an optional referenced record, each time that they are written. Contract: IN-37. */
 import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { isRecordRow } from '../map/unmapped-codes.ts';
@@ -26,7 +26,7 @@ export async function stillWaiting(
   return rows.filter(({ id }) => own.has(id));
 }
 
-/** Remember which of the written records miss a target, and which do not any more. */
+/** Remember which of the written records miss a referenced record, and which do not any more. */
 export async function noteWaits(
   { client, scope }: Destination,
   importer: ResourceImporter,
@@ -47,7 +47,7 @@ export async function noteWaits(
   const incomplete = missing.filter(({ entry }) => stand.has(entry.target.id));
   for (const { entry } of incomplete) stand.delete(entry.target.id);
   const written = new Map(rows.filter(isRecordRow).map((row) => [row.id, row]));
-  const waits = incomplete.flatMap(({ entry, resource, targets, known }) => {
+  const waits = incomplete.flatMap(({ entry, resource, referenced, known }) => {
     const row = written.get(entry.target.id);
     if (row === undefined) return [];
     return {
@@ -57,7 +57,7 @@ export async function noteWaits(
       content: JSON.stringify(resource),
       known,
       digest: contentDigest(row),
-      targets: targets.map(({ name }) => name),
+      names: referenced.map(({ name }) => name),
     };
   });
   const ids = [...new Set([...changed, ...stand])];

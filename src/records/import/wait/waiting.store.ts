@@ -1,10 +1,10 @@
-/** SQL of the records that wait for an optional target (docs/adr/0110). */
-import type { Target } from '../../../clinical/description/read-context.ts';
+/** SQL of the records that wait for an optional referenced record (docs/adr/0110). */
+import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
 /** What the Bundle of a record had under references that only it can answer; null for a type that is not taken. */
-export type KnownTargets = Readonly<Record<string, Target | null>>;
+export type KnownRecords = Readonly<Record<string, ReferencedRecord | null>>;
 
 export interface WaitingRecord {
   /** As it is stored. */
@@ -14,14 +14,14 @@ export interface WaitingRecord {
   hasUuid: boolean;
   /** JSON of the resource. */
   content: string;
-  known: KnownTargets;
+  known: KnownRecords;
 }
 
 export interface NewWait extends WaitingRecord {
   /** Of the record as it is stored; hex. */
   digest: string;
-  /** Names of what it waits for (`missingTargets` of `read-reference.ts`). */
-  targets: readonly string[];
+  /** Names of what it waits for (`missingRecords` of `read-reference.ts`). */
+  names: readonly string[];
 }
 
 /** Records of `ids` wait no more, but for those in `waits`: these wait for what is said there. All are of one type. */
@@ -37,7 +37,7 @@ export async function writeWaits(
 ): Promise<void> {
   if (ids.length > 0) await removeWaits(db, { organisationId, facilityId }, type, ids);
   if (waits.length === 0) return;
-  const documents = waits.map(({ targets: _, digest, ...wait }) => ({ ...wait, digest: `\\x${digest}` }));
+  const documents = waits.map(({ names: _, digest, ...wait }) => ({ ...wait, digest: `\\x${digest}` }));
   // What waits already with the same content is locked and left as it is, with its links.
   const { rows } = await db.query<{ id: string }>({
     name: 'import-wait-records',
@@ -69,8 +69,8 @@ export async function writeWaits(
         and id = any($4::uuid[])`,
     values: [organisationId, facilityId, type, [...written]],
   });
-  const links = waits.flatMap(({ id, targets }) =>
-    written.has(id) ? targets.map((target) => ({ id, target })) : [],
+  const links = waits.flatMap(({ id, names }) =>
+    written.has(id) ? names.map((name) => ({ id, name })) : [],
   );
   await db.query({
     name: 'import-wait-links',
@@ -85,7 +85,7 @@ export async function writeWaits(
       facilityId,
       type,
       links.map(({ id }) => id),
-      links.map(({ target }) => target),
+      links.map(({ name }) => name),
       runId,
     ],
   });
@@ -113,7 +113,7 @@ export interface Waiter {
   type: string;
   id: string;
   /** One of those that it waits for. */
-  target: string;
+  name: string;
   /** The import that took it. */
   runId: string;
 }
@@ -123,17 +123,17 @@ const WAITERS = 500;
 const LENGTH = 8 * 1_048_576;
 
 /**
- * Records that wait for one of these targets, without those that the import `except` took: the first of them after
- * `after`, by import, type and id. However many wait, a few hundred links are read for each target.
+ * Records that wait for what one of these names stands for, without those that the import `except` took: the first of them
+ * after `after`, by import, type and id. However many wait, a few hundred links are read for each name.
  */
 export async function waitersFor(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
   {
-    targets,
+    names,
     except = NIL,
     after,
-  }: { targets: readonly string[]; except?: string | undefined; after?: Waiter | undefined },
+  }: { names: readonly string[]; except?: string | undefined; after?: Waiter | undefined },
 ): Promise<Waiter[]> {
   // Two ranges leave out what the import `except` took.
   const linksOf = (others: '<' | '>') => `(
@@ -161,7 +161,7 @@ export async function waitersFor(
         order by link.run_id, link.resource_type, link.id, asked.target
         limit ${WAITERS}
       )
-      select type, id, target, "runId"
+      select type, id, target as name, "runId"
       from (
         select link.resource_type as type, link.id, link.target, link.run_id as "runId",
           sum(waiting.length) over (order by link.run_id, link.resource_type, link.id) - waiting.length as before
@@ -182,7 +182,7 @@ export async function waitersFor(
     values: [
       organisationId,
       facilityId,
-      targets,
+      names,
       except,
       after?.runId ?? NIL,
       after?.type ?? '',
@@ -192,11 +192,11 @@ export async function waitersFor(
   return rows;
 }
 
-/** Other facilities of the organisation where records wait for one of these targets. */
+/** Other facilities of the organisation where records wait for what one of these names stands for. */
 export async function facilitiesWaiting(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
-  targets: readonly string[],
+  names: readonly string[],
 ): Promise<FacilityScope[]> {
   // However many wait at a facility, one row of the index is read for it. See waiting_link_by_target.
   const first = (target: string, after: string) => `
@@ -228,7 +228,7 @@ export async function facilitiesWaiting(
         and f.id in (select facility_id from waiting)
         and f.id <> $2
       order by f.id`,
-    values: [organisationId, facilityId, targets],
+    values: [organisationId, facilityId, names],
   });
   return rows.map(({ id, timeZone }) => ({ organisationId, facilityId: id, timeZone }));
 }
