@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { sized } from '../../../../test-support/sized.ts';
 
 let t: ImportTest;
 before(async () => {
@@ -9,7 +10,7 @@ before(async () => {
 });
 after(() => t.database.drop());
 
-const COUNT = 60;
+const COUNT = sized(20, 60);
 const numbers = Array.from({ length: COUNT }, (_, index) => index);
 const subject = { reference: 'Patient/p' };
 const study = (index: number, more: object = {}) => ({
