@@ -8,8 +8,10 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const GROUP_SIZE = 8;
-/** A file that changes its process, or measures it, has one of its own. */
-const ALONE = /\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =)/;
+/** A file that changes its process, measures it, or runs tests itself has a process of its own. */
+const ALONE = /\bimport \{ run,|\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =)/;
+/** The validators of others take three seconds of processor time to load: these files share them. */
+const CHECKS_FHIR = /test-support\/(?:clinical-conformance|clinical-check|fhir-validator|fhir-json-schema)/;
 /** These take longest. They begin first, each alone, so that none is left over at the end. */
 const LONG = [
   'src/records/import/first-load.test.ts',
@@ -40,27 +42,33 @@ const LONG = [
 
 /** Files of the folder, one for each process, for `node --test`, which takes them in the order of their names. */
 export async function inGroups(files: readonly string[], folder: string): Promise<string[]> {
-  const long = LONG.filter((file) => files.includes(file));
-  const isAlone = (file: string) => ALONE.test(readFileSync(file, 'utf8'));
-  const rest = files.filter((file) => !long.includes(file));
-  const alone = rest.filter(isAlone);
-  const others = rest.filter((file) => !isAlone(file));
-  const count = Math.ceil(others.length / GROUP_SIZE);
-  // Dealt out: neighbours by name are of one kind, and a group of imports takes long.
-  const groups = Array.from({ length: count }, (_, group) =>
-    others.filter((_, index) => index % count === group),
-  );
+  const kinds = Map.groupBy(files, kindOf);
+  const of = (kind: ReturnType<typeof kindOf>) => kinds.get(kind) ?? [];
+  const long = LONG.filter((file) => of('long').includes(file));
+  const groups = [...long.map((file) => [file]), ...deal(of('checks FHIR')), ...deal(of('other'))];
   await mkdir(join(folder, 'groups'));
-  return Promise.all(
-    [...[...long, ...alone].map((file) => [file]), ...groups].map(async (group, index) => {
-      const path = join(folder, 'groups', `${String(index).padStart(3, '0')}.test.mjs`);
-      await writeFile(path, programOf(group));
-      return path;
-    }),
-  );
+  const programs = groups.map(async (group, index) => {
+    const path = join(folder, 'groups', `${String(index).padStart(3, '0')}.test.mjs`);
+    await writeFile(path, programOf(group));
+    return path;
+  });
+  return [...(await Promise.all(programs)), ...of('alone')];
 }
 
-/** Each file becomes a suite, so that its `before` and `after` stay its own. It is loaded when the one before it is done. */
+function kindOf(file: string): 'long' | 'alone' | 'checks FHIR' | 'other' {
+  if (LONG.includes(file)) return 'long';
+  const text = readFileSync(file, 'utf8');
+  if (ALONE.test(text)) return 'alone';
+  return CHECKS_FHIR.test(text) ? 'checks FHIR' : 'other';
+}
+
+/** Neighbours by name are of one kind, and a group of imports would take long: each goes to the next group. */
+function deal(files: readonly string[]): string[][] {
+  const count = Math.ceil(files.length / GROUP_SIZE);
+  return Array.from({ length: count }, (_, group) => files.filter((_file, index) => index % count === group));
+}
+
+/** Each file is a suite, so that its `before` and `after` stay its own. Each is loaded when the one before is done. */
 function programOf(files: readonly string[]): string {
   const suites = files.map((file) => {
     const [name, url] = [file, pathToFileURL(resolve(file)).href].map((text) => JSON.stringify(text));
