@@ -16,9 +16,10 @@ import {
   type TestNode,
 } from '../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
+import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
-const ROUNDS = 60;
+const ROUNDS = sized(15, 60);
 
 describe('a change on one node', () => {
   let first: TestApi;
