@@ -160,8 +160,10 @@ function answerOf({ failure, done }: Sent, { target, all }: { target: string; al
   if (!(failure instanceof WriteFailure)) return failure;
   const { type, id } = splitKey(failure.key);
   const stopped = { target, record: `${type} ${id}`, reason: failure.message, stored: done.size, all };
-  const code = failure.unavailable ? 'target_unavailable' : 'target_refused';
-  return publishError(code, stopped, { cause: failure });
+  const cause = { cause: failure };
+  return failure.unavailable
+    ? publishError('target_unavailable', stopped, cause)
+    : publishError('target_refused', stopped, cause);
 }
 
 function toPublished(stored: StoredResource | undefined): PublishedResource[] {
