@@ -37,6 +37,9 @@ export type GroupedStudy = GroupedPart;
 /** Results of one report that are asked for their order, at most. */
 const RESULTS_ASKED = 1_000;
 
+/** Reports of one study that are found by it, at most: the oldest. */
+const REPORTS_OF_STUDY = 1_000;
+
 export const partColumns = (part: string) =>
   `${part}.id, ${part}.order_id as "orderId", ${part}.based_on_id as "basedOnId",
         ${part}.patient_id as "patientId", ${part}.encounter_id as "encounterId", ${part}.status`;
@@ -75,13 +78,18 @@ export async function reportsToGroup(
         select listing.id
         from unnest($4::uuid[]) as study (id)
         cross join lateral (
-          select r.organisation_id, r.facility_id, r.id
-          from investigation_report r
-          where r.imaging_study_ids @> array[study.id]
-          offset 0
+          select mine.id
+          from (
+            select r.organisation_id, r.facility_id, r.id, r.issued_at
+            from investigation_report r
+            where r.imaging_study_ids @> array[study.id]
+            offset 0
+          ) mine
+          where mine.organisation_id = $1
+            and mine.facility_id = $2
+          order by mine.issued_at, mine.id
+          limit ${REPORTS_OF_STUDY}
         ) listing
-        where listing.organisation_id = $1
-          and listing.facility_id = $2
         union
         select listing.report_id
         from unnest($5::uuid[]) as result (id)

@@ -17,17 +17,18 @@ import { type LeftOrders, move } from './move-parts.ts';
 
 /**
  * Put these reports and studies under their orders, with the reports that take theirs from these results, and with what
- * lists, or is listed by, any of them. It follows lists until it has `limit` more than asked for. Returns the reports
- * that moved to another order. Orders that lost a part, got one, or have one that changed join `affected`.
+ * lists, or is listed by, any of them. Returns the reports that moved to another order. Orders that lost a part, got one,
+ * or have one that changed join `affected`.
  */
 export async function groupDocuments(
   client: Client,
   scope: FacilityScope,
-  request: { asked: PartIds; touched: PartIds; limit: number; affected: Set<string>; left: LeftOrders },
+  request: { asked: PartIds; touched: PartIds; affected: Set<string>; left: LeftOrders },
 ): Promise<string[]> {
-  const { touched, affected, left } = request;
-  const { reports, studies } = await loadDocuments(client, scope, request);
-  const named = [...reports, ...studies].flatMap(({ basedOnId, orderId }) => [basedOnId, orderId]);
+  const { asked, touched, affected, left } = request;
+  const { reports, studies, settled } = await loadDocuments(client, scope, asked);
+  const parts = [...reports, ...studies, ...settled.reports, ...settled.studies];
+  const named = parts.flatMap(({ basedOnId, orderId }) => [basedOnId, orderId]);
   const orderIds = new Set([
     ...named.filter((id) => id !== null),
     ...reports.flatMap(({ id, resultOrderIds }) => [madeUpId('DiagnosticReport', id), ...resultOrderIds]),
@@ -35,9 +36,16 @@ export async function groupDocuments(
   ]);
   const orders = await inBatches([...orderIds], (ids) => knownOrders(client, scope, ids));
   const known = new Map(orders.map((order) => [order.id, order]));
-  const assigned = assignDocuments({ reports, studies }, (id) => known.get(id)?.patientId);
+  const assigned = assignDocuments(
+    { reports, studies: [...studies, ...settled.studies] },
+    (id) => known.get(id)?.patientId,
+  );
   const candidates: Standing[] = [
-    ...reports.map((part) => ({ part, orderId: assigned.get(part.id), discipline: part.discipline })),
+    ...[...reports, ...settled.reports].sort(byIssue).map((part) => ({
+      part,
+      orderId: assigned.has(part.id) ? assigned.get(part.id) : part.orderId,
+      discipline: part.discipline,
+    })),
     ...studies.map((part) => ({ part, orderId: assigned.get(part.id), discipline: 'imaging' as const })),
   ];
   const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
@@ -61,46 +69,55 @@ export async function groupDocuments(
   });
 }
 
+interface Documents {
+  reports: GroupedReport[];
+  studies: GroupedStudy[];
+}
+
+/**
+ * The asked documents, the studies that the asked reports list, and every report that lists one of those studies.
+ * `settled`: what else these reports list, and the reports that list that. Nothing that decides about these changed, so
+ * each keeps the order that it has.
+ */
 async function loadDocuments(
   client: Client,
   scope: FacilityScope,
-  { asked, limit }: { asked: PartIds; limit: number },
-): Promise<{ reports: GroupedReport[]; studies: GroupedStudy[] }> {
-  const reports = new Map<string, GroupedReport>();
-  const studies = new Set<string>();
-  const most = asked.reports.size + asked.studies.size + limit;
-  let next = {
-    reports: [...asked.reports],
-    studies: [...asked.studies],
-    observations: [...asked.observations],
-  };
-  // Reports bring the studies that they list; those bring the other reports that list them, and so on.
-  do {
-    for (const id of next.studies) studies.add(id);
-    for (const report of await loadReports(client, scope, next)) reports.set(report.id, report);
-    const listed = new Set([...reports.values()].flatMap(({ studyIds }) => studyIds));
-    next = { reports: [], studies: [...listed].filter((id) => !studies.has(id)), observations: [] };
-  } while (next.studies.length > 0 && reports.size + studies.size < most);
+  asked: PartIds,
+): Promise<Documents & { settled: Documents }> {
+  const none = { reports: [], studies: [], observations: [] };
+  const reportsBy = (member: keyof PartIds, ids: Iterable<string>) =>
+    inBatches([...ids], (some) => reportsToGroup(client, scope, { ...none, [member]: some }));
+  const studiesBy = (ids: Iterable<string>) =>
+    inBatches([...ids], (some) => studiesToGroup(client, scope, some));
+  const own = await reportsBy('reports', asked.reports);
+  const studyIds = asked.studies.union(studiesOf(own));
+  const reports = eachOnce([
+    ...own,
+    ...(await reportsBy('studies', studyIds)),
+    ...(await reportsBy('observations', asked.observations)),
+  ]);
+  const settledIds = studiesOf(reports).difference(studyIds);
+  const reportIds = new Set(reports.map(({ id }) => id));
   return {
     // In the order that the database gives them: by time of issue, then by id.
-    reports: [...reports.values()].sort(byIssue),
-    studies: await inBatches([...studies], (ids) => studiesToGroup(client, scope, ids)),
+    reports: reports.sort(byIssue),
+    studies: await studiesBy(studyIds),
+    settled: {
+      reports: eachOnce(await reportsBy('studies', settledIds)).filter(({ id }) => !reportIds.has(id)),
+      studies: (await studiesBy(settledIds)).map((study) => ({
+        ...study,
+        basedOnId: study.orderId ?? study.basedOnId,
+      })),
+    },
   };
 }
 
-async function loadReports(
-  client: Client,
-  scope: FacilityScope,
-  { reports, studies, observations }: { reports: string[]; studies: string[]; observations: string[] },
-): Promise<GroupedReport[]> {
-  const none = { reports: [], studies: [], observations: [] };
-  return [
-    ...(await inBatches(reports, (ids) => reportsToGroup(client, scope, { ...none, reports: ids }))),
-    ...(await inBatches(studies, (ids) => reportsToGroup(client, scope, { ...none, studies: ids }))),
-    ...(await inBatches(observations, (ids) =>
-      reportsToGroup(client, scope, { ...none, observations: ids }),
-    )),
-  ];
+function eachOnce(reports: readonly GroupedReport[]): GroupedReport[] {
+  return [...new Map(reports.map((report) => [report.id, report])).values()];
+}
+
+function studiesOf(reports: readonly GroupedReport[]): Set<string> {
+  return new Set(reports.flatMap(({ studyIds }) => studyIds));
 }
 
 function byIssue(a: GroupedReport, b: GroupedReport): number {

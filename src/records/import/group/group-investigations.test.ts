@@ -291,6 +291,68 @@ describe('grouping over several imports', () => {
     }
   });
 
+  test('a report stays under the order of its first study while its second one changes [IN-17]', async () => {
+    const here = await tenant();
+    const order = (id: string) => JSON.stringify({ ...JSON.parse(ORDER), id });
+    const study = (id: string, orderId: string, description: string) =>
+      JSON.stringify({
+        resourceType: 'ImagingStudy',
+        id,
+        subject: base.subject,
+        status: 'available',
+        started: '2024-01-02',
+        description,
+        ...(orderId === '' ? {} : { basedOn: [{ reference: `ServiceRequest/${orderId}` }] }),
+      });
+    const listing = (id: string, issued: string, ...studies: string[]) =>
+      JSON.stringify({
+        resourceType: 'DiagnosticReport',
+        id,
+        ...base,
+        code: { text: id },
+        issued,
+        imagingStudy: studies.map((one) => ({ reference: `ImagingStudy/${one}` })),
+      });
+    const state = async () => {
+      const { rows } = await database.pool.query({
+        text: `select r.code ->> 'text' as report, o.code ->> 'text' as "orderOf", o.made_up as "madeUp", o.version
+          from investigation_report r
+          join investigation_order o on o.organisation_id = r.organisation_id and o.id = r.order_id
+          where r.organisation_id = $1 order by 1`,
+        values: [here.organisationId],
+      });
+      return rows;
+    };
+    await importJson(
+      database.pool,
+      here,
+      PATIENT,
+      order('a'),
+      order('b'),
+      study('s1', 'a', 'x'),
+      study('s2', 'b', 'x'),
+    );
+    await importJson(database.pool, here, study('s3', '', 'x'));
+    await importJson(
+      database.pool,
+      here,
+      listing('r1', '2024-01-03T00:00:00Z', 's1', 's2'),
+      listing('r2', '2024-01-04T00:00:00Z', 's3', 's2'),
+      listing('r3', '2024-01-02T00:00:00Z', 's3'),
+    );
+    const before = await state();
+    assert.deepEqual(
+      before.map(({ report, orderOf, madeUp }) => [report, orderOf, madeUp]),
+      [
+        ['r1', 'Test', false],
+        ['r2', 'r3', true],
+        ['r3', 'r3', true],
+      ],
+    );
+    await importJson(database.pool, here, study('s2', 'b', 'y'));
+    assert.deepEqual(await state(), before);
+  });
+
   test('vital signs that come one by one join their set; one that moves in time leaves it [IN-19]', async () => {
     const here = await tenant();
     const sign = (id: string, code: string, effectiveDateTime: string) =>

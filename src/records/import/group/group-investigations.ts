@@ -44,7 +44,7 @@ export async function groupInvestigations(
   const observations = touched.observations.union(sharing.observations);
   const asked = { reports, studies, observations };
   const left: LeftOrders = new Map();
-  const moved = await groupDocuments(client, scope, { asked, touched, limit, affected, left });
+  const moved = await groupDocuments(client, scope, { asked, touched, affected, left });
   const listed = await inBatches([...touched.reports], (ids) => resultsOf(client, scope, ids, null));
   const following = moved.filter((id) => !touched.reports.has(id));
   const more = following.length === 0 ? [] : await resultsOf(client, scope, following, limit);
