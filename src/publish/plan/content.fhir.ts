@@ -98,8 +98,10 @@ export function withOwnIdentifier(resource: FhirResource, organisationId: string
 export function withoutOwnVersion(resource: FhirResource): FhirResource {
   if (resource.meta === undefined) return resource;
   const { meta, ...rest } = resource;
-  const { versionId: _versionId, lastUpdated: _lastUpdated, ...kept } = meta as Record<string, unknown>;
-  return (Object.keys(kept).length === 0 ? rest : { ...rest, meta: kept }) as FhirResource;
+  const { versionId, lastUpdated, ...kept } = meta as Record<string, unknown>;
+  if (Object.keys(kept).length === 0) return rest as FhirResource;
+  if (versionId === undefined && lastUpdated === undefined) return resource;
+  return { ...rest, meta: kept } as FhirResource;
 }
 
 /** The resource under the id that the server knows, or without one. */
@@ -109,9 +111,18 @@ export function contentOf(resource: FhirResource, serverId: string | undefined):
   return serverId === undefined ? { resourceType, ...rest } : { resourceType, id: serverId, ...rest };
 }
 
+const texts = new WeakMap<object, string>();
+
+/** A resource as JSON. It is written once, because a loaded resource does not change. */
+export function jsonOf(resource: object): string {
+  const json = texts.get(resource) ?? JSON.stringify(resource);
+  texts.set(resource, json);
+  return json;
+}
+
 /** What a write sends. */
 export function sentBody(resource: FhirResource, serverId: string | undefined): string {
-  return JSON.stringify(contentOf(resource, serverId));
+  return jsonOf(contentOf(resource, serverId));
 }
 
 /** A resource, and what it refers to. */
@@ -122,7 +133,7 @@ export interface Linked {
 }
 
 export function linked(resource: FhirResource): Linked {
-  return { resource, key: keyOf(resource), refersTo: referencedKeys(JSON.stringify(resource)) };
+  return { resource, key: keyOf(resource), refersTo: referencedKeys(jsonOf(resource)) };
 }
 
 /**

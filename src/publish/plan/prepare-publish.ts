@@ -24,7 +24,7 @@ import { findRecorded, type RecordedResource } from '../send/resource.store.ts';
 import { findFhirServer } from '../servers/fhir-server.store.ts';
 import type { LiveFhirServer, LiveFhirServers } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
-import { type ResourceKey, referencedKeys } from './content.fhir.ts';
+import { jsonOf, type ResourceKey, referencedKeys, withoutOwnVersion } from './content.fhir.ts';
 import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 
@@ -160,11 +160,12 @@ export async function withReferenced(
   { loadReferenced: load }: Pick<PrepareDependencies, 'loadReferenced'>,
   prepared: Prepared,
 ): Promise<ReadyToSend> {
-  const { server, context, patientId, resources } = prepared;
+  const { server, context, patientId } = prepared;
   const { referencePolicy } = server;
-  const named = referencedKeys(JSON.stringify(resources));
+  const resources = prepared.resources.map(withoutOwnVersion);
+  const named = new Set(resources.flatMap((resource) => [...referencedKeys(jsonOf(resource))]));
   const record = { patientId, resources, named, referencePolicy, purposeOfUse: context.purposeOfUse };
-  return { ...prepared, referenced: await loadReferenced(load, context.scope, record) };
+  return { ...prepared, resources, referenced: await loadReferenced(load, context.scope, record) };
 }
 
 /** What is sent, with the ids that the server is known to have, and what is on record of it. */

@@ -36,6 +36,9 @@ export function storedAs(
 ): StoredAs | undefined {
   const located = inLocation(answer.location, type);
   const versionId = inEtag(answer.etag) ?? located?.versionId ?? null;
+  const isExpected = located !== undefined && (putId === undefined || located.id === putId);
+  if (isExpected && versionId !== null && agrees(answer.body, { id: located.id, versionId }))
+    return { id: located.id, versionId };
   const said = { id: located?.id ?? putId, versionId };
   // Longer than is read: a resource that is echoed whole.
   if (answer.body === undefined || answer.body.trim() === '') return complete(said);
@@ -45,6 +48,11 @@ export function storedAs(
   const meta = (body.meta ?? {}) as { versionId?: unknown };
   const bodyVersion = isFhirId(meta.versionId) ? meta.versionId : null;
   return complete({ id: isFhirId(body.id) ? body.id : undefined, versionId: bodyVersion ?? versionId });
+}
+
+/** Headers and body that say the same spare parsing the body. */
+function agrees(body: string | undefined, { id, versionId }: { id: string; versionId: string }): boolean {
+  return body?.includes(`"id":"${id}"`) === true && body.includes(`"versionId":"${versionId}"`);
 }
 
 /** Resources of a searchset that carry the identifier; undefined when the answer is no searchset. */
