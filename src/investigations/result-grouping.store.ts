@@ -7,6 +7,7 @@ import { type GroupedPart, partColumns } from './grouping.store.ts';
 
 /** A result as far as it tells of an order that is made for it. */
 export interface StandingResult extends GroupedPart {
+  facilityId: string;
   memberIds: string[];
   specimenId: string | null;
   /** Seconds since 1970, with all digits; null where the day is not known. */
@@ -21,7 +22,9 @@ export interface GroupedObservation extends StandingResult {
   reportOrderIds: string[];
 }
 
-const standingColumns = (result: string) => `${partColumns(result)}, ${result}.code,
+const standingColumns = (
+  result: string,
+) => `${partColumns(result)}, ${result}.facility_id as "facilityId", ${result}.code,
         ${result}.has_member_ids as "memberIds", ${result}.specimen ->> 'id' as "specimenId",
         case
           when length(coalesce(${result}.effective_start, ${result}.effective_end)) >= length('2000-01-01')

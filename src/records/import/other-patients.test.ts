@@ -255,6 +255,7 @@ test('no rule of grouping puts a part under an order of another patient [IN-20]'
     category: null,
     kind: 'laboratory',
     memberIds: [],
+    facilityId: 'f',
     specimenId: null,
     effectiveAt: null,
     reportOrderIds: [],

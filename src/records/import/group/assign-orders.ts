@@ -130,13 +130,14 @@ export function madeUpId(
 }
 
 /**
- * The id of the order that is made for a result: the same for results of one patient, specimen (else encounter, else
- * neither) and time (docs/adr/0118). A result of which no day is known has one of its own.
+ * The id of the order that is made for a result: the same for results of one facility, patient, specimen (else
+ * encounter, else neither) and time (docs/adr/0118). A result of which no day is known has one of its own.
  */
-export function gatheredId({ id, patientId, specimenId, encounterId, effectiveAt }: StandingResult): string {
+export function gatheredId(result: StandingResult): string {
+  const { id, facilityId, patientId, specimenId, encounterId, effectiveAt } = result;
   if (effectiveAt === null) return madeUpId('Observation', id);
   const [type, shared] = specimenId === null ? ['Encounter', encounterId ?? ''] : ['Specimen', specimenId];
-  return recordId('ServiceRequest', `${patientId}/${type}/${shared}/${effectiveAt}`);
+  return recordId('ServiceRequest', `${facilityId}/${patientId}/${type}/${shared}/${effectiveAt}`);
 }
 
 function firstOf<T>(items: readonly T[], of: (item: T) => string | null | undefined): string | null {

@@ -1,9 +1,11 @@
 /** Results without an order are gathered under orders made for them: by patient, specimen or encounter, and time. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../../test-support/api.ts';
 import { importJson } from '../../../../test-support/import-files.ts';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
+import { createFacility } from '../../../tenancy/organisations/facilities.ts';
 
 const TIME = '2024-03-01T10:00:00Z';
 const to = (type: string, id: string) => ({ reference: `${type}/${id}` });
@@ -227,6 +229,30 @@ test('results leave for a real order one after the other; the id leads to that o
   assert.deepEqual([real?.codes, real?.madeUp, others], [['a', 'b'], false, []]);
   const { status, json } = await clinic.get(path);
   assert.deepEqual([status, json.orderId], [200, real?.id]);
+});
+
+test('two facilities make an order each, although patient and time are the same [IN-52]', async () => {
+  const { organisationId } = await api.createTenant();
+  const shared = { resourceType: 'Patient', id: randomUUID() };
+  for (const name of ['North', 'South']) {
+    const { id: facilityId } = await createFacility(api.database.pool, { organisationId, name });
+    const records = [shared, result(name, { subject: to('Patient', shared.id) })];
+    await importJson(api.database.pool, { organisationId, facilityId }, JSON.stringify(bundle(records)));
+  }
+  const { rows } = await api.database.pool.query(
+    'select count(*)::int as orders, count(distinct id)::int as ids, count(distinct patient_id)::int as patients from investigation_order where organisation_id = $1',
+    [organisationId],
+  );
+  assert.deepEqual(rows, [{ orders: 2, ids: 2, patients: 1 }]);
+});
+
+test('the id of an order that is gone does not lead to another patient [IN-52]', async () => {
+  const clinic = await Clinic.with(result('a'));
+  const [gathered] = await clinic.orders();
+  await clinic.load(result('a', { subject: to('Patient', 'q') }));
+  assert.deepEqual(await clinic.groups(), ['a']);
+  const { status } = await clinic.get(`/investigations/lab/orders/${gathered?.id}/clinical/fhir`);
+  assert.equal(status, 404);
 });
 
 test('the id of a report’s order leads to what the report came under, whatever its results did [IN-38]', async () => {

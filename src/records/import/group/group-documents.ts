@@ -36,10 +36,8 @@ export async function groupDocuments(
   ]);
   const orders = await inBatches([...orderIds], (ids) => knownOrders(client, scope, ids));
   const known = new Map(orders.map((order) => [order.id, order]));
-  const assigned = assignDocuments(
-    { reports, studies: [...studies, ...settled.studies] },
-    (id) => known.get(id)?.patientId,
-  );
+  const patientOf = (id: string) => known.get(id)?.patientId;
+  const assigned = assignDocuments({ reports, studies: [...studies, ...settled.studies] }, patientOf);
   const candidates: Standing[] = [
     ...[...reports, ...settled.reports].sort(byIssue).map((part) => ({
       part,
@@ -50,22 +48,13 @@ export async function groupDocuments(
   ];
   const madeUp = madeUpOrders(candidates, (id) => known.get(id)?.madeUp ?? true);
   for (const some of batchesOf(madeUp)) await writeMadeUpOrders(client, scope, some);
-  await move(client, scope, {
-    table: 'imaging_study',
-    rows: studies,
-    changed: touched.studies,
-    assigned,
-    affected,
-    left,
-  });
-  const { reports: changed } = touched;
+  const placing = { assigned, patientOf, affected, left };
+  await move(client, scope, { table: 'imaging_study', rows: studies, changed: touched.studies, ...placing });
   return move(client, scope, {
     table: 'investigation_report',
     rows: reports,
-    changed,
-    assigned,
-    affected,
-    left,
+    changed: touched.reports,
+    ...placing,
   });
 }
 

@@ -24,6 +24,7 @@ const study = (id: string, more: object = {}) => ({ ...part, id, orderId: null, 
 const result = (id: string, more: object = {}) => ({
   ...part,
   id,
+  facilityId: 'f',
   orderId: null,
   basedOnId: null,
   kind: 'laboratory',

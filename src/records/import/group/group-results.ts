@@ -54,14 +54,16 @@ export async function groupResults(
   );
   const orders = await inBatches([...orderIds], (ids) => knownOrders(client, scope, ids));
   const known = new Map(orders.map((order) => [order.id, order]));
-  const assigned = assignResults({ observations, panels }, (id) => known.get(id)?.patientId);
+  const patientOf = (id: string) => known.get(id)?.patientId;
+  const assigned = assignResults({ observations, panels }, patientOf);
   const under = Map.groupBy(observations, ({ id }) => assigned.get(id) ?? '');
   const made = gatheredOrders(under).filter(({ id }) => !known.has(id));
   for (const some of batchesOf(made)) await writeMadeUpOrders(client, scope, some);
   // Members come last: what they are members of tells where the order leads that both leave.
   const memberLast = ({ id }: GroupedObservation) => `${panels.has(id) ? 1 : 0}${id}`;
   const rows = placed.sort((a, b) => (memberLast(a) < memberLast(b) ? -1 : 1));
-  await move(client, scope, { table: 'observation', rows, changed: touched, assigned, affected, left });
+  const placing = { assigned, patientOf, affected, left };
+  await move(client, scope, { table: 'observation', rows, changed: touched, ...placing });
   const ofReports = new Set(observations.flatMap(({ reportOrderIds }) => reportOrderIds));
   const changed = [...affected].filter((id) => known.get(id)?.madeUp === true && !ofReports.has(id));
   await writeGathered(client, scope, changed);

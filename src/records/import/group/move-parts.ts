@@ -2,18 +2,21 @@
 import { moveParts, type PartTable } from '../../../investigations/place-parts.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { PatientOfOrder } from './assign-orders.ts';
 import { batchesOf } from './batches.ts';
 
 export interface Moving {
   table: PartTable;
-  rows: readonly { id: string; orderId: string | null }[];
+  rows: readonly { id: string; orderId: string | null; patientId: string }[];
   /** Parts whose content changed. */
   changed: ReadonlySet<string>;
   /** Their orders, by part. */
   assigned: ReadonlyMap<string, string | null>;
+  /** The patient of each order that the parts are under. */
+  patientOf: PatientOfOrder;
   /** Orders that lost a part, got one, or have one that changed join this. */
   affected: Set<string>;
-  /** Of each order that lost parts to other orders, the first of them joins this. */
+  /** Of each order that lost parts of its patient to other orders, the first of them joins this. */
   left: LeftOrders;
 }
 
@@ -23,17 +26,18 @@ export type LeftOrders = Map<string, { table: PartTable; partId: string }>;
 export async function move(
   client: Client,
   scope: FacilityScope,
-  { table, rows, changed, assigned, affected, left }: Moving,
+  { table, rows, changed, assigned, patientOf, affected, left }: Moving,
 ): Promise<string[]> {
-  const moves: [string, string | null][] = [];
-  for (const { id, orderId } of rows) {
+  const moved = new Map<string, string | null>();
+  for (const { id, orderId, patientId } of rows) {
     const next = assigned.get(id) ?? null;
-    if (next !== orderId) moves.push([id, next]);
-    if (next !== orderId && next !== null && orderId !== null && !left.has(orderId))
-      left.set(orderId, { table, partId: id });
-    if (next === orderId && !changed.has(id)) continue;
+    const moves = next !== orderId;
+    if (moves) moved.set(id, next);
+    if (!moves && !changed.has(id)) continue;
     for (const order of [orderId, next]) if (order !== null) affected.add(order);
+    if (!moves || next === null || orderId === null || left.has(orderId)) continue;
+    if (patientOf(orderId) === patientId) left.set(orderId, { table, partId: id });
   }
-  for (const some of batchesOf(moves)) await moveParts(client, scope, table, new Map(some));
-  return moves.map(([id]) => id);
+  for (const some of batchesOf(moved)) await moveParts(client, scope, table, new Map(some));
+  return [...moved.keys()];
 }
