@@ -16,7 +16,7 @@ export interface NotShown {
 /** Records that are looked at again at the end. Of more, only a number is held, so that none is counted twice. */
 const HELD = 100_000;
 /** Numbers that are held, some 40 bytes each; more records are counted as they come. */
-const NUMBERED = 10_000_000;
+const NUMBERED = 1_000_000;
 
 export class NotShownTally {
   readonly #counts = new Map<NotShownReason, number>();
