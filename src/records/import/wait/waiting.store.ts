@@ -198,13 +198,14 @@ export async function facilitiesWaiting(
   { organisationId, facilityId }: FacilityScope,
   names: readonly string[],
 ): Promise<FacilityScope[]> {
-  // However many wait at a facility, one row of the index is read for it. See waiting_link_by_target.
+  // However many wait at a facility, one row of waiting_link_by_target is read for it. The comparison of the id is always
+  // true: the planner takes the index because the id cannot be null then. It would drop "is not null" from a query.
   const first = (target: string, after: string) => `
           select l.facility_id
           from waiting_link l
           where l.organisation_id = $1
             and l.target = ${target}
-            and l.id is not null
+            and l.id >= '${NIL}'::uuid
             and l.facility_id > ${after}
           order by l.facility_id
           limit 1`;

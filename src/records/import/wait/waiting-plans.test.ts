@@ -1,0 +1,96 @@
+/** Which index finds the facilities where records wait, with statistics and before there are any (docs/adr/0110). */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import type { Queryable } from '../../../platform/db/database.ts';
+import { facilitiesWaiting, waitersFor } from './waiting.store.ts';
+
+const FACILITIES = 40;
+/** Records that wait at each facility; each waits for one of the names. */
+const WAITS = 200;
+const NAMES = 50;
+
+let t: ImportTest;
+let owner: pg.Client;
+let names: string[];
+before(async () => {
+  t = await createImportTest();
+  owner = new pg.Client({ connectionString: t.database.url });
+  await owner.connect();
+  for (const table of ['facility', 'waiting_record', 'waiting_link'])
+    await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
+  const { organisationId } = t.scope;
+  const waits = `facility f cross join generate_series(1, ${WAITS}) i`;
+  const name = (number: string) => `md5('name' || ${number})::uuid`;
+  await owner.query(`
+    insert into facility (organisation_id, id, name, time_zone)
+    select '${organisationId}', md5('facility' || i)::uuid, 'Facility', 'Africa/Lagos'
+    from generate_series(2, ${FACILITIES}) i;
+    insert into waiting_record
+      (organisation_id, facility_id, resource_type, id, source_id, has_uuid, run_id, content, known, content_digest)
+    select f.organisation_id, f.id, 'Observation', md5('o' || i)::uuid, md5('o' || i)::uuid, true, f.id, '{}', '{}', ''
+    from ${waits};
+    insert into waiting_link (organisation_id, facility_id, target, run_id, resource_type, id)
+    select f.organisation_id, f.id, ${name(`i % ${NAMES}`)}, f.id, 'Observation', md5('o' || i)::uuid
+    from ${waits}`);
+  const { rows } = await owner.query<{ name: string }>(
+    `select ${name('i')} as name from generate_series(0, ${NAMES - 1}) i`,
+  );
+  names = rows.map((row) => row.name);
+});
+after(async () => {
+  await owner.end();
+  await t.database.drop();
+});
+
+interface Node {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  Plans?: Node[];
+}
+
+/** How the links are read by the query that `ask` makes: by which indexes, and how many rows at once at most. */
+async function linksRead(ask: (db: Queryable) => Promise<unknown>): Promise<{ by: string[]; most: number }> {
+  const found: Node[] = [];
+  const collect = (node: Node): void => {
+    if (/^waiting_link/.test(node['Index Name'] ?? node['Relation Name'] ?? '')) found.push(node);
+    node.Plans?.forEach(collect);
+  };
+  await ask({
+    async query({ text, values }: { text: string; values: unknown[] }) {
+      const { rows } = await owner.query({ text: `explain (analyze, format json) ${text}`, values });
+      collect(rows[0]['QUERY PLAN'][0].Plan);
+      return { rows: [] };
+    },
+  } as unknown as Queryable);
+  return {
+    by: [...new Set(found.map((node) => node['Index Name'] ?? node['Node Type']))].sort(),
+    most: Math.max(...found.map((node) => node['Actual Rows'])),
+  };
+}
+
+async function requirePlans(): Promise<void> {
+  const facilities = await facilitiesWaiting(owner as unknown as Queryable, t.scope, names);
+  assert.equal(facilities.length, FACILITIES - 1);
+  assert.deepEqual(await linksRead((db) => facilitiesWaiting(db, t.scope, names)), {
+    by: ['waiting_link_by_target'],
+    most: 1,
+  });
+  // The other way round: at one facility, nothing of the other facilities is read.
+  assert.deepEqual((await linksRead((db) => waitersFor(db, t.scope, { names }))).by, ['waiting_link_pkey']);
+}
+
+test('facilities where records wait are found by what they wait for, without statistics', async () => {
+  const { rows } = await owner.query(`select from pg_stats where tablename like 'waiting%'`);
+  assert.equal(rows.length, 0, 'the tables have statistics');
+  await requirePlans();
+});
+
+test('facilities where records wait are found by what they wait for, with statistics', async () => {
+  await owner.query('analyze facility, waiting_record, waiting_link');
+  await requirePlans();
+});
