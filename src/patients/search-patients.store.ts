@@ -26,32 +26,52 @@ export interface FoundPatient {
   position: PatientPosition;
 }
 
+/** How many patients are few at first. */
+const FEW = 1_000;
+
+/**
+ * A page comes from the patients with a key that is searched for, or from those of the facility, or from all names in
+ * their order until it is full. Which of these ends first is not known before, and the database may have no statistics.
+ * So each is taken if it ends within a few patients; if none does, four times as many are few. All rounds together read a
+ * small multiple of what the shortest of the three has, however large the others are. Each round begins anew: its answer
+ * is that of one statement.
+ */
 export async function searchPatientPage(
   db: Queryable,
   scope: FacilityScope,
   search: PatientSearch,
 ): Promise<FoundPatient[]> {
-  const { text, values } = searchStatement(scope, search);
-  if (text === undefined) return [];
-  const { rows } = await db.query<PatientRow & { sort_name: string }>({ text, values });
-  return rows.map(({ sort_name, ...row }) => ({
-    record: toPatient(scope.organisationId, row),
-    position: [sort_name, row.id],
-  }));
+  for (let few = FEW; ; few *= 4) {
+    const { text, values } = searchStatement(scope, search, few);
+    if (text === undefined) return [];
+    const { rows } = await db.query<FoundRow | NobodyRow>({ text, values });
+    const found = rows.filter((row) => row.id !== null);
+    if (found.length < search.limit && rows.some(({ whole }) => !whole)) continue;
+    return found.map(({ whole: _, sort_name, ...row }) => ({
+      record: toPatient(scope.organisationId, row),
+      position: [sort_name, row.id],
+    }));
+  }
 }
 
-/** Patients of one source at most. Of more, a page is soon full by walking all names in their order. */
-const FEW = 1_000;
+/** Whether the page was taken from one of the sources as a whole. */
+interface Taken {
+  whole: boolean;
+}
+
+type FoundRow = PatientRow & Taken & { sort_name: string };
+
+/** The only row of an empty page. */
+type NobodyRow = Taken & { id: null };
 
 /**
- * Where a page comes from does not depend on statistics, which a database that was just filled has not: from the
- * patients with a key that is searched for, if these are few; else from those of the facility, if these are few; else
- * from all names in their order. What each patient must meet is looked up by whole keys, in scalar selects: a join could
- * be planned the other way round.
+ * What each patient must meet is looked up by whole keys, in scalar selects: a join could be planned the other way round.
+ * Where neither source is few, the page is that of the first few names.
  */
 function searchStatement(
   scope: FacilityScope,
   { terms, purposeOfUse, after, limit }: PatientSearch,
+  few: number,
 ): { text: string | undefined; values: unknown[] } {
   const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse, limit];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -62,33 +82,41 @@ function searchStatement(
   const match = terms === undefined ? undefined : matchOf(terms, parameter);
   // Signs alone are no part of any name or number.
   if (match?.keys.length === 0) return { text: undefined, values };
-  const page = (source: string, condition = '') => `(
+  const page = (source: string, condition: string) => `(
         select p.sort_name, p.id
         from ${source}
-        where true
-          ${condition}
+        where ${condition}
           ${position}
-          and ${mayBeNamed('p.id', VIEWER)}
         order by p.sort_name, p.id
         limit $4
       )`;
-  const common = match === undefined ? '' : 'and not (select few from matched_count)';
+  const names = `(
+          select p.sort_name, p.id
+          from patient p
+          where p.organisation_id = $1
+            and p.sort_name >= ''
+            ${position}
+          order by p.sort_name, p.id
+          limit ${few}
+        ) p`;
   const shown = match === undefined ? '' : `and (${match.meets('p.id')} or ${survives('p.id', match)})`;
+  const [matchedFew, hereFew] = ['(select few from matched_count)', '(select few from here_count)'];
+  const common = match === undefined ? '' : `not ${matchedFew} and`;
   const pages = [
-    page(patientsOf('here'), `${common} and (select few from here_count) ${shown}`),
-    page(ALL_NAMES, `${common} and not (select few from here_count) ${shown}`),
-    ...(match === undefined ? [] : [page(patientsOf('found'))]),
+    page(patientsOf('here'), `${common} ${hereFew} and not $3 = any(p.refused_purposes) ${shown}`),
+    page(names, `${common} not ${hereFew} and ${mayBeNamed('p.id', VIEWER)} ${shown}`),
+    ...(match === undefined ? [] : [page(patientsOf('found'), 'true')]),
   ];
   const text = `
-    with recursive ${match === undefined ? '' : `${matchedBy(match)}, `}${FACILITY}, page as (
+    with recursive ${match === undefined ? '' : `${matchedBy(match, few)}, `}${facility(few)}, page as (
       select sort_name, id
       from (${pages.join(' union ')}) candidate
       order by sort_name, id
       limit $4
     )
-    select page.sort_name, ${PATIENT_COLUMNS}
-    from page
-    cross join ${patientById('page.id')} p
+    select taken.whole, page.sort_name, ${PATIENT_COLUMNS}
+    from (select ${match === undefined ? '' : `${matchedFew} or `}${hereFew} as whole) taken
+    left join (page cross join ${patientById('page.id')} p) on true
     order by page.sort_name, page.id`;
   return { text, values };
 }
@@ -96,23 +124,18 @@ function searchStatement(
 const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
 
 /** Some of the facility's patients, and whether that is all of them. */
-const FACILITY = `here (id) as materialized (
+function facility(few: number): string {
+  return `here (id) as materialized (
       select r.patient_id
       from patient_registration r
       where r.organisation_id = $1
         and r.facility_id = $2
-      limit ${FEW + 1}
+      limit ${few + 1}
     ), here_count (few) as materialized (
-      select count(*) <= ${FEW}
+      select count(*) <= ${few}
       from here
     )`;
-
-const ALL_NAMES = `(
-          select p.organisation_id, p.id, p.sort_name
-          from patient p
-          where p.organisation_id = $1
-            and p.sort_name >= ''
-        ) p`;
+}
 
 /** The patients whose ids a source has, as `p`. */
 function patientsOf(source: string): string {
@@ -136,31 +159,33 @@ function patientById(id: string): string {
  * the search are found, and who replaces these, and who replaces them in turn. A patient whom the search would not show
  * leads nowhere, neither first nor in between.
  */
-function matchedBy({ keys, meets }: Match): string {
+function matchedBy({ keys, meets }: Match, few: number): string {
   const some = keys.map(
     (key) => `(
         select k.patient_id
         from patient_search_key k
         where k.organisation_id = $1
           and ${key}
-        limit ${FEW + 1}
+        limit ${few + 1}
       )`,
   );
+  // All rows count: a patient may have several of the keys, and each limit is one of rows.
   return `matched (id) as materialized (
-      ${some.join(' union ')}
+      ${some.join(' union all ')}
     ), matched_count (few) as materialized (
-      select count(*) <= ${FEW}
+      select count(*) <= ${few}
       from matched
     ), found (id) as (
       select m.id
       from matched m
       where (select few from matched_count)
+        and ${mayBeNamed('m.id', VIEWER)}
         and ${meets('m.id')}
       union
       select x.survivor_id
       from found f
       cross join ${replacementsOf('f.id')} x
-      where ${mayBeNamed('f.id', VIEWER)}
+      where ${mayBeNamed('x.survivor_id', VIEWER)}
     )`;
 }
 
@@ -211,9 +236,13 @@ function matchOf(terms: SearchTerms, parameter: (value: unknown) => string): Mat
     (at, { length }, index, all) => (length > (all[at]?.length ?? 0) ? index : at),
     0,
   );
-  // Inside, only the patient: the index of all keys would answer the rest, for each patient.
-  const hasKey = (condition: string, patientId: string) => `(
-            select true
+  const names = starts.map((start) => `bool_or(${start})`).join(' and ');
+  const either = [...(names === '' ? [] : [`(${names})`]), ...whole.map((one) => `bool_or(${one})`)];
+  return {
+    keys: [...starts.slice(longest, longest + 1), ...whole],
+    // Inside, only the patient: the index of all keys would answer the rest, for each patient.
+    meets: (patientId) => `(
+            select ${either.join(' or ')}
             from (
               select k.kind, k.key
               from patient_search_key k
@@ -221,15 +250,7 @@ function matchOf(terms: SearchTerms, parameter: (value: unknown) => string): Mat
                 and k.patient_id = ${patientId}
               offset 0
             ) k
-            where ${condition}
-            limit 1
-          ) is true`;
-  return {
-    keys: [...starts.slice(longest, longest + 1), ...whole],
-    meets(patientId) {
-      const names = starts.map((start) => hasKey(start, patientId)).join(' and ');
-      return `(${[...(names === '' ? [] : [names]), ...whole.map((one) => hasKey(one, patientId))].join(' or ')})`;
-    },
+          ) is true`,
   };
 }
 
