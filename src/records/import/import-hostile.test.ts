@@ -102,6 +102,7 @@ test('a resource that is nested without end is rejected', async () => {
 test('no room for the temporary file is 503', async () => {
   const route = importRecordsRoute({
     db: t.database.pool,
+    log: t.runtime.log,
     accessLog: t.runtime.accessLog,
     config: { importMaxBytes: MIB, importIdleSeconds: 60, importUnderstoodExtensions: [] },
     limits: { ...bodyLimits(MIB), maxMemoryBytes: 10, disk: new ByteBudget(1_000) },
@@ -131,6 +132,7 @@ test('uploads that one organisation leaves lying in files keep no other organisa
   const { mock: taken } = context.mock.method(disk, 'take');
   const route = importRecordsRoute({
     db: t.database.pool,
+    log: t.runtime.log,
     accessLog: t.runtime.accessLog,
     config: { importMaxBytes: 1_024, importIdleSeconds: 60, importUnderstoodExtensions: [] },
     limits: { ...bodyLimits(1_024), maxMemoryBytes: 10, disk },

@@ -10,6 +10,7 @@ import { bodyTooLarge } from '../../platform/http/body.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
+import type { Log } from '../../platform/log/log.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
@@ -26,6 +27,7 @@ import type { Spool } from './source/spool.ts';
 
 export interface ImportRouteDependencies {
   db: Pool;
+  log: Log;
   accessLog: AccessLog;
   config: {
     importMaxBytes: number;

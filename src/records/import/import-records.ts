@@ -1,6 +1,7 @@
 /** The import: any number of sources, one after the other or by several workers. */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../platform/db/database.ts';
+import type { Log } from '../../platform/log/log.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
@@ -14,6 +15,8 @@ import { forgetMet } from './write/entry-positions.store.ts';
 
 export interface ImportDependencies {
   db: Pool;
+  /** For what the report does not name: what goes wrong at other facilities. */
+  log?: Pick<Log, 'error'>;
   limits?: SourceLimits;
   /** URLs of modifier extensions and implicit rules that are understood; default none. */
   understoodExtensions?: readonly string[] | undefined;
@@ -67,6 +70,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       understood: new Set(deps.understoodExtensions),
       dryRun: request.dryRun === true,
       onPatients: request.onPatients,
+      log: deps.log,
       unmapped,
     };
     try {

@@ -9,6 +9,7 @@ import {
 } from '../../platform/command/command.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { createLog } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { findOrganisation, listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -84,7 +85,13 @@ async function importWithProgress(
   const bar = shows ? progressBar(environment.stderr) : undefined;
   try {
     return await importPaths(
-      { db, ...parts, understoodExtensions: parts.understoodExtensions() },
+      {
+        ...parts,
+        db,
+        // The command has no log of its own.
+        log: createLog('info', environment.stderr),
+        understoodExtensions: parts.understoodExtensions(),
+      },
       {
         scope,
         paths,

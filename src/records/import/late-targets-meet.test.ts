@@ -245,6 +245,30 @@ describe('what another facility of the organisation brings', () => {
     assert.deepEqual(logged, [[t.scope.facilityId, [PATIENT]]]);
   });
 
+  test('that cannot be joined there is logged, and the import is told what was joined at its own facility [IN-51]', async () => {
+    const people = [person(PATIENT, 'Okafor', replacedBy), person(REPLACING, 'Okafor')];
+    await t.run([...people, visit]);
+    await t.run([...people, { ...visit, id: ORDER }], { scope: elsewhere });
+    const onPatients = async (_: unknown, { facilityId }: FacilityScope) => {
+      if (facilityId === t.scope.facilityId) throw new Error('The access log is full');
+    };
+    const logged: string[] = [];
+    const log = { error: (fields: object) => void logged.push(JSON.stringify(fields)) };
+    const brought = [bundle(directory((id) => id))];
+    const { notices, rejected } = await t.run(brought, { scope: elsewhere, onPatients, deps: { log } });
+    assert.deepEqual(rejected, []);
+    assert.equal(notices.length, 1);
+    assert.match(
+      notices[0]?.reason ?? '',
+      new RegExp(`^is what Encounter/${ORDER} waited for, which is about`),
+    );
+    assert.equal(logged.length, 1);
+    assert.doesNotMatch(logged.join(), /access log/);
+    assert.equal(await count('waiting_record', `id = '${visit.id}'`), 1);
+    await t.run(brought, { scope: elsewhere });
+    assert.equal(await count('waiting_record'), 0);
+  });
+
   test('leaves alone what waits for a record of the other facility alone, or is of another organisation [IN-51]', async () => {
     const stranger = await t.createOrganisation();
     await t.run([person(PATIENT, 'Okafor'), visit]);

@@ -1,6 +1,7 @@
 /** One import: what all of its units share, and whom it tells of what changed. */
 import type { PatientChange } from '../../../patients/patient.ts';
 import type { Client } from '../../../platform/db/database.ts';
+import type { Log } from '../../../platform/log/log.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { ImportReport } from '../import-report.ts';
@@ -44,6 +45,8 @@ export interface ImportRun {
   /** True when nothing is kept and nobody is told. */
   dryRun: boolean;
   onPatients: OnPatients | undefined;
+  /** For what the import is not told of. */
+  log: Pick<Log, 'error'> | undefined;
   /** Counts local codes of what was committed. */
   unmapped: UnmappedRecorder;
 }

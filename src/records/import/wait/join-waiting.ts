@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
+import { errorFields } from '../../../platform/log/log.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { batchesOf } from '../group/batches.ts';
 import { IMPORTERS } from '../map/importers.ts';
@@ -34,7 +35,13 @@ export interface JoinNotice {
 export function joinWaiting(run: ImportRun, unit: Unit): Promise<JoinNotice[]> {
   return noticing(unit.entries[0], async () => {
     const notices = await joinNamed(run, unit.names(), run.runId);
-    await joinElsewhere(run, unit);
+    // Whoever imports is not told of other facilities, and is told all the same what was joined at this one.
+    await joinElsewhere(run, unit).catch((error: unknown) =>
+      run.log?.error(
+        { organisationId: run.scope.organisationId, ...errorFields(error) },
+        'records that wait at other facilities could not be joined; import what they wait for again to join them',
+      ),
+    );
     return notices;
   });
 }
