@@ -99,6 +99,44 @@ test('a target that comes between the look-up and the commit is joined [IN-37]',
   assert.equal(await count('waiting_record'), 0);
 });
 
+test('an earlier entry that was unchanged does not take the wait of a later one that was quicker [IN-34, IN-37]', async () => {
+  const [HOSPITAL, SHARED, OTHER] = [ORDER, PATIENT, REPLACING];
+  const place = (id: string, name: string): Resource => ({
+    ...{ resourceType: 'Location', id, name },
+    managingOrganization: { reference: `Organization/${HOSPITAL}` },
+  });
+  const places = () => t.rows('select name, managing_organisation_id as hospital from location order by id');
+  await t.run([bundle([place(SHARED, 'Before'), place(OTHER, 'Before')])]);
+  const holder = await t.database.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from location where id = $1 for update', [OTHER]);
+    let held = true;
+    const source = (name: string, records: Resource[], before?: () => Promise<unknown>) => ({
+      name,
+      sizeBytes: 0,
+      open: async () => {
+        if (held) await before?.();
+        return memorySpool(Buffer.from(JSON.stringify(bundle(records))));
+      },
+    });
+    const sources = [
+      // It has found the shared place unchanged, and waits for the other one.
+      source('earlier', [place(SHARED, 'Before'), place(OTHER, 'After')]),
+      source('later', [place(SHARED, 'After')], () => waitForLock(t.database.pool)),
+    ];
+    const both = importRecords({ db: t.database.pool }, { scope: t.scope, sources, workers: 2 });
+    await waitUntil(async () => (await count('location', "name = 'After'")) === 1);
+    held = false;
+    await holder.query('commit');
+    assert.deepEqual((await both).document.rejected, []);
+  } finally {
+    holder.release();
+  }
+  await t.run([{ resourceType: 'Organization', id: HOSPITAL, name: 'Hill Clinic' }]);
+  assert.deepEqual(await places(), Array(2).fill({ name: 'After', hospital: HOSPITAL }));
+});
+
 test('a record that waits may come again while another import ends its wait', async () => {
   await t.run([person(PATIENT, 'Okafor')]);
   await t.run([result()]);

@@ -159,7 +159,7 @@ async function writeChunk(
   const { again, dryRun, runId } = request;
   const waiting =
     again && !dryRun ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
-  const passed = await order.passed(importer, waiting, chunk);
+  const passed = await order.passed(importer, waiting, { chunk, incomplete: mapped.incomplete });
   const isPassed = new Set(passed.map(({ id }) => id));
   const rows = waiting.filter(({ id }) => !isPassed.has(id));
   if (passed.length > 0) await importer.passed?.(passed, context);

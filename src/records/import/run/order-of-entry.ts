@@ -2,6 +2,7 @@
  * Of the entries of one record that say nothing of their version, the last of the import stands, whichever worker
  * writes first (docs/adr/0108).
  */
+import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { isRecordRow } from '../map/unmapped-codes.ts';
 import { type Met, noteMet, sameAsStored } from '../write/entry-positions.store.ts';
@@ -12,6 +13,8 @@ import type { UnitEntry } from './unit.ts';
 interface Unchanged extends Met {
   /** Hex. */
   digest: string;
+  /** True when it misses a referenced record. */
+  waits: boolean;
 }
 
 export class OrderOfEntry {
@@ -37,7 +40,7 @@ export class OrderOfEntry {
   async passed(
     importer: ResourceImporter,
     rows: readonly MappedRecord[],
-    chunk: readonly UnitEntry[],
+    { chunk, incomplete }: { chunk: readonly UnitEntry[]; incomplete: readonly IncompleteRecord[] },
   ): Promise<MappedRecord[]> {
     const place = this.#place;
     const unversioned = rows.filter(
@@ -45,10 +48,12 @@ export class OrderOfEntry {
     );
     if (place === undefined || unversioned.length === 0) return [];
     const numbers = new Map(chunk.map(({ target, number }) => [target.id, number]));
+    const waiting = new Set(incomplete.map(({ entry }) => entry.target.id));
     const met = (row: MappedRecord) => ({
       id: row.id,
       position: [...place, numbers.get(row.id) ?? 0],
       digest: importer.shared === true && isRecordRow(row) ? contentDigest(row) : '',
+      waits: waiting.has(row.id),
     });
     const all = unversioned.map(met);
     const same = importer.shared === true ? await this.#same(importer, all) : new Set<string>();
@@ -66,12 +71,15 @@ export class OrderOfEntry {
       throw new WrittenByAnother();
   }
 
-  /** Note what was left for the end. Throws when an earlier entry has overwritten it meanwhile. */
+  /**
+   * Note what was left for the end. Throws when an earlier entry has overwritten it meanwhile, or a later one has written
+   * what this one has noted as waiting: the wait of the later one must stand.
+   */
   async settle(): Promise<void> {
     for (const [importer, unchanged] of this.#unchanged) {
       const last = await this.#note(importer, unchanged);
-      const stand = unchanged.filter(({ id }) => last.has(id));
-      if ((await this.#same(importer, stand)).size < last.size) throw new WrittenByAnother();
+      const stand = unchanged.filter(({ id, waits }) => waits || last.has(id));
+      if ((await this.#same(importer, stand)).size < stand.length) throw new WrittenByAnother();
     }
   }
 
