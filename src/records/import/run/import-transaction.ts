@@ -1,4 +1,5 @@
 /** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
 import { onOwnConnection } from '../../../platform/db/own-connection.ts';
@@ -11,7 +12,9 @@ export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promis
 
 /** A serialization failure or a deadlock (PostgreSQL, appendix A): the same work may succeed when repeated. */
 const REPEATABLE = new Set(['40001', '40P01']);
-const ATTEMPTS = 6;
+/** Eight workers that write records of the same patients may meet again and again while the machine is busy. */
+const ATTEMPTS = 12;
+const LONGEST_WAIT_MS = 3_000;
 
 export function inTransactions(pool: Pool): RunTransaction {
   return (work) => transaction(pool, work);
@@ -51,7 +54,7 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       if (attempt === ATTEMPTS || !REPEATABLE.has(sqlState(error))) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
+      await sleep(Math.random() * Math.min(50 * 2 ** attempt, LONGEST_WAIT_MS));
     }
   }
 }
