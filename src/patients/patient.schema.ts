@@ -9,7 +9,7 @@ import { displayName } from '../fhir/person.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice, Nullable, NullableText } from '../platform/http/schema.ts';
-import { isDeceased, type PatientRecord } from './patient.ts';
+import { isDeceased, type PatientRecord, type PatientSummary } from './patient.ts';
 
 const CodeableConcept = named(
   'PatientCodeableConcept',
@@ -195,7 +195,7 @@ export const FhirPatientSchema = Type.Object(
   },
 );
 
-export function patientSummary(patient: PatientRecord): Static<typeof PatientSummarySchema> {
+export function patientSummary(patient: PatientSummary): Static<typeof PatientSummarySchema> {
   return {
     id: patient.id,
     name: displayName(patient.names),

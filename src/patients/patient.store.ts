@@ -3,8 +3,9 @@ import { type HeldPatient, PATIENT } from '../clinical/resources/patient.fhir.ts
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
-import type { PatientRecord, RegistrationScope } from './patient.ts';
-import { mayBeNamed, REPLACEMENTS, survivorOf } from './replacement.store.ts';
+import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
+import type { PatientRecord, PatientSummary, RegistrationScope } from './patient.ts';
+import { mayBeNamed, REPLACEMENTS, survivorOf, type Viewer } from './replacement.store.ts';
 
 type Nullable<Held> = {
   [Name in keyof Held]-?: undefined extends Held[Name] ? NonNullable<Held[Name]> | null : Held[Name];
@@ -28,68 +29,113 @@ const ASSIGNED_IDENTIFIERS = `(
     and s.patient_id = p.id
 )`;
 
-/** {@link PATIENT_COLUMNS} says what the parameters are. */
-const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
-
-const LINKS = `(
+const linksFor = (viewer: Viewer) => `(
   select json_agg(json_strip_nulls(json_build_object(
     'otherId', l.other_id, 'otherDisplay', l.other_display, 'type', l.type
   )) order by l.position)
   from patient_link l
   where l.organisation_id = $1
     and l.patient_id = p.id
-    and (l.other_id is null or ${mayBeNamed('l.other_id', VIEWER)})
+    and (l.other_id is null or ${mayBeNamed('l.other_id', viewer)})
 )`;
 
-const REPLACES = `(
+const replacesFor = (viewer: Viewer) => `(
   select json_agg(distinct x.replaced_id)
   from ${REPLACEMENTS} x
   where x.survivor_id = p.id
-    and ${mayBeNamed('x.replaced_id', VIEWER)}
+    and ${mayBeNamed('x.replaced_id', viewer)}
 )`;
 
 /**
- * What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`, for the facility `$2` and the purpose
- * of use `$3`. On these two depends which other patients are named.
+ * What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`. The viewer decides which other patients
+ * are named. `members` leaves out the others.
  */
-export const PATIENT_COLUMNS = [
-  ...PATIENT.fields('p'),
-  { name: 'assignedIdentifiers', sql: ASSIGNED_IDENTIFIERS },
-  { name: 'links', sql: LINKS },
-  { name: 'replacedBy', sql: survivorOf('p.id', VIEWER) },
-  { name: 'replaces', sql: REPLACES },
-  { name: 'refusedPurposes', sql: 'p.refused_purposes' },
-  { name: 'version', sql: 'p.version' },
-  { name: 'updatedText', sql: 'p.updated_at::text' },
-]
-  .map(({ name, sql }) => `${sql} as "${name}"`)
-  .join(', ');
+export function patientColumns(viewer: Viewer, members?: readonly (keyof PatientRow)[]): string {
+  const columns = [
+    ...PATIENT.fields('p'),
+    { name: 'assignedIdentifiers', sql: ASSIGNED_IDENTIFIERS },
+    { name: 'links', sql: linksFor(viewer) },
+    { name: 'replacedBy', sql: survivorOf('p.id', viewer) },
+    { name: 'replaces', sql: replacesFor(viewer) },
+    { name: 'refusedPurposes', sql: 'p.refused_purposes' },
+    { name: 'version', sql: 'p.version' },
+    { name: 'updatedText', sql: 'p.updated_at::text' },
+  ];
+  return columns
+    .filter(({ name }) => members === undefined || members.some((member) => member === name))
+    .map(({ name, sql }) => `${sql} as "${name}"`)
+    .join(', ');
+}
 
+/** Arrays from selects are ten rows each to the planner, however many are sent, so that it keeps the plan. */
 const LOAD = `
-  select ${PATIENT_COLUMNS}
-  from patient_registration r
-  join patient p
-    on p.organisation_id = $1
-    and p.id = r.patient_id
-  where r.organisation_id = $1
-    and r.facility_id = $2
-    and r.patient_id = any($4::uuid[])`;
+  select asked.place::int as place, ${patientColumns({ facilityId: 'asked.facility_id', purposeOfUse: 'asked.purpose' })}
+  from unnest((select $2::uuid[]), (select $3::text[]), (select $4::uuid[])) with ordinality as asked (facility_id, purpose, id, place)
+  cross join lateral (
+    select r.patient_id
+    from patient_registration r
+    where r.organisation_id = $1
+      and r.facility_id = asked.facility_id
+      and r.patient_id = asked.id
+    offset 0
+  ) registered
+  cross join lateral (
+    select p.*
+    from patient p
+    where p.organisation_id = $1
+      and p.id = registered.patient_id
+    offset 0
+  ) p`;
 
-/**
- * The patients with these ids that are registered at the facility, by id; the others are missing. Without a purpose of
- * use they name those other patients only who refuse none.
- */
-export async function loadPatients(
+/** A patient, and for whom it is read: without a purpose of use, only other patients who refuse none are named. */
+export interface PatientKey {
+  readonly scope: RegistrationScope;
+  readonly purposeOfUse?: PurposeOfUse | undefined;
+  readonly id: string;
+}
+
+async function load(
   db: Queryable,
-  scope: RegistrationScope & { readonly purposeOfUse?: PurposeOfUse },
-  ids: readonly string[],
-): Promise<Map<string, PatientRecord>> {
-  const { rows } = await db.query<PatientRow>({
+  organisationId: string,
+  keys: readonly PatientKey[],
+): Promise<(PatientRecord | undefined)[]> {
+  const { rows } = await db.query<PatientRow & { place: number }>({
     name: 'patient-load',
     text: LOAD,
-    values: [scope.organisationId, scope.facilityId, scope.purposeOfUse ?? null, ids],
+    values: [
+      organisationId,
+      keys.map(({ scope }) => scope.facilityId),
+      keys.map(({ purposeOfUse }) => purposeOfUse ?? null),
+      keys.map(({ id }) => id),
+    ],
   });
-  return new Map(rows.map((row) => [row.id, toPatient(scope.organisationId, row)]));
+  const patients = new Array<PatientRecord | undefined>(keys.length).fill(undefined);
+  for (const { place, ...row } of rows) patients[place - 1] = toPatient(organisationId, row);
+  return patients;
+}
+
+/** Keys in one read, and reads under way, at most. */
+const MAX_KEYS = 100;
+const MAX_IN_FLIGHT = 2;
+
+/** Reads by id; those that arrive together share a round trip. Undefined: not registered at the facility. */
+export function createPatientReader(db: Queryable): (key: PatientKey) => Promise<PatientRecord | undefined> {
+  return createOrganisationBatcher<PatientKey, PatientRecord | undefined>({
+    load: (organisationId, keys) => load(db, organisationId, keys),
+    maxKeys: MAX_KEYS,
+    maxInFlight: MAX_IN_FLIGHT,
+  });
+}
+
+/** The patients with these ids that are registered at the facility, by id; the others are missing. */
+export async function loadPatients(
+  db: Queryable,
+  { purposeOfUse, ...scope }: RegistrationScope & Pick<PatientKey, 'purposeOfUse'>,
+  ids: readonly string[],
+): Promise<Map<string, PatientRecord>> {
+  const keys = ids.map((id) => ({ scope, purposeOfUse, id }));
+  const patients = await load(db, scope.organisationId, keys);
+  return new Map(patients.flatMap((patient) => (patient === undefined ? [] : [[patient.id, patient]])));
 }
 
 export function toPatient(organisationId: string, { updatedText, ...row }: PatientRow): PatientRecord {
@@ -106,5 +152,31 @@ export function toPatient(organisationId: string, { updatedText, ...row }: Patie
     telecoms: row.telecoms ?? [],
     addresses: row.addresses ?? [],
     lastUpdated: instantFromTimestamp(updatedText),
+  };
+}
+
+/** What a {@link PatientSummary} is made of. */
+export const SUMMARY_MEMBERS = [
+  'id',
+  'names',
+  'gender',
+  'birthDate',
+  'deceasedBoolean',
+  'deceasedDateTime',
+  'identifiers',
+  'assignedIdentifiers',
+  'replacedBy',
+  'replaces',
+] as const satisfies readonly (keyof PatientRow)[];
+
+export type SummaryRow = Pick<PatientRow, (typeof SUMMARY_MEMBERS)[number]>;
+
+export function toSummary(row: SummaryRow): PatientSummary {
+  return {
+    ...row,
+    names: row.names ?? [],
+    identifiers: row.identifiers ?? [],
+    assignedIdentifiers: row.assignedIdentifiers ?? [],
+    replaces: row.replaces ?? [],
   };
 }

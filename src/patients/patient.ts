@@ -32,6 +32,21 @@ export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentif
   lastUpdated: string;
 }
 
+/** What lists show of a patient. */
+export type PatientSummary = Pick<
+  PatientRecord,
+  | 'id'
+  | 'names'
+  | 'gender'
+  | 'birthDate'
+  | 'deceasedBoolean'
+  | 'deceasedDateTime'
+  | 'identifiers'
+  | 'assignedIdentifiers'
+  | 'replacedBy'
+  | 'replaces'
+>;
+
 /** What a transaction did to a patient, for those who are told of it. */
 export interface PatientChange {
   patientId: string;
@@ -39,6 +54,6 @@ export interface PatientChange {
 }
 
 /** A date of death without the boolean says it too. */
-export function isDeceased({ deceasedBoolean, deceasedDateTime }: PatientRecord): boolean {
+export function isDeceased({ deceasedBoolean, deceasedDateTime }: PatientSummary): boolean {
   return deceasedDateTime !== null || deceasedBoolean === true;
 }

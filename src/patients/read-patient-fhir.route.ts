@@ -9,9 +9,10 @@ import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { patientResource } from './patient.fhir.ts';
 import { FhirPatientSchema } from './patient.schema.ts';
 import type { PatientRecord } from './patient.ts';
-import { type ReadPatientDependencies, readPatient } from './read-patient.ts';
+import { createReadPatient, type ReadPatientDependencies } from './read-patient.ts';
 
 export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Access> {
+  const readPatient = createReadPatient(deps);
   return facilityRoute(
     { permissions: ['patients.patients.get'], module: 'patients', purposeOfUse: 'default' },
     {
@@ -26,7 +27,7 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
       responses: versionedResponses('The FHIR R4 Patient.', FhirPatientSchema),
       handle: async ({ params, query }, context) => {
         requireFhirJson(context.headers, query._format);
-        const patient = await readPatient(deps, params.patientId, context);
+        const patient = await readPatient(params.patientId, context);
         return versionedReply(context, { ...patient, variant: linksDigest(patient) }, () =>
           patientResource(patient),
         );

@@ -3,9 +3,10 @@ import Type from 'typebox';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { PatientSchema, patientDocument } from './patient.schema.ts';
-import { type ReadPatientDependencies, readPatient } from './read-patient.ts';
+import { createReadPatient, type ReadPatientDependencies } from './read-patient.ts';
 
 export function readPatientRoute(deps: ReadPatientDependencies): Route<Access> {
+  const readPatient = createReadPatient(deps);
   return facilityRoute(
     { permissions: ['patients.patients.get'], module: 'patients', purposeOfUse: 'default' },
     {
@@ -13,7 +14,7 @@ export function readPatientRoute(deps: ReadPatientDependencies): Route<Access> {
       params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
       responses: { 200: { description: 'The patient.', schema: PatientSchema } },
       handle: async ({ params }, context) => ({
-        body: patientDocument(await readPatient(deps, params.patientId, context)),
+        body: patientDocument(await readPatient(params.patientId, context)),
       }),
     },
   );

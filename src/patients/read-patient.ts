@@ -5,7 +5,7 @@ import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
-import { loadPatients } from './patient.store.ts';
+import { createPatientReader } from './patient.store.ts';
 import type { PatientRecord } from './patient.ts';
 
 export interface ReadPatientDependencies {
@@ -14,21 +14,22 @@ export interface ReadPatientDependencies {
 }
 
 /** 404 outside the scope; 403 when the purpose is refused. */
-export async function readPatient(
-  { db, accessLog }: ReadPatientDependencies,
-  id: string,
-  context: FacilityContext,
-): Promise<PatientRecord> {
-  if (!isUuid(id)) throw notFound('The patient');
-  const { scope, purposeOfUse } = context;
-  const patient = (await loadPatients(db, { ...scope, purposeOfUse }, [id])).get(id.toLowerCase());
-  if (patient === undefined) throw notFound('The patient');
-  await authoriseAccess(accessLog, context, {
-    patientId: patient.id,
-    action: 'patient.read',
-    resourceType: 'Patient',
-    resourceId: patient.id,
-    refusedPurposes: patient.refusedPurposes,
-  });
-  return patient;
+export function createReadPatient({
+  db,
+  accessLog,
+}: ReadPatientDependencies): (id: string, context: FacilityContext) => Promise<PatientRecord> {
+  const readPatient = createPatientReader(db);
+  return async (id, context) => {
+    const { scope, purposeOfUse } = context;
+    const patient = isUuid(id) ? await readPatient({ scope, purposeOfUse, id }) : undefined;
+    if (patient === undefined) throw notFound('The patient');
+    await authoriseAccess(accessLog, context, {
+      patientId: patient.id,
+      action: 'patient.read',
+      resourceType: 'Patient',
+      resourceId: patient.id,
+      refusedPurposes: patient.refusedPurposes,
+    });
+    return patient;
+  };
 }

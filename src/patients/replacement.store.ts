@@ -6,7 +6,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import type { RegistrationScope } from './patient.ts';
 
 /** For whom it is asked, as SQL. */
-interface Viewer {
+export interface Viewer {
   facilityId: string;
   purposeOfUse: string;
 }

@@ -8,7 +8,7 @@ import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { accessEntry } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { patientError } from './errors.ts';
-import type { PatientRecord } from './patient.ts';
+import type { PatientSummary } from './patient.ts';
 import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';
 
 /** Words of one search at most: each is one more condition with a look-up of its own. */
@@ -29,7 +29,7 @@ export async function searchPatients(
   { db, accessLog, cursors }: SearchPatientsDependencies,
   { search = '', ...request }: PatientSearchRequest,
   context: FacilityContext,
-): Promise<Page<PatientRecord>> {
+): Promise<Page<PatientSummary>> {
   const { scope, purposeOfUse } = context;
   const terms = searchTerms(search);
   if (terms.nameStarts.length > MAX_WORDS) throw patientError('search_too_long', { maxWords: MAX_WORDS });
