@@ -3,7 +3,8 @@
  * TEST_DATABASE_URL names another (a superuser's URL). The migrations are applied once, to a template that
  * each test file clones (test-support/database.ts). What tests write is kept in memory where there is room. Files share
  * processes (test-groups.ts). A run without arguments also fails when a sentence of docs/contract.md is proved by no
- * test that passed.
+ * test that passed, or when a statement that the service issued is one that Citus could not run (statement-rules.ts).
+ * `--statements` with files has their statements checked too. STATEMENTS_FOLDER keeps what was recorded.
  */
 import { spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
@@ -14,10 +15,12 @@ import { fileURLToPath } from 'node:url';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
 import { createTemplate } from '../test-support/template.ts';
 import { parseContract, unprovenFaults } from './contract-coverage.ts';
+import { checkStatements, readStatements } from './statement-check.ts';
 import { inGroups } from './test-groups.ts';
 
 const PREFIX = 'interchange-test-';
 const DATABASE = 'database';
+const RECORD_STATEMENTS = new URL('../test-support/record-statements.js', import.meta.url).href;
 const PASSED_TITLES = new URL('passed-titles.ts', import.meta.url).href;
 /** Hundreds of processes load the same modules: each is compiled once. */
 const COMPILED = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
@@ -111,7 +114,8 @@ function isAlive(pid: number): boolean {
 }
 
 async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise<number> {
-  const given = process.argv.slice(2);
+  const all = process.argv.slice(2);
+  const given = all.filter((argument) => argument !== '--statements');
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
   const places = named.length > 0 ? named : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench'];
@@ -124,15 +128,37 @@ async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise
     '--test-timeout=1800000',
     '--test-reporter=spec',
   ];
-  if (given.length > 0) return runNode([...usual, ...flags, ...files], environment);
+  const recorded = process.env.STATEMENTS_FOLDER ?? join(folder, 'statements');
+  const recording = {
+    ...environment,
+    STATEMENTS_FOLDER: recorded,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${RECORD_STATEMENTS}`,
+  };
+  await mkdir(recorded, { recursive: true });
+  if (given.length > 0) {
+    if (given.length === all.length) return runNode([...usual, ...flags, ...files], environment);
+    const code = await runNode([...usual, ...flags, ...files], recording);
+    return (await canBeDistributed(recorded, { whole: false })) ? code : code || 1;
+  }
 
   const passed = join(folder, 'titles');
   const toFile = [`--test-reporter=${PASSED_TITLES}`, `--test-reporter-destination=${passed}`];
   const code = await runNode(
     [...usual, '--test-reporter-destination=stdout', ...toFile, ...files],
-    environment,
+    recording,
   );
-  return code === 0 && !(await provesContract(passed)) ? 1 : code;
+  if (code !== 0) return code;
+  const proven = await provesContract(passed);
+  return (await canBeDistributed(recorded, { whole: true })) && proven ? 0 : 1;
+}
+
+/** False when the service issued a statement that Citus would refuse, or run on all nodes; says which. */
+async function canBeDistributed(recorded: string, { whole }: { whole: boolean }): Promise<boolean> {
+  const faults = checkStatements(await readStatements(recorded), { whole });
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  if (faults.length > 0)
+    process.stderr.write('Mend each statement: docs/adr/0130-statements-for-citus.md.\n');
+  return faults.length === 0;
 }
 
 /** False when a sentence is proved by no test that passed; says which. */

@@ -1,0 +1,24 @@
+/** Statements that break a rule of `statement-rules.ts` on purpose. */
+export interface Exception {
+  /** Name of the prepared statement, or the file that submits it where it has none. */
+  statement: string;
+  rules: readonly (1 | 2 | 3 | 4 | 5)[];
+  reason: string;
+}
+
+export const EXCEPTIONS: readonly Exception[] = [];
+
+/** Rooms, and beginnings of names, whose statements are not checked yet. */
+export const LATER: readonly string[] = [
+  'src/exchange/',
+  'src/privacy/',
+  'src/app/',
+  'access-log-',
+  'src/encounters/',
+  'src/investigations/',
+  'src/publish/',
+  'src/records/',
+  'src/sign-in/',
+  'src/tenancy/',
+  'src/terminology/',
+];
