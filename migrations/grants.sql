@@ -6,8 +6,8 @@ grant usage, select on all sequences in schema public to interchange_service;
 revoke update, delete, truncate on access_log from interchange_service;
 revoke delete, truncate on access_log_writer, access_log_registry from interchange_service;
 revoke insert, update, delete, truncate on schema_migration, data_key from interchange_service;
--- What may be missing from the log is told by its owner alone.
-revoke insert, update, delete, truncate on access_log_archive from interchange_service;
+-- What may be missing from the log, and why, is told by its owner alone.
+revoke insert, update, delete, truncate on access_log_archive, database_restore from interchange_service;
 grant truncate on write_probe to interchange_service;
 do $$
 declare part regclass;

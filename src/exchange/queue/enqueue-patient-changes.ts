@@ -80,6 +80,7 @@ interface Match {
   patientId: string;
   facilityId: string;
   purposeOfUse: PurposeOfUse;
+  sequenceFloor: number;
 }
 
 /** Which patients go to which connection, and as of which facility: that of the change where it is covered. */
@@ -90,12 +91,14 @@ async function match(
 ): Promise<Match[]> {
   const elsewhere = connections.some(({ facilityIds }) => !facilityIds.includes(scope.facilityId));
   const registered = elsewhere ? await registrations(client, scope, patientIds) : new Map<string, string[]>();
-  return connections.flatMap(({ id: connectionId, facilityIds, purposeOfUse }) =>
+  return connections.flatMap(({ id: connectionId, facilityIds, purposeOfUse, sequenceFloor }) =>
     patientIds.flatMap((patientId) => {
       const facilityId = facilityIds.includes(scope.facilityId)
         ? scope.facilityId
         : registered.get(patientId)?.find((facility) => facilityIds.includes(facility));
-      return facilityId === undefined ? [] : [{ connectionId, patientId, facilityId, purposeOfUse }];
+      return facilityId === undefined
+        ? []
+        : [{ connectionId, patientId, facilityId, purposeOfUse, sequenceFloor }];
     }),
   );
 }
@@ -116,9 +119,10 @@ async function emit(
     const ids = new Set(group.map(({ patientId }) => patientId));
     const patients = await loadPatients(client, { organisationId, facilityId, purposeOfUse }, [...ids]);
     const emitted = new Map(Array.from(patients, ([id, patient]) => [id, emitPatient(patient)]));
-    for (const { connectionId, patientId } of group) {
+    for (const { connectionId, patientId, sequenceFloor } of group) {
       const patient = emitted.get(patientId);
-      if (patient !== undefined) candidates.push({ connectionId, patientId, facilityId, ...patient });
+      if (patient !== undefined)
+        candidates.push({ connectionId, patientId, facilityId, sequenceFloor, ...patient });
     }
   }
   return candidates;

@@ -12,7 +12,7 @@ export interface EnvelopeParts {
   organisationId: string;
   facilityId: string;
   connectionId: string;
-  /** Ascends by one within one connection and patient. */
+  /** Ascends within one connection and patient: by one, or further after a restore. */
   sequence: number;
 }
 

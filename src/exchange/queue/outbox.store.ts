@@ -1,4 +1,4 @@
-/** SQL that queues deliveries inside the transaction of a change. Contract: EXC-2, EXC-4. */
+/** SQL that queues deliveries inside the transaction of a change. Contract: EXC-2, EXC-4, EXC-54. */
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -10,6 +10,8 @@ export interface OpenConnection {
   /** Facilities that it covers and that have the exchange module. */
   facilityIds: string[];
   purposeOfUse: PurposeOfUse;
+  /** New deliveries are numbered above it. */
+  sequenceFloor: number;
   /** The database's clock. */
   now: Date;
 }
@@ -20,7 +22,7 @@ export async function openConnections(db: Queryable, scope: OrganisationScope): 
     name: 'exchange-open-connections',
     text: `
       select c.id, array_agg(m.facility_id order by m.facility_id) as "facilityIds",
-        c.purpose_of_use as "purposeOfUse", clock_timestamp() as now
+        c.purpose_of_use as "purposeOfUse", c.sequence_floor as "sequenceFloor", clock_timestamp() as now
       from exchange_connection c
       join facility_module m
         on m.organisation_id = $1
@@ -28,7 +30,7 @@ export async function openConnections(db: Queryable, scope: OrganisationScope): 
       where c.organisation_id = $1
         and c.disabled_at is null
         and ${covers('m.facility_id')}
-      group by c.id, c.purpose_of_use
+      group by c.id, c.purpose_of_use, c.sequence_floor
       order by c.id`,
     values: [scope.organisationId],
   });
@@ -59,6 +61,8 @@ export interface Candidate {
   facilityId: string;
   patientId: string;
   digest: Buffer;
+  /** Of the connection. */
+  sequenceFloor: number;
 }
 
 /** The next number of a lane. */
@@ -77,11 +81,12 @@ export async function nextSequences(
     name: 'exchange-next-sequences',
     text: `
       insert into exchange_lane as lane (organisation_id, connection_id, patient_id, last_sequence, digest)
-      select $1, c.connection_id, c.patient_id, 1, c.digest
-      from unnest($2::uuid[], $3::uuid[], $4::bytea[]) c (connection_id, patient_id, digest)
+      select $1, c.connection_id, c.patient_id, c.sequence_floor + 1, c.digest
+      from unnest($2::uuid[], $3::uuid[], $4::bytea[], $5::bigint[])
+        c (connection_id, patient_id, digest, sequence_floor)
       order by c.connection_id, c.patient_id
       on conflict (organisation_id, connection_id, patient_id) do update
-      set last_sequence = lane.last_sequence + 1,
+      set last_sequence = greatest(lane.last_sequence + 1, excluded.last_sequence),
           digest = excluded.digest
       where lane.digest <> excluded.digest
       returning connection_id as "connectionId", patient_id as "patientId", last_sequence as sequence`,
@@ -90,6 +95,7 @@ export async function nextSequences(
       candidates.map((candidate) => candidate.connectionId),
       candidates.map((candidate) => candidate.patientId),
       candidates.map((candidate) => candidate.digest),
+      candidates.map((candidate) => candidate.sequenceFloor),
     ],
   });
   return rows;

@@ -57,3 +57,13 @@ export function headSeal(key: Uint8Array, writerId: string, sequence: number, la
     .update(lastHash)
     .digest();
 }
+
+/** What seals the record of a restore: only who has the key can say that the operator put the database back. */
+export function restoreSeal(
+  key: Uint8Array,
+  { id, restoredAt, backupTakenAt }: { id: string; restoredAt: Date; backupTakenAt: Date | null },
+): Buffer {
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['restore', id, restoredAt, backupTakenAt]))
+    .digest();
+}

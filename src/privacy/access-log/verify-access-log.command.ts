@@ -36,7 +36,7 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
           ...(archiveFolder === undefined ? {} : { archiveFolder }),
         }),
       );
-      environment.print(result, summary(result));
+      environment.print({ verifiedAt: environment.now(), ...result }, summary(result));
       if (!result.ok) environment.fail();
     });
 }
@@ -53,6 +53,7 @@ function summary(result: VerificationResult): string {
       `The access log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'} in ${writers} ${writers === 1 ? 'chain' : 'chains'}, none changed or removed.`,
       ...headLines(result),
       ...archiveLines(result),
+      ...restoreLines(result),
     ].join('\n');
   const lines = faults.map(
     ({ writerId, sequence, reason, archive }) =>
@@ -63,7 +64,20 @@ function summary(result: VerificationResult): string {
   const hint = allRegistrations
     ? '\nThe registration of every chain differs. Check that the master key is the one that the log was written with.'
     : '';
+  if (faults.every(({ restoredAt }) => restoredAt !== undefined))
+    return [
+      'The database was put back to an older state by a restore, and the entries since the backup are not in it:',
+      ...lines,
+      'Nothing else was changed or removed. Note the heads anew: npx interchange access-log verify --json > heads.json',
+    ].join('\n');
   return `The access log is NOT whole:\n${lines.join('\n')}${hint}`;
+}
+
+function restoreLines({ restores }: VerificationResult): string[] {
+  return restores.map(({ restoredAt, backupTakenAt }) => {
+    const backup = backupTakenAt === null ? '' : ` to the backup of ${backupTakenAt.toISOString()}`;
+    return `The operator put the database back${backup} on ${restoredAt.toISOString()}. Entries between are not in it.`;
+  });
 }
 
 function headLines({ headsCompared }: VerificationResult): string[] {
@@ -112,14 +126,18 @@ async function readHeads(path: string): Promise<NotedHead[]> {
 
 /** The document of an earlier run, or log lines of the service with its heads among others. */
 function parseHeads(text: string): NotedHead[] | undefined {
-  const document = parseJson(text) as { heads?: unknown } | null | undefined;
-  if (Array.isArray(document?.heads)) return document.heads.every(isHead) ? document.heads : undefined;
+  const document = parseJson(text) as { heads?: unknown; verifiedAt?: unknown } | null | undefined;
+  if (Array.isArray(document?.heads)) {
+    const at = noteTime(document.verifiedAt);
+    return document.heads.every(isHead) ? document.heads.map((head) => ({ ...head, ...at })) : undefined;
+  }
   const heads = text.split('\n').flatMap(headOfLine);
   return heads.length > 0 && heads.every(isHead) ? heads : undefined;
 }
 
 interface LoggedHead {
   event?: string;
+  time?: string;
   writerId: string;
   count: number;
   hash: string;
@@ -128,7 +146,13 @@ interface LoggedHead {
 function headOfLine(line: string): NotedHead[] {
   const logged = parseJson(line) as LoggedHead | null | undefined;
   if (logged?.event !== HEAD_EVENT) return [];
-  return [{ writerId: logged.writerId, sequence: logged.count, hash: logged.hash }];
+  const { writerId, count, hash, time } = logged;
+  return [{ writerId, sequence: count, hash, ...noteTime(time) }];
+}
+
+function noteTime(text: unknown): { notedAt?: Date } {
+  const notedAt = new Date(typeof text === 'string' ? text : Number.NaN);
+  return Number.isNaN(notedAt.getTime()) ? {} : { notedAt };
 }
 
 function parseJson(text: string): unknown {

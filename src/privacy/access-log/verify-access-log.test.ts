@@ -13,6 +13,7 @@ import { createAccessLogWriter } from './access-log.writer.ts';
 import { resealAccessLog } from './access-log-keys.ts';
 import { makePartitions } from './access-log-partition.store.ts';
 import { entryHash, headSeal } from './hash-chain.ts';
+import { insertRestore } from './restore.store.ts';
 import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
 
 const MASTER_KEY = randomBytes(32);
@@ -323,6 +324,43 @@ describe('access-log verify', () => {
     blames(await afterTampering(putBack, { noted }), last, 2);
     const other = [{ writerId: String(writers[0]), sequence: 3, hash: '00'.repeat(32) }];
     blames(await verifyAccessLog(database.pool, readKeys, { noted: other }), writers[0], 3);
+    const changed = { writerId: String(writers[1]), sequence: 3, hash: '00'.repeat(32) };
+
+    // An operator put it back, and said so.
+    const restoredAt = new Date();
+    const restore = { id: randomUUID(), restoredAt, backupTakenAt: null };
+    const restored =
+      (key: Uint8Array) => async (run: (text: string, ...values: unknown[]) => Promise<unknown>) => {
+        await putBack(run);
+        await insertRestore(owner, key, restore);
+      };
+    const noticed = noted.map((head) => ({ ...head, notedAt: new Date(restoredAt.getTime() - 1) }));
+    const declared = await afterTampering(restored(KEY), { noted: noticed });
+    blames(declared, last, 2);
+    assert.deepEqual(declared.faults[0]?.restoredAt, restoredAt);
+    assert.match(String(declared.faults[0]?.reason), /put the database back/);
+    const both = await afterTampering(restored(KEY), { noted: [...noticed, changed] });
+    assert.deepEqual(
+      both.faults.map((fault) => [fault.writerId, fault.restoredAt]),
+      [
+        [last, restoredAt],
+        [writers[1], undefined],
+      ],
+      'a restore changes nothing in what it leaves',
+    );
+    const since = noted.map((head) => ({ ...head, notedAt: new Date(restoredAt.getTime() + 1) }));
+    const again = await afterTampering(restored(KEY), { noted: since });
+    blames(again, last, 2);
+    assert.equal(again.faults[0]?.restoredAt, undefined, 'it explains no head that was noted later');
+    const forged = await afterTampering(restored(randomBytes(32)), { noted: noticed });
+    assert.deepEqual(
+      forged.faults.map((fault) => [fault.writerId, fault.restoredAt]),
+      [
+        ['', undefined],
+        [last, undefined],
+      ],
+      'only who has the key can say so',
+    );
   });
 
   test('is not misled by entries that are written while it reads', async () => {

@@ -18,6 +18,7 @@ import {
   type WriterTotals,
 } from './access-log-chain.store.ts';
 import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts';
+import { listRestores, type Restore } from './restore.store.ts';
 
 const PAGE = 5_000;
 export const REGISTRATION_CHANGED = 'the registration was changed';
@@ -29,6 +30,8 @@ export interface ChainFault {
   reason: string;
   /** Name of the archive that is at fault; absent where a chain is. */
   archive?: string;
+  /** When a restore put the database back that explains the fault; absent where none does. */
+  restoredAt?: Date;
 }
 
 export interface VerificationResult {
@@ -43,6 +46,8 @@ export interface VerificationResult {
   /** Heads that were noted of entries which are archived, while no files were given to look for them. */
   headsInArchives: number;
   faults: ChainFault[];
+  /** Each time that the operator put the database back to an older state, oldest first. */
+  restores: Restore[];
   /** The head of each chain. Kept elsewhere, it shows later that the log was not rolled back to an older state. */
   heads: { writerId: string; number: number; sequence: number; hash: string }[];
 }
@@ -52,6 +57,8 @@ export interface NotedHead {
   writerId: string;
   sequence: number;
   hash: string;
+  /** Absent where nobody wrote it down. */
+  notedAt?: Date;
 }
 
 export interface VerificationOptions {
@@ -99,14 +106,15 @@ export async function verifyAccessLog(
     faults,
     folder: options.archiveFolder,
   });
-  for (const position of noted.keys()) {
-    const [writerId = '', sequence = ''] = position.split('/');
+  const { restores, forged } = await listRestores(db, keys);
+  for (const { restoredAt } of forged)
     faults.push({
-      writerId,
-      sequence: Number(sequence),
-      reason: 'a head from the earlier run is missing or differs',
+      writerId: '',
+      sequence: null,
+      reason: `the record of the restore of ${restoredAt.toISOString()} was changed or written by somebody else`,
     });
-  }
+  const missing = (options.noted ?? []).filter((head) => noted.has(positionOf(head.writerId, head.sequence)));
+  faults.push(...missing.map((head) => missingHead(head, { writers, restores })));
   return {
     ok: faults.length === 0,
     writers: writers.length,
@@ -120,8 +128,27 @@ export async function verifyAccessLog(
     headsCompared: headsGiven - headsInArchives,
     headsInArchives,
     faults,
+    restores,
     heads: writers.map(toHead),
   };
+}
+
+/**
+ * A restore forgets what came after the backup: the ends of chains, and whole chains. It changes nothing that it leaves, and
+ * explains no head that was noted later.
+ */
+function missingHead(
+  { writerId, sequence, notedAt }: NotedHead,
+  { writers, restores }: { writers: readonly WriterRow[]; restores: readonly Restore[] },
+): ChainFault {
+  const end = writers.find(({ id }) => id === writerId)?.lastSequence ?? 0;
+  const restore = restores.find(({ restoredAt }) => notedAt === undefined || notedAt <= restoredAt);
+  if (sequence <= end || restore === undefined)
+    return { writerId, sequence, reason: 'a head from the earlier run is missing or differs' };
+  const { restoredAt, backupTakenAt } = restore;
+  const backup = backupTakenAt === null ? '' : ` to the backup of ${backupTakenAt.toISOString()}`;
+  const reason = `the restore of ${restoredAt.toISOString()} put the database back${backup}, before this head was noted`;
+  return { writerId, sequence, reason, restoredAt };
 }
 
 interface ArchiveCheck {
