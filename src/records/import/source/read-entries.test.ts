@@ -121,7 +121,7 @@ test('broken gzip, decompression bombs and large files are refused [IN-4]', asyn
   const damaged = Buffer.from(zipped);
   damaged.writeUInt8(damaged.readUInt8(20) ^ 0xff, 20);
   await assert.rejects(openStream(Readable.from([damaged]), DEFAULT_LIMITS), /is broken gzip/);
-  const limits = { ...DEFAULT_LIMITS, maxSourceBytes: 10_000_000 };
+  const limits = { ...DEFAULT_LIMITS, maxSourceBytes: 4_000_000 };
   const bomb = gzipSync(Buffer.alloc(50_000_000));
   assert.ok(bomb.length < 100_000);
   await assert.rejects(openStream(Readable.from([bomb]), limits), /more than 10 MiB of content|more than/);
@@ -233,4 +233,31 @@ test('a folder with nothing to import is named, with what is there instead [IN-3
 
 test('sizes are written for people', () => {
   assert.deepEqual([999, 16_777_216, 4_294_967_296].map(sizeText), ['999 bytes', '16 MiB', '4 GiB']);
+});
+
+/** How often the event loop turns during work that waits for nothing outside this process. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let [turns, done] = [0, false];
+  const count = () => {
+    if (done) return;
+    turns += 1;
+    setImmediate(count);
+  };
+  setImmediate(count);
+  await work;
+  done = true;
+  return turns;
+}
+
+test('other work of the process goes on while lines and entries are read [IN-30]', async () => {
+  const resource = '{"resourceType":"Basic"}';
+  const many = Array.from({ length: 50_000 }, () => resource);
+  const lines = memorySpool(Buffer.from(many.join('\n')));
+  assert.ok((await turnsDuring(detectLayout(memorySpool(Buffer.from('\n'.repeat(4_000_000)))))) > 0);
+  const take = (_: unknown, bytes: Buffer | undefined) => void JSON.parse(String(bytes)) as undefined;
+  const everything = { ...DEFAULT_LIMITS, linesAtOnce: many.length };
+  assert.ok((await turnsDuring(readLines(lines, { start: 0, before: 0 }, everything, take))) > 0);
+  const bundle = memorySpool(Buffer.from(`{"resourceType":"Bundle","entry":[${many.join()}]}`));
+  const range = { start: 0, end: bundle.sizeBytes };
+  assert.ok((await turnsDuring(readDocument(bundle, range, everything, take))) > 0);
 });
