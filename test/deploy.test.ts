@@ -11,6 +11,7 @@ import { Job } from 'kubernetes-models/batch/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig } from '../src/app/config/config.ts';
 import { runProcess, startCommand } from '../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
 import { freePort } from '../test-support/free-port.ts';
@@ -32,10 +33,26 @@ interface Manifest {
   kind: string;
   metadata: { name: string };
   data?: Record<string, string>;
-  spec?: { template?: { spec: { securityContext: { runAsNonRoot: boolean }; containers: [Container] } } };
+  spec?: {
+    template?: {
+      spec: {
+        securityContext: { runAsNonRoot: boolean };
+        containers: [Container];
+        terminationGracePeriodSeconds?: number;
+      };
+    };
+  };
+}
+interface ComposeService {
+  environment: Record<string, string>;
+  secrets: string[];
+  read_only?: boolean;
+  cap_drop?: string[];
+  command?: string[];
+  stop_grace_period?: string;
 }
 interface Compose {
-  services: Record<string, { environment: Record<string, string>; read_only?: boolean; command?: string[] }>;
+  services: Record<string, ComposeService>;
   secrets: Record<string, { file: string }>;
 }
 
@@ -118,6 +135,91 @@ test('the image has the Node.js of package.json, what the program imports, and n
   );
   const ignored = (await read('.dockerignore')).split('\n');
   for (const path of [...copied, 'package-lock.json']) assert.ok(ignored.includes(`!${path}`), path);
+});
+
+test('the Containerfile keeps the rules of hadolint', async () => {
+  const text = (await read('deploy/Containerfile')).replaceAll(/\\\n\s*/g, '');
+  const steps = text.split('\n').flatMap((line) => {
+    const [, word = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    return word === '' ? [] : [{ word, rest }];
+  });
+  const of = (name: string) => steps.filter(({ word }) => word === name).map(({ rest }) => rest);
+  const known = 'FROM WORKDIR COPY RUN ENV USER EXPOSE HEALTHCHECK ENTRYPOINT CMD'.split(' ');
+  assert.deepEqual(
+    steps.filter(({ word }) => !known.includes(word)),
+    [],
+    'DL3020, DL4000: neither ADD nor MAINTAINER',
+  );
+  for (const path of of('WORKDIR')) assert.match(path, /^\//, 'DL3000: an absolute WORKDIR');
+  for (const image of of('FROM')) assert.match(image, /^\S+:(?!latest\b)\S+/, 'DL3006, DL3007: a tag');
+  const stages = of('FROM').flatMap((image) => / AS (\S+)$/.exec(image)?.[1] ?? []);
+  assert.equal(new Set(stages).size, stages.length, 'DL3024: names of stages');
+  for (const copy of of('COPY')) {
+    const [, stage] = /--from=(\S+)/.exec(copy) ?? [];
+    if (stage !== undefined) assert.ok(stages.includes(stage), 'DL3022: COPY from a stage');
+    const [destination = '', ...sources] = copy
+      .replace(/--\S+ /g, '')
+      .split(' ')
+      .toReversed();
+    if (sources.length > 1) assert.match(destination, /\/$/, 'DL3021: several files go into a folder');
+  }
+  const first = (name: string) => steps.findIndex(({ word }) => word === name);
+  assert.ok(first('WORKDIR') < first('COPY'), 'DL3045: COPY below a WORKDIR');
+  for (const run of of('RUN')) {
+    assert.doesNotMatch(run, /\b(sudo|ssh|vim|shutdown|service|ps|free|top|kill|mount)\b/, 'DL3001, DL3004');
+    assert.doesNotMatch(run, /^cd |\bcurl\b|\bwget\b|apt(-get)? |\|/, 'DL3003, DL3008, DL4001, DL4006');
+    assert.doesNotMatch(run, /npm (install|i) /, 'DL3016: what the lock file pins');
+  }
+  for (const name of ['ENTRYPOINT', 'CMD', 'HEALTHCHECK'])
+    assert.equal(of(name).length, 1, `DL4003, DL4004, DL3012, DL3057: one ${name}`);
+  for (const line of [...of('ENTRYPOINT'), ...of('CMD'), ...of('HEALTHCHECK')])
+    assert.ok(Array.isArray(JSON.parse(line.slice(line.indexOf('[')))), 'DL3025: arguments as JSON');
+  assert.notEqual(of('USER').at(-1), 'root', 'DL3002');
+  for (const ports of of('EXPOSE'))
+    for (const port of ports.split(' ')) assert.ok(Number(port) < 65_536, 'DL3011');
+});
+
+test('compose gives each part a root that is read-only, no capabilities, and secrets from files', async () => {
+  const { services, secrets } = await compose();
+  for (const name of ['migrate', 'api', 'worker']) {
+    const service = services[name] ?? assert.fail(name);
+    assert.equal(service.read_only, true, name);
+    assert.deepEqual(service.cap_drop, ['ALL'], name);
+    for (const secret of service.secrets) assert.ok(secrets[secret]?.file, secret);
+    for (const [variable, value] of Object.entries(service.environment))
+      if (/URL_FILE|KEY/.test(variable)) assert.match(value, /^\/run\/secrets\//, variable);
+  }
+});
+
+test('the systemd unit may write nowhere and become nobody else', async () => {
+  const lines = await unit();
+  const hardened = {
+    DynamicUser: 'yes',
+    NoNewPrivileges: 'yes',
+    CapabilityBoundingSet: '',
+    ProtectSystem: 'strict',
+    ProtectHome: 'yes',
+    PrivateTmp: 'yes',
+    PrivateDevices: 'yes',
+    RestrictSUIDSGID: 'yes',
+    RestrictNamespaces: 'yes',
+    LockPersonality: 'yes',
+    SystemCallArchitectures: 'native',
+  };
+  for (const [name, value] of Object.entries(hardened))
+    assert.deepEqual(valuesOf(lines, name), [value], name);
+});
+
+test('every example waits longer for the end of a process than the process drains', async () => {
+  const settings = (await manifests()).find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+  const graces = (await manifests()).flatMap(({ kind, spec }) =>
+    kind === 'Deployment' ? [spec?.template?.spec.terminationGracePeriodSeconds] : [],
+  );
+  assert.equal(graces.length, 2);
+  for (const grace of graces) assert.ok(Number(grace) >= Number(settings.DRAIN_SECONDS) + 30, String(grace));
+  const { api } = (await compose()).services;
+  assert.ok(Number.parseInt(api?.stop_grace_period ?? '', 10) >= Number(api?.environment.DRAIN_SECONDS) + 30);
+  assert.ok(Number(valuesOf(await unit(), 'TimeoutStopSec')[0]) >= loadConfig({}).drainSeconds + 30);
 });
 
 /** Of the checkout, not of the stage before. */
