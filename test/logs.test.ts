@@ -13,6 +13,7 @@ import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
 import type { Json } from '../test-support/api.ts';
+import { type Collector, startCollector } from '../test-support/collector.ts';
 import { runProcess, type StartedCommand, startCommand } from '../test-support/command.ts';
 import { makeDataDir, openHere } from '../test-support/embedded.ts';
 import { sampleBundle } from '../test-support/sample-bundle.ts';
@@ -48,6 +49,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
   let baseUrl: string;
   let embedded: EmbeddedPostgres;
   let owner: pg.Client;
+  let collector: Collector;
   let outside: { server: Server; url: string; received: number };
   /** What must not be found, with what it is. */
   const secrets = new Map<string, string>();
@@ -70,8 +72,15 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     for (const [name, value] of Object.entries({ ...PATIENT, ...PASSWORDS })) keep(name, value);
     keep('target secret', TARGET_SECRET);
     outside = await startOutside();
+    collector = await startCollector();
     folder = await makeDataDir();
-    env = { DATA_DIR: folder.path, LOG_LEVEL: 'debug', PORT: '0', DELIVERY_RETRY_SECONDS: '1,1' };
+    env = {
+      DATA_DIR: folder.path,
+      LOG_LEVEL: 'debug',
+      PORT: '0',
+      DELIVERY_RETRY_SECONDS: '1,1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    };
     service = startCommand(['serve'], { env });
     const [line] = await service.printed(/.*"event":"listening".*/);
     baseUrl = `http://127.0.0.1:${JSON.parse(line).port}/api/v1`;
@@ -86,6 +95,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     await owner.end();
     await embedded.release();
     outside.server.close();
+    await collector.close();
     await folder.remove();
   });
 
@@ -376,7 +386,7 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     );
   }
 
-  test('left none of its secrets and patients in any log [SEC-23]', async () => {
+  test('left none of its secrets and patients in any log or trace [SEC-23, OPS-37]', async () => {
     service.child.kill('SIGTERM');
     const { code, stdout, stderr } = await service.ended;
     assert.equal(code, 0, stderr);
@@ -386,7 +396,18 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       if (/\.log/.test(name))
         written.set(name, await readFile(join(folder.path, 'postgresql', name), 'utf8'));
 
-    // The flows did run, and were logged.
+    written.set('traces', collector.bodies.join('\n'));
+
+    // The flows did run, were logged and traced.
+    for (const name of ['import unit', 'publish', 'delivery try'])
+      assert.ok(
+        collector.spans.some((span) => span.name === name),
+        name,
+      );
+    const sent = collector.spans.filter(({ attributes }) => 'server.address' in attributes);
+    assert.deepEqual([...new Set(sent.map(({ name }) => name))].toSorted(), ['POST', 'PUT']);
+    const patient = ids.patient ?? '';
+    assert.ok(!written.get('traces')?.includes(patient), 'ids of patients are in no trace');
     for (const event of [
       'sign-in.succeeded',
       'sign-in.failed',

@@ -1,5 +1,4 @@
 /** The commands of `interchange`, in the order of their help. Contract: CMD-5. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
 import { exchangeSimulatorCommand } from '../../tools/exchange-simulator/exchange-simulator.command.ts';
@@ -22,6 +21,7 @@ import {
 } from '../platform/command/command.ts';
 import { MigrationError } from '../platform/db/migrate.ts';
 import { DomainError } from '../platform/domain-error.ts';
+import { packageVersion } from '../platform/package-version.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { verifyAccessLogCommand } from '../privacy/access-log/verify-access-log.command.ts';
 import { archiveAccessLogCommand } from '../privacy/archive/archive-access-log.command.ts';
@@ -147,11 +147,6 @@ function lowerIds(command: Command): void {
         command.getOptionValueSource(name),
       );
   }
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 function everyCommand(command: Command, visit: (command: Command) => void): void {

@@ -28,6 +28,7 @@ import {
   startProcesses,
 } from './processes.ts';
 import { recordServiceAddress } from './service-address.store.ts';
+import type { Tracing } from './tracing/start-tracing.ts';
 
 export type ProcessRole = 'all' | 'api' | 'worker';
 
@@ -45,6 +46,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = await withFreePort(loadConfig(options.env));
   const log = createLog(config.logLevel);
   if (options.processes > 1 && cluster.isPrimary) return serveProcesses(options, config, log);
+  const tracing = await startTraces(config, log);
   const opened = await openDatabase(config, log);
   try {
     if (!cluster.isWorker) await requireSchema(opened, config);
@@ -56,7 +58,15 @@ export async function serve(options: ServeOptions): Promise<void> {
     await running.stop();
   } finally {
     await opened.release();
+    await tracing?.stop();
   }
+}
+
+/** OpenTelemetry is loaded only where traces are wanted. */
+async function startTraces({ traces }: Config, log: Log): Promise<Tracing | undefined> {
+  if (traces === undefined) return undefined;
+  const { startTracing } = await import('./tracing/start-tracing.ts');
+  return startTracing(traces, log);
 }
 
 interface PartOptions extends ServeOptions {

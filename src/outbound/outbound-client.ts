@@ -5,6 +5,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { type Span, traced } from '../platform/trace/trace.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
 
@@ -84,11 +85,16 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   return {
     url,
     send({ method, path, headers, body, timeoutMs = limits.timeoutMs, mayWrite }) {
-      const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-      const answer = answerTo(sending, { ...limits, timeoutMs });
-      whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
-      if (mayWrite === undefined) sending.end(body);
-      return answer;
+      const span = requestSpan(method, server);
+      return traced(span, async () => {
+        const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
+        const answering = answerTo(sending, { ...limits, timeoutMs });
+        whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
+        if (mayWrite === undefined) sending.end(body);
+        const answer = await answering;
+        noteAnswer(span, answer);
+        return answer;
+      });
     },
     close() {
       // Requests under way keep their connections until they are answered.
@@ -97,6 +103,22 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
         for (const socket of sockets ?? []) socket.destroy();
     },
   };
+}
+
+/** Says where it goes, and neither path nor query: those hold ids. */
+function requestSpan(method: string, { host, port }: { host: string; port: number }): Span {
+  return {
+    name: method,
+    kind: 'client',
+    attributes: { 'http.request.method': method, 'server.address': host, 'server.port': port },
+  };
+}
+
+function noteAnswer(span: Span, answer: OutboundAnswer | Unanswered): void {
+  const status = answer.kind === 'answered' ? answer.status : undefined;
+  span.attributes['http.response.status_code'] = status;
+  span.failed = status === undefined || status >= 400;
+  if (answer.kind === 'unanswered') span.attributes['error.type'] = answer.code;
 }
 
 /**

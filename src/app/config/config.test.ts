@@ -43,7 +43,7 @@ test('the numbers of sign-in are those of the contract, and may be others [SIGN-
 });
 
 test('docs/environment.md has every variable that is read, and no other [OPS-12]', async () => {
-  const files = ['config.ts', 'delivery.ts', 'time-limits.ts'].map((name) =>
+  const files = ['config.ts', 'delivery.ts', 'time-limits.ts', 'traces.ts'].map((name) =>
     readFile(new URL(name, import.meta.url), 'utf8'),
   );
   const code = (await Promise.all(files)).join('\n');
@@ -138,6 +138,77 @@ test('each fault is named after its variable, without its value [OPS-11]', () =>
       assert.ok(fault.startsWith(`${name} `), fault);
       if (value.length > 3) assert.ok(!fault.includes(value), fault);
     }
+});
+
+test('traces are off without an endpoint, whatever else is set [OPS-36]', () => {
+  const others = { OTEL_SERVICE_NAME: 'x', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'x' };
+  assert.equal(loadConfig({ ...DATABASE, ...others }).traces, undefined);
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  assert.equal(loadConfig({ ...DATABASE, ...endpoint, OTEL_SDK_DISABLED: 'true' }).traces, undefined);
+  assert.equal(loadConfig({ ...DATABASE, ...endpoint, OTEL_TRACES_EXPORTER: 'none' }).traces, undefined);
+});
+
+test('traces are set by the variables of OpenTelemetry [OPS-36]', () => {
+  const traces = (env: Record<string, string>) => loadConfig({ ...DATABASE, ...env }).traces;
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.org/otlp/' };
+  assert.deepEqual(traces(endpoint), {
+    url: 'https://collector.example.org/otlp/v1/traces',
+    headers: {},
+    serviceName: 'interchange',
+    ratio: 1,
+  });
+  const all = {
+    ...endpoint,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/in',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x%2Cy, x-scope = all ,',
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-scope=traces',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+    OTEL_SERVICE_NAME: 'ward',
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '.25',
+  };
+  assert.deepEqual(traces(all), {
+    url: 'http://127.0.0.1:4318/in',
+    headers: { authorization: 'Bearer x,y', 'x-scope': 'traces' },
+    serviceName: 'ward',
+    ratio: 0.25,
+  });
+  const ratios = { always_on: 1, always_off: 0, parentbased_always_off: 0, traceidratio: 1 };
+  for (const [sampler, ratio] of Object.entries(ratios))
+    assert.equal(traces({ ...endpoint, OTEL_TRACES_SAMPLER: sampler })?.ratio, ratio, sampler);
+});
+
+test('each fault of the variables of OpenTelemetry is named, without its value [OPS-11]', () => {
+  const wrong: Record<string, string[]> = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: [
+      'collector:4318',
+      'http://u:geheim@x',
+      'http://x/?token=geheim',
+      'http://x/#y',
+    ],
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['geheim'],
+    OTEL_EXPORTER_OTLP_HEADERS: ['geheim', 'a b=geheim', 'a=%zz', 'a=%0Ageheim'],
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: ['=geheim'],
+    OTEL_EXPORTER_OTLP_PROTOCOL: ['grpc', 'http/protobuf'],
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['grpc'],
+    OTEL_TRACES_SAMPLER: ['sometimes'],
+    OTEL_TRACES_EXPORTER: ['zipkin'],
+    OTEL_SDK_DISABLED: ['yes'],
+  };
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) {
+      const found = faults({ ...DATABASE, ...endpoint, [name]: value });
+      assert.equal(found.length, 1, `${name}=${value}: ${found}`);
+      const [fault = ''] = found;
+      assert.ok(fault.startsWith(`${name} `), fault);
+      assert.ok(!fault.includes('geheim'), fault);
+    }
+  for (const ratio of ['1.1', '-0.1', 'half', '1e-1']) {
+    const env = { ...endpoint, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ratio };
+    assert.match(faults({ ...DATABASE, ...env })[0] ?? '', /^OTEL_TRACES_SAMPLER_ARG must be/);
+  }
 });
 
 test('all faults are told at once [OPS-11]', () => {

@@ -11,6 +11,7 @@ import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } fro
 import { deliverySettings } from './delivery.ts';
 import { ConfigError, type EnvironmentReader, readEnvironment } from './environment.ts';
 import { timeLimits, type WorkLimits } from './time-limits.ts';
+import { type TraceSettings, traceSettings } from './traces.ts';
 
 /** Seconds. */
 const DAY = 86_400;
@@ -31,6 +32,8 @@ export interface Config {
   publicBaseUrl: string | undefined;
   masterKey: { kind: 'value'; key: Buffer } | { kind: 'file'; path: string } | { kind: 'made' };
   logLevel: LogLevel;
+  /** Undefined: no traces. */
+  traces: TraceSettings | undefined;
   /** A listener of its own for /metrics; without a port /metrics answers loopback peers only. */
   metricsHost: string;
   metricsPort: number | undefined;
@@ -80,6 +83,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     publicBaseUrl: publicBaseUrl(reader),
     masterKey: masterKey(reader, url !== undefined),
     logLevel: reader.choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
+    traces: traceSettings(reader),
     metricsHost: reader.text('METRICS_HOST') ?? '127.0.0.1',
     metricsPort: optionalPort(reader, 'METRICS_PORT'),
     trustProxy: trustedProxies(reader),

@@ -11,7 +11,7 @@ import { skewText } from '../clock.ts';
 /** A database that takes longer for such a small question counts as one that does not answer. */
 const DATABASE_TIMEOUT_MS = 3_000;
 
-const HIDDEN = { schema: { hide: true } };
+const HIDDEN = { schema: { hide: true }, config: { untraced: true } };
 
 export interface Health {
   register(server: FastifyInstance): void;

@@ -3,6 +3,7 @@
  * few at a time, and notes how it went.
  * Contract: EXC-24, EXC-26, EXC-27.
  */
+import { type Span, traced } from '../../platform/trace/trace.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, releaseTries, type SingleTask, settleUnsent, singleTask } from './runner.ts';
 import { deliveryAccess, type Tried, type Try, tryDelivery } from './try-delivery.ts';
@@ -73,17 +74,35 @@ export function sendLogged(runner: Runner, connection: LoadedConnection): void {
 async function send(runner: Runner, item: Try, connection: LoadedConnection): Promise<void> {
   const { deps, breaker } = runner;
   runner.inFlight += 1;
-  const tried = await tryDelivery(item, {
-    connection,
-    retry: deps.settings.retry,
-    now: deps.now,
-    counts: () => !breaker.open,
-    maySend: () => isStillPermitted(runner, item, connection),
+  const span = trySpan(runner, item);
+  const tried = await traced(span, async () => {
+    const outcome = await tryDelivery(item, {
+      connection,
+      retry: deps.settings.retry,
+      now: deps.now,
+      counts: () => !breaker.open,
+      maySend: () => isStillPermitted(runner, item, connection),
+    });
+    span.attributes['interchange.outcome'] = outcome?.result.attempt?.outcome ?? 'unsent';
+    return outcome;
   });
   runner.inFlight -= 1;
   if (tried === undefined) settleUnsent(runner, item, 'unsent');
   else noteTried(runner, item, { ...tried, connection });
   runner.advance();
+}
+
+function trySpan({ key }: Runner, { deliveryId, attempts, nonce }: Try): Span {
+  return {
+    name: 'delivery try',
+    kind: 'internal',
+    attributes: {
+      'interchange.connection_id': key.connectionId,
+      'interchange.delivery_id': deliveryId,
+      'interchange.attempt': attempts + 1,
+      'interchange.correlation_id': nonce,
+    },
+  };
 }
 
 function noteTried(

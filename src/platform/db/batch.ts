@@ -5,6 +5,8 @@
  * until one of them returns. One slow load therefore makes the next one larger instead of longer to wait for.
  * Contract: LOG-11.
  */
+import { currentTrace, inTrace, type TraceContext } from '../trace/trace.ts';
+
 export interface BatchOptions<Key, Value> {
   /** Answers for the keys, in their order. */
   load: (keys: Key[]) => Promise<Value[]>;
@@ -16,6 +18,7 @@ export interface BatchOptions<Key, Value> {
 
 interface Waiting<Key, Value> {
   key: Key;
+  trace: TraceContext | undefined;
   resolve: (value: Value) => void;
   reject: (error: unknown) => void;
 }
@@ -48,7 +51,8 @@ export function createBatcher<Key, Value>(options: BatchOptions<Key, Value>): (k
 
   async function settle(batch: Waiting<Key, Value>[]): Promise<void> {
     try {
-      const values = await options.load(batch.map((waiting) => waiting.key));
+      // In the trace of the first of them. Left to itself it would belong to whoever came before.
+      const values = await inTrace(batch[0]?.trace, () => options.load(batch.map(({ key }) => key)));
       if (values.length !== batch.length)
         throw new Error(`A batch of ${batch.length} keys was answered with ${values.length} values.`);
       for (const [index, waiting] of batch.entries()) waiting.resolve(values[index] as Value);
@@ -59,7 +63,7 @@ export function createBatcher<Key, Value>(options: BatchOptions<Key, Value>): (k
 
   return (key) =>
     new Promise<Value>((resolve, reject) => {
-      queue.push({ key, resolve, reject });
+      queue.push({ key, trace: currentTrace(), resolve, reject });
       schedule();
     });
 }

@@ -3,6 +3,7 @@
  * Contract: HTTP-24, OPS-3, OPS-7.
  */
 import pg from 'pg';
+import { tracedConnect, tracedQuery } from './traced-calls.ts';
 import { watched } from './unavailable.ts';
 
 /** Anything that runs SQL: a pool or a client inside a transaction. */
@@ -98,9 +99,9 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   // A pool stops listening to a connection that it gives up, and the server's last words would end the process.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
-    client.query = watched(client.query, options.onFailure);
+    client.query = tracedQuery(watched(client.query, options.onFailure));
   });
-  pool.connect = watched(pool.connect, options.onFailure);
+  pool.connect = tracedConnect(watched(pool.connect, options.onFailure));
   return pool;
 }
 

@@ -9,6 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from './database.ts';
+import { tracedQuery } from './traced-calls.ts';
 import { watched } from './unavailable.ts';
 
 export interface LiveConnectionOptions {
@@ -53,7 +54,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
       query_timeout: 15_000,
       connectionTimeoutMillis: 10_000,
     });
-    client.query = watched(client.query, options.onFailure);
+    client.query = tracedQuery(watched(client.query, options.onFailure));
     client.on('notification', (message) => options.onNotification(message.channel, message.payload ?? ''));
     client.on('error', (error) => {
       options.onError(error);

@@ -16,6 +16,7 @@ import { type Outage, outageOf } from '../db/unavailable.ts';
 import { DomainError } from '../domain-error.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trace.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { errorBody, HttpError, httpErrorOf, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
@@ -82,16 +83,36 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    done(headerFault(request.raw) ?? (request.is404 ? allowed.refusal(request.url) : undefined));
+    const goOn = () =>
+      done(headerFault(request.raw) ?? (request.is404 ? allowed.refusal(request.url) : undefined));
+    if (isTraced(request)) traceRequest(request, reply, goOn);
+    else goOn();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    observe(request, reply);
+    const span = spans.get(request);
+    if (span === undefined) observe(request, reply);
+    else inTrace(span.context, () => observe(request, reply));
     done();
   });
   server.addHook('onRoute', ({ method, url }) => allowed.add(method, url));
   faults.attach(server.server);
   server.setErrorHandler(answerError);
   const refusals = new WeakMap<FastifyRequest, HttpError>();
+  const spans = new WeakMap<FastifyRequest, Span>();
+
+  /** The rest of the request belongs to its span, which ends with the answer or with the connection. */
+  function traceRequest(request: FastifyRequest, { raw }: FastifyReply, goOn: () => void): void {
+    const span = requestSpan(request);
+    spans.set(request, span);
+    raw.once('close', () => {
+      const code = refusals.get(request)?.code;
+      span.attributes['http.response.status_code'] = raw.headersSent ? raw.statusCode : undefined;
+      span.attributes['error.type'] = raw.writableFinished ? code : HUNG_UP;
+      span.failed = raw.statusCode >= 500;
+      endSpan(span);
+    });
+    beginSpan(span, goOn);
+  }
 
   function observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown';
@@ -147,6 +168,31 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
   }
 
   return server;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Asked by machines all the time, and of no interest in a trace. */
+    untraced?: boolean;
+  }
+}
+
+function isTraced({ routeOptions }: FastifyRequest): boolean {
+  return isTracing() && routeOptions.config.untraced !== true;
+}
+
+function requestSpan({ id, method, headers, routeOptions }: FastifyRequest): Span {
+  const { traceparent } = headers;
+  return {
+    name: `${method} ${routeOptions.url ?? 'unknown'}`,
+    kind: 'server',
+    link: typeof traceparent === 'string' ? traceparent : undefined,
+    attributes: {
+      'http.request.method': method,
+      'http.route': routeOptions.url,
+      'interchange.correlation_id': id,
+    },
+  };
 }
 
 /** To compile all schemas takes a quarter of a start; a process that was just started needs few of them. */

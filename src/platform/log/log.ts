@@ -3,8 +3,9 @@
  * Contract: SEC-22, SEC-23.
  */
 import pino from 'pino';
+import { currentTrace } from '../trace/trace.ts';
 
-/** Every field that a log line may carry, besides `level`, `time` and `msg`. */
+/** Every field that a log line may carry, besides `level`, `time`, `msg`, `traceId` and `spanId`. */
 const ALLOWED_FIELDS = [
   'event',
   'correlationId',
@@ -56,12 +57,18 @@ export interface Log {
 
 /** A log that writes JSON lines to `destination` (default: stdout). */
 export function createLog(level: string, destination?: NodeJS.WritableStream): Log {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: traceFields };
   const logger =
     destination === undefined ? pino(options) : pino(options, destination as pino.DestinationStream);
   const write = (method: 'debug' | 'info' | 'warn' | 'error') => (fields: LogFields, message: string) =>
     logger[method](allowed(fields), message);
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/** What joins a line with its trace, where there is one. */
+function traceFields(): { traceId?: string; spanId?: string } {
+  const trace = currentTrace();
+  return trace === undefined ? {} : { traceId: trace.traceId, spanId: trace.spanId };
 }
 
 /** What may be said about an error: its name, its code and where it was thrown, never its message. */

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseError } from 'pg';
 import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { transaction } from '../../platform/db/database.ts';
+import { currentTrace, inTrace, type TraceContext } from '../../platform/trace/trace.ts';
 import { privacyError } from '../errors.ts';
 import {
   appendEntries,
@@ -48,6 +49,7 @@ export interface AccessLogWriter extends AccessLog {
 
 interface Waiting {
   entries: readonly AccessEntry[];
+  trace: TraceContext | undefined;
   resolve: () => void;
   reject: (error: Error) => void;
 }
@@ -90,10 +92,12 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
     try {
       // A lost connection may have written the group or not. The second try starts a chain of its own, so
       // that the worst outcome is an entry that is there twice.
-      await append(entries).catch((error: Error) => {
-        options.onError(error);
-        return append(entries);
-      });
+      await inTrace(group[0]?.trace, () =>
+        append(entries).catch((error: Error) => {
+          options.onError(error);
+          return append(entries);
+        }),
+      );
       options.onGroup?.(entries.length);
       for (const waiting of group) waiting.resolve();
     } catch (error) {
@@ -165,7 +169,7 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
     record(entries) {
       if (entries.length === 0) return Promise.resolve();
       return new Promise<void>((resolve, reject) => {
-        queue.push({ entries, resolve, reject });
+        queue.push({ entries, trace: currentTrace(), resolve, reject });
         running ??= run();
       });
     },

@@ -5,6 +5,7 @@
  * one waits (docs/adr/0070). The entry in the access log is durable before anything is sent.
  * Contract: PUB-33, PUB-44.
  */
+import { type Span, traced } from '../../platform/trace/trace.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { publishError } from '../errors.ts';
 import { createPublishMetrics } from '../history/publish-metrics.ts';
@@ -56,7 +57,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
       const startedMs = performance.now();
       const note = (failure?: unknown) => metrics.publish(server, failure, performance.now() - startedMs);
       try {
-        const answer = await publishPrepared(parts, prepared, act);
+        const answer = await traced(publishSpan(prepared), () => publishPrepared(parts, prepared, act));
         note();
         return { target: server.name, ...answer };
       } catch (error) {
@@ -67,6 +68,18 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     plan: (source, request, context) =>
       planPublish(parts, request, { source, context, action: `${source.kind}.publish-dry-run` }),
     close: () => servers.close(),
+  };
+}
+
+function publishSpan({ server, subject, context }: Prepared): Span {
+  return {
+    name: 'publish',
+    kind: 'internal',
+    attributes: {
+      'interchange.target_id': server.id,
+      'interchange.kind': subject.kind,
+      'interchange.correlation_id': context.correlationId,
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Runs one unit in its transaction, and tells what became of it. Contract: IN-12, IN-27. */
 
+import { type Span, traced } from '../../../platform/trace/trace.ts';
 import { joinMissed, joinWaiting } from '../wait/join-waiting.ts';
 import { announce, type ImportRun } from './import-run.ts';
 import { dataFault } from './import-transaction.ts';
@@ -30,8 +31,22 @@ export async function runUnit(
 }
 
 export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
+  const entries = part.unit.entries.length;
+  if (entries === 0) return { kind: 'done', gaveUp: [] };
+  const span: Span = {
+    name: 'import unit',
+    kind: 'internal',
+    attributes: { 'interchange.entries': entries, 'interchange.dry_run': run.dryRun },
+  };
+  return traced(span, async () => {
+    const result = await takeUnit(run, part);
+    span.attributes['interchange.outcome'] = result.kind;
+    return result;
+  });
+}
+
+async function takeUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
   const { dryRun } = run;
-  if (part.unit.entries.length === 0) return { kind: 'done', gaveUp: [] };
   try {
     const outcome = await run.transaction(async (client) => {
       const written = await importUnit(client, { ...run, ...part });
