@@ -8,7 +8,13 @@ import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
 import { createPool, type Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
 import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
-import { letServiceRoleSignIn, migrate, pendingMigrations, SERVICE_ROLE } from '../platform/db/migrate.ts';
+import {
+  letServiceRoleSignIn,
+  migrate,
+  pendingMigrations,
+  SERVICE_ROLE,
+  withClient,
+} from '../platform/db/migrate.ts';
 import { createWriteWatch, type WriteWatch } from '../platform/db/write-watch.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
@@ -28,6 +34,7 @@ import { masterKeySource } from './config/master-key.ts';
 import { refuseWrongMasterKey } from './master-key/first-data-key.ts';
 import { announceKey, KEYS_CHANNEL } from './master-key/key-holders.ts';
 import { openServiceKeys, type ServiceKeys } from './master-key/service-keys.ts';
+import { requireWholePlacement } from './scale-out/placed-migrations.ts';
 
 /** The database of a process: where it is, and how it is let go of. */
 export interface OpenDatabase {
@@ -76,6 +83,7 @@ export async function requireSchema({ url }: OpenDatabase, config: Config): Prom
     throw new CommandError(
       `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
     );
+  await withClient(url, requireWholePlacement);
 }
 
 /** A database whose schema is current, with its keys. */

@@ -48,6 +48,7 @@ import { configureUsageErrors } from './commands/usage-errors.ts';
 import { verifyRenderedCommand } from './commands/verify-rendered.command.ts';
 import { loadConfig } from './config/config.ts';
 import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
+import { scaleOutCommand } from './scale-out/scale-out.command.ts';
 
 type CommandMaker = (environment: CommandEnvironment) => Command;
 
@@ -74,6 +75,7 @@ export function buildProgram(
   program.addCommand(serveCommand(environment));
   program.addCommand(migrateCommand(environment));
   program.addCommand(restoreCommand(environment));
+  program.addCommand(scaleOutCommand(environment));
   program.addCommand(demoCommand(environment));
   program.addCommand(startCommand(environment), { hidden: true });
   group('organisation', 'Organisations', ORGANISATION_COMMANDS);

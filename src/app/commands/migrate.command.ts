@@ -5,6 +5,7 @@ import { migrate, pendingMigrations } from '../../platform/db/migrate.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { openDatabase, openKeys } from '../build-runtime.ts';
 import { loadConfig } from '../config/config.ts';
+import { placedMigrations } from '../scale-out/placed-migrations.ts';
 
 export function migrateCommand(environment: CommandEnvironment): Command {
   return new Command('migrate')
@@ -18,7 +19,10 @@ export function migrateCommand(environment: CommandEnvironment): Command {
       const config = loadConfig(environment.env);
       const opened = await openDatabase(config, createLog('silent'));
       try {
-        const applied = dryRun === true ? await pendingMigrations(opened.url) : await migrate(opened.url);
+        const applied =
+          dryRun === true
+            ? await pendingMigrations(opened.url)
+            : await migrate(opened.url, placedMigrations());
         // The database belongs to this master key from the first migration on.
         if (dryRun !== true) await (await openKeys(opened, config)).keys.close();
         const verb = dryRun === true ? 'Would apply' : 'Applied';

@@ -98,3 +98,19 @@ export const LOCAL_TABLES: Readonly<Record<string, string>> = {
     'a restore puts all organisations back; `interchange restore` writes it, and verification reads it',
   write_probe: '/readyz writes it to learn whether the coordinator takes writes',
 };
+
+export type Placement = 'distributed' | 'reference' | 'local';
+
+const PLACES: ReadonlyMap<string, Placement> = new Map([
+  ...REFERENCE_TABLES.map((table) => [table, 'reference'] as const),
+  ...DISTRIBUTED_TABLES.map((table) => [table, 'distributed'] as const),
+  ...Object.keys(LOCAL_TABLES).map((table) => [table, 'local'] as const),
+]);
+
+/** Every table of the lists, each after those that its foreign keys lead to. */
+export const LISTED_TABLES: readonly string[] = [...PLACES.keys()];
+
+/** Undefined for a table in no list. A month that was taken out of the access log stays where it was. */
+export function placementOf(table: string): Placement | undefined {
+  return PLACES.get(table) ?? (/^access_log_archived_\d/.test(table) ? 'local' : undefined);
+}

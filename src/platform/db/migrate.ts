@@ -32,8 +32,16 @@ export async function pendingMigrations(url: string): Promise<string[]> {
   });
 }
 
+/** What a run does besides, on the connection that migrates. What they throw ends the run. */
+export interface MigrationHooks {
+  /** Before the first migration. */
+  before(client: pg.ClientBase): Promise<void>;
+  /** After the statements of each migration, in its transaction. */
+  afterEach(client: pg.ClientBase): Promise<void>;
+}
+
 /** Apply what is missing, each file in its own transaction, and renew the grants. Returns the names applied. */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, hooks?: MigrationHooks): Promise<string[]> {
   const migrations = await readMigrations();
   return withClient(url, async (client) => {
     await checkVersion(client);
@@ -43,6 +51,7 @@ export async function migrate(url: string): Promise<string[]> {
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
     const applied = await appliedMigrations(client);
     refuseNewerSchema(applied, migrations);
+    await hooks?.before(client);
     const missing: string[] = [];
     for (const migration of migrations) {
       const checksum = applied.get(migration.name);
@@ -51,7 +60,7 @@ export async function migrate(url: string): Promise<string[]> {
         throw new MigrationError(
           `Migration ${migration.name} was changed after it was applied. Restore the file, and put the change into a new migration.`,
         );
-      await apply(client, migration);
+      await apply(client, migration, hooks);
       missing.push(migration.name);
     }
     await client.query(await readFile(new URL('grants.sql', MIGRATIONS), 'utf8'));
@@ -69,10 +78,11 @@ function refuseNewerSchema(applied: ReadonlyMap<string, string>, migrations: rea
   );
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, hooks?: MigrationHooks): Promise<void> {
   await client.query('begin');
   try {
     await client.query(migration.sql);
+    await hooks?.afterEach(client);
     await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
       migration.name,
       migration.checksum,
@@ -147,7 +157,8 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** Run `work` on a connection of the owner of the schema. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'interchange migrate' });
   // The statement under way fails by itself; an error that nobody listens to would end the process.
   client.on('error', () => undefined);

@@ -1,0 +1,173 @@
+/**
+ * Moves the tables of the service to the nodes of a Citus cluster (docs/scaling.md). Each table moves in one statement,
+ * and what was done is read from Citus itself, so a run that was interrupted goes on where it stopped.
+ * Contract: OPS-27, CMD-23.
+ */
+import { CommandError } from '../../platform/command/command.ts';
+import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
+import type { Client, Queryable } from '../../platform/db/database.ts';
+import { pendingMigrations } from '../../platform/db/migrate.ts';
+import { clusterProblems } from './check-cluster.ts';
+import {
+  countRows,
+  distribute,
+  listServiceSessions,
+  listTables,
+  placeAsReference,
+  prepareSession,
+  readExtensionVersion,
+  removeLocalRows,
+  type StoredTable,
+} from './citus.store.ts';
+import { type Comparison, comparePlacement, type Difference, wordsOf } from './compare-placement.ts';
+import type { Placement } from './placement.ts';
+
+export interface TableToPlace {
+  table: string;
+  placement: Exclude<Placement, 'local'>;
+  /** With indexes, on the coordinator. */
+  sizeBytes: number;
+}
+
+export interface PlacementPlan {
+  toPlace: TableToPlace[];
+  /** Placed tables of which rows are left on the coordinator. */
+  leftovers: string[];
+  /** Tables that lie on the nodes already. */
+  placed: number;
+}
+
+/** What a run would do. Throws a {@link CommandError} that lists all that stands in its way. */
+export async function planScaleOut(client: Client, url: string): Promise<PlacementPlan> {
+  const { problems, comparison, tables } = await examine(client, url);
+  const all = [...problems, ...misplacedProblems(comparison), ...ownerProblems(comparison, tables)];
+  if (all.length > 0) throw new CommandError(listed('The tables cannot be placed.', all));
+  const stored = new Map(tables.map((one) => [one.table, one]));
+  return {
+    toPlace: comparison.missing.map((one) => ({ ...one, sizeBytes: stored.get(one.table)?.sizeBytes ?? 0 })),
+    leftovers: comparison.leftovers,
+    placed: comparison.placed,
+  };
+}
+
+/** The rows of each table that would be placed; reads each of them once. */
+export async function countPlanned(
+  client: Client,
+  plan: PlacementPlan,
+): Promise<(TableToPlace & { rows: number })[]> {
+  const counted: (TableToPlace & { rows: number })[] = [];
+  for (const one of plan.toPlace) counted.push({ ...one, rows: await countRows(client, one.table) });
+  return counted;
+}
+
+/** Throws while processes of the service are connected: their statements fail until the last table is placed. */
+export async function refuseWhileServiceRuns(client: Client): Promise<void> {
+  const sessions = await listServiceSessions(client);
+  if (sessions.length === 0) return;
+  const names = sessions.map(({ name, sessions: count }) => `${name} (${count})`).join(', ');
+  throw new CommandError(
+    `The service is connected to the database: ${names}. Its calls would fail while tables move. Stop every process of the service, then run this again.`,
+  );
+}
+
+/** Run one at a time, and not beside a migration. The lock ends with the session. */
+export async function lockPlacement(client: Client, onWait: () => void): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+    ADVISORY_LOCKS.migrations,
+  ]);
+  if (rows[0]?.locked === true) return;
+  onWait();
+  await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
+}
+
+/** Place the tables of the plan, then remove what is left of them on the coordinator. */
+export async function runPlan(
+  client: Queryable,
+  plan: PlacementPlan,
+  onTable: (one: TableToPlace, position: number) => void = () => undefined,
+): Promise<void> {
+  await prepareSession(client);
+  for (const [index, one] of plan.toPlace.entries()) {
+    onTable(one, index + 1);
+    await placeTable(client, one);
+  }
+  // Only now: Citus refuses it while a table that is not placed yet refers to one of them.
+  const emptied = new Set([...plan.leftovers, ...plan.toPlace.map(({ table }) => table)]);
+  for (const { table, localBytes } of await listTables(client))
+    if (emptied.has(table) && localBytes > 0) await removeLocalRows(client, table);
+}
+
+async function placeTable(db: Queryable, { table, placement }: TableToPlace): Promise<void> {
+  try {
+    await (placement === 'reference' ? placeAsReference : distribute)(db, table);
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    throw new CommandError(
+      `Table ${table} was not placed${typeof code === 'string' ? ` (${code})` : ''}. The log of the coordinator says why. Mend that, then run interchange scale-out again: it goes on with this table.`,
+      { cause: error },
+    );
+  }
+}
+
+export interface PlacementCheck {
+  /** What stands in the way of a run, or is wrong with the cluster. */
+  problems: string[];
+  differences: Difference[];
+}
+
+/** Compare the cluster with the list; changes nothing. */
+export async function checkPlacement(client: Client, url: string): Promise<PlacementCheck> {
+  const { problems, comparison } = await examine(client, url);
+  const missing = comparison.missing.map(({ table, placement }) => ({
+    table,
+    expected: wordsOf(placement),
+    actual: wordsOf('local'),
+  }));
+  const leftovers = comparison.leftovers.map((table) => ({
+    table,
+    expected: 'no rows on the coordinator',
+    actual: 'rows are left on the coordinator',
+  }));
+  return { problems, differences: [...comparison.misplaced, ...missing, ...leftovers] };
+}
+
+async function examine(
+  client: Client,
+  url: string,
+): Promise<{ problems: string[]; comparison: Comparison; tables: StoredTable[] }> {
+  const pending = await pendingMigrations(url);
+  const distributed = (await readExtensionVersion(client)) !== undefined;
+  const tables = await listTables(client);
+  const comparison = await comparePlacement(client, tables, { distributed });
+  const problems = await clusterProblems(client);
+  if (pending.length > 0)
+    problems.push(
+      `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
+    );
+  for (const table of comparison.unlisted) problems.push(unlistedProblem(table));
+  return { problems, comparison, tables };
+}
+
+export function unlistedProblem(table: string): string {
+  return `Table ${table} is not one of the service, so nobody knows where it belongs. Move it to another schema: alter table ${table} set schema NAME;`;
+}
+
+function misplacedProblems({ misplaced }: Comparison): string[] {
+  return misplaced.map(
+    ({ table, expected, actual }) =>
+      `Table ${table} should be ${expected}, and is ${actual}. Bring it back first: select undistribute_table('${table}', cascade_via_foreign_keys => true);`,
+  );
+}
+
+function ownerProblems({ missing }: Comparison, tables: readonly StoredTable[]): string[] {
+  const foreign = new Set(tables.filter(({ owned }) => !owned).map(({ table }) => table));
+  const refused = missing.filter(({ table }) => foreign.has(table)).map(({ table }) => table);
+  if (refused.length === 0) return [];
+  return [
+    `The user of DATABASE_URL does not own ${refused.length} table(s), ${refused[0]} among them. Run this as the owner of the tables, who ran interchange migrate.`,
+  ];
+}
+
+function listed(first: string, lines: readonly string[]): string {
+  return [first, ...lines.map((line) => `  - ${line}`)].join('\n');
+}
