@@ -1,8 +1,9 @@
 /**
  * npm test [-- flags of node --test] [files and folders]: runs the tests against one PostgreSQL, the embedded one unless
- * TEST_DATABASE_URL names another (a superuser's URL). The migrations are applied once, to a template that
- * each test file clones (test-support/database.ts). What tests write is kept in memory where there is room. Files share
- * processes (test-groups.ts). A run without arguments also fails when a sentence of docs/contract.md is proved by no
+ * TEST_DATABASE_URL names another (a superuser's URL). With TEST_CITUS_URL the databases lie on a Citus cluster
+ * (CONTRIBUTING.md). The migrations are applied once, to a template that each test file clones
+ * (test-support/database.ts). What tests write is kept in memory where there is room. Files share processes
+ * (test-groups.ts). A run without arguments also fails when a sentence of docs/contract.md is proved by no
  * test that passed, or when a statement that the service issued is one that Citus could not run (statement-rules.ts).
  * `--statements` with files has their statements checked too. STATEMENTS_FOLDER keeps what was recorded.
  */
@@ -79,7 +80,7 @@ async function hasMemory(): Promise<boolean> {
 }
 
 async function openServer(folder: string): Promise<TestServer> {
-  const url = process.env.TEST_DATABASE_URL;
+  const url = process.env.TEST_CITUS_URL ?? process.env.TEST_DATABASE_URL;
   if (url !== undefined) return { url, close: async () => undefined };
   const settings = {
     fsync: 'off',
@@ -147,7 +148,8 @@ async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise
     [...usual, '--test-reporter-destination=stdout', ...toFile, ...files],
     recording,
   );
-  if (code !== 0) return code;
+  // On a cluster some tests are left out, so their sentences have no proof, and their statements are not recorded.
+  if (code !== 0 || process.env.TEST_CITUS_URL !== undefined) return code;
   const proven = await provesContract(passed);
   return (await canBeDistributed(recorded, { whole: true })) && proven ? 0 : 1;
 }

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { administer, databaseUrl } from './template.ts';
-import { waitUntil } from './wait-until.ts';
+import { cloneTemplate, databaseUrl, dropDatabase } from './template.ts';
 
 export interface TestDatabase {
   /** What DATABASE_URL would hold: the owner of the schema. */
@@ -24,7 +23,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       'Tests with a database run under npm test, e.g. npm test -- src/platform/db/database.test.ts',
     );
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await clone(serverUrl, name, template);
+  await cloneTemplate(serverUrl, name, template);
   const url = databaseUrl(serverUrl, name);
   const pool = createPool({ url, max: 10, applicationName: 'test', role: SERVICE_ROLE }, () => undefined);
   return {
@@ -33,23 +32,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     pool,
     async drop() {
       if (!pool.ended) await pool.end();
-      await administer(serverUrl, [`drop database if exists ${name} with (force)`]);
+      await dropDatabase(serverUrl, name);
     },
   };
-}
-
-/**
- * Copying the files takes a sixth of the processor time that writing them through the WAL takes, which is the usual way.
- * Two clones at one moment may meet a lock on the template (55006); the second waits its turn.
- */
-async function clone(serverUrl: string, name: string, template: string): Promise<void> {
-  await waitUntil(async () => {
-    try {
-      await administer(serverUrl, [`create database ${name} template ${template} strategy file_copy`]);
-      return true;
-    } catch (error) {
-      if ((error as { code?: string }).code !== '55006') throw error;
-      return false;
-    }
-  }, 'the template is free');
 }

@@ -98,6 +98,32 @@ const OBJECTS = `
     insert into pg_dist_partition values (table_name, 'h', distribution_column, 2, 's');
   end $$;
 
+  -- What test-support/citus-cluster.ts asks besides.
+  create function citus_get_active_worker_nodes(out node_name text, out node_port bigint) returns setof record
+  language sql as 'select nodename, nodeport from pg_dist_node where isactive and groupid > 0';
+
+  create function master_run_on_worker(
+    worker_name text[], port integer[], command text[], parallel boolean,
+    out node_name text, out node_port integer, out success boolean, out result text
+  ) returns setof record language plpgsql as $$
+  begin
+    if exists (select from refused_node r where r.port = $2[1] and r.role = 'statements') then
+      return query select worker_name[1], $2[1], false, 'ERROR:  the disk is full'::text;
+      return;
+    end if;
+    insert into call (call) values (format('%s:%s> %s', worker_name[1], $2[1], btrim(command[1])));
+    return query select worker_name[1], $2[1], true, 'done'::text;
+  end $$;
+
+  create function citus_set_coordinator_host(host text, port integer default 5432) returns void
+  language sql as $$ insert into call (call) values (format('citus_set_coordinator_host(%s, %s)', host, port)) $$;
+
+  create function citus_add_node(nodename text, nodeport integer) returns integer
+  language sql as $$ insert into call (call) values (format('citus_add_node(%s, %s)', nodename, nodeport)) returning 1 $$;
+
+  create function recover_prepared_transactions() returns integer
+  language sql as $$ select 0 $$;
+
   create function truncate_local_data_after_distributing_table(function_name regclass) returns void
   language plpgsql as $$
   begin
