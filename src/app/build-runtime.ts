@@ -183,7 +183,6 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const callers = createCallerDirectory(db, databaseTime);
   const live = await openLiveConnection({
     connection: { ...service, applicationName: 'interchange live' },
-    onFailure,
     channels: [LIVE_CHANNEL, KEYS_CHANNEL],
     prepare: (client) => announceKey(client, keys),
     onNotification: (channel, payload) => {

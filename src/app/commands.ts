@@ -183,7 +183,8 @@ function failureText(error: unknown): string {
   const { code } = error as { code?: unknown };
   const ours =
     error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
-  if (ours || error.name === 'EmbeddedPostgresError' || error.name === 'HttpError') return error.message;
+  const told = ['EmbeddedPostgresError', 'HttpError', 'NoServerError'];
+  if (ours || told.includes(error.name)) return error.message;
   if (code === 'ECONNREFUSED')
     return 'the database of DATABASE_URL refuses connections. Check that it is running.';
   if (typeof code === 'string' && /^28/.test(code))

@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliveryRetention } from '../../exchange/queue/retention.store.ts';
 import type { DeliverySettings } from '../../exchange/worker/delivery-settings.ts';
+import { type DatabaseUrlError, readDatabaseUrl } from '../../platform/db/database-url.ts';
 import { PUBLISH } from '../../publish/servers/publish-settings.ts';
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';
@@ -63,14 +64,9 @@ export interface Config {
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const reader = readEnvironment(env);
   const url = reader.textOrFile('DATABASE_URL', 'DATABASE_URL_FILE');
-  if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
-    reader.fault('DATABASE_URL', 'must start with postgres:// or postgresql://');
-  else if (url !== undefined && !URL.canParse(url))
-    reader.fault(
-      'DATABASE_URL',
-      'is not a URL. Percent-encode special characters in the user and password, such as @ as %40',
-    );
+  checkDatabaseUrl(reader, 'DATABASE_URL', url);
   const serviceUrl = reader.textOrFile('DATABASE_SERVICE_URL', 'DATABASE_SERVICE_URL_FILE');
+  checkDatabaseUrl(reader, 'DATABASE_SERVICE_URL', serviceUrl);
   if (serviceUrl !== undefined && url === undefined)
     reader.fault('DATABASE_SERVICE_URL', 'needs DATABASE_URL too');
   const config: Config = {
@@ -133,6 +129,14 @@ export function baseUrlOf(config: Config, port = config.port): string {
   if (config.publicBaseUrl !== undefined) return config.publicBaseUrl;
   const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/api/v1`;
+}
+
+function checkDatabaseUrl(reader: EnvironmentReader, name: string, url: string | undefined): void {
+  try {
+    if (url !== undefined) readDatabaseUrl(url);
+  } catch (error) {
+    reader.fault(name, (error as DatabaseUrlError).message);
+  }
 }
 
 function keptDays(reader: EnvironmentReader, name: string, fallback: number): number {

@@ -1,9 +1,12 @@
 /**
  * PostgreSQL access: pools, transactions and how values are read. No business words here.
- * Contract: HTTP-24, OPS-3, OPS-7.
+ * Contract: HTTP-24, OPS-3, OPS-7, OPS-32.
  */
 import pg from 'pg';
-import { tracedConnect, tracedQuery } from './traced-calls.ts';
+import { DatabaseClient, type DatabaseClientConfig } from './database-client.ts';
+import { trackHosts } from './database-hosts.ts';
+import { readDatabaseUrl } from './database-url.ts';
+import { tracedConnect } from './traced-calls.ts';
 import { watched } from './unavailable.ts';
 
 /** Anything that runs SQL: a pool or a client inside a transaction. */
@@ -37,30 +40,47 @@ export interface ConnectionOptions {
   settings?: Readonly<Record<string, string>>;
   /** Default: those of the server, which has none unless its operator set some. */
   limits?: TimeLimits;
+  /** Told of every statement and connection that fails. */
+  onFailure?: ((error: unknown) => void) | undefined;
 }
 
 export interface PoolOptions extends ConnectionOptions {
   /** Connections at most. */
   max: number;
-  /** Told of every statement and connection that fails. */
-  onFailure?: (error: unknown) => void;
 }
+
+/** How long to wait for a connection of a pool. */
+const POOL_WAIT_MS = 10_000;
+/**
+ * How much longer than PostgreSQL lets a statement take its answer is waited for. PostgreSQL cuts off no commit that
+ * waits for a synchronous standby, and a server that hangs cuts off nothing.
+ */
+const ANSWER_GRACE_MS = 5_000;
 
 const types = new pg.TypeOverrides();
 // Dates without a time stay text: a JavaScript Date would move them across zones.
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** How to connect; what the connection then is set to comes with {@link setUpConnection}. */
-export function clientConfig({ url, applicationName }: ConnectionOptions): pg.ClientConfig {
-  return { ...withoutName(url), application_name: applicationName, types, keepAlive: true };
+/** Where to connect, and how; what the connection then is set to comes with {@link setUpConnection}. */
+export function clientConfig(options: ConnectionOptions): DatabaseClientConfig {
+  const { applicationName, limits, onFailure } = options;
+  const address = readDatabaseUrl(options.url);
+  const config = {
+    connectionString: withoutName(address.url),
+    application_name: applicationName,
+    types,
+    keepAlive: true,
+    ...(limits && limits.statementMs > 0 && { query_timeout: limits.statementMs + ANSWER_GRACE_MS }),
+  };
+  return { ...config, hosts: trackHosts(address, config), onFailure };
 }
 
 /**
  * Set a new connection up, in one round trip. Not by options of the start-up message: poolers refuse those. What the
  * URL brings as `options` is set before, so that ours, the role above all, come last.
  */
-export async function setUpConnection(client: pg.ClientBase, options: ConnectionOptions): Promise<void> {
+export async function setUpConnection(client: DatabaseClient, options: ConnectionOptions): Promise<void> {
   const { role, settings, limits } = options;
   const all = {
     TimeZone: 'UTC',
@@ -73,34 +93,47 @@ export async function setUpConnection(client: pg.ClientBase, options: Connection
     }),
     ...(role && { role }),
   };
-  await client.query({
-    text: 'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)',
+  const { rows } = await client.query<{ read_only: string }>({
+    text: `
+      select set_config(name, value, false), current_setting('transaction_read_only') as read_only
+      from unnest($1::text[], $2::text[]) as setting (name, value)`,
     values: [Object.keys(all), Object.values(all)],
   });
+  client.checkWrites(rows[0]?.read_only === 'on');
 }
 
 /** pg lets what the URL says replace the settings beside it; our name must come last. */
-function withoutName(url: string): { connectionString: string } {
-  if (!/[?&]application_name=/.test(url)) return { connectionString: url };
+function withoutName(url: string): string {
+  if (!/[?&]application_name=/.test(url)) return url;
   const parsed = new URL(url);
   parsed.searchParams.delete('application_name');
-  return { connectionString: parsed.href };
+  return parsed.href;
+}
+
+/** One connection, set up; end it after use. */
+export async function connectClient(options: ConnectionOptions): Promise<DatabaseClient> {
+  const client = new DatabaseClient(clientConfig(options));
+  try {
+    await client.connect();
+    await setUpConnection(client, options);
+    return client;
+  } catch (error) {
+    void client.end().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** A pool of connections; errors of idle connections are reported to `onError` and never thrown. */
 export function createPool(options: PoolOptions, onError: (error: Error) => void): Pool {
+  const config = clientConfig(options);
   const pool = new pg.Pool({
-    ...clientConfig(options),
+    ...config,
+    Client: DatabaseClient as unknown as typeof pg.Client,
     max: options.max,
-    connectionTimeoutMillis: 10_000,
-    onConnect: (client) => setUpConnection(client, options),
+    connectionTimeoutMillis: Math.max(POOL_WAIT_MS, config.hosts.findMs),
+    onConnect: (client) => setUpConnection(client as unknown as DatabaseClient, options),
   });
   pool.on('error', onError);
-  // A pool stops listening to a connection that it gives up, and the server's last words would end the process.
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-    client.query = tracedQuery(watched(client.query, options.onFailure));
-  });
   pool.connect = tracedConnect(watched(pool.connect, options.onFailure));
   return pool;
 }

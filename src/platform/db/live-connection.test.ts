@@ -95,6 +95,19 @@ describe('openLiveConnection', () => {
     await live.close();
   });
 
+  test('leaves a server that takes no writes any more [OPS-31]', async () => {
+    const { live, states } = await open();
+    const pid = await pidOf(live);
+    await live.client()?.query({ text: 'set default_transaction_read_only = on' });
+    const up = once(states, 'up');
+    await assert.rejects(live.client()?.query({ text: 'create table refused ()' }) ?? Promise.resolve(), {
+      code: '25006',
+    });
+    await up;
+    assert.notEqual(await pidOf(live), pid);
+    await live.close();
+  });
+
   test('stays closed when it is closed while it reconnects', async () => {
     const { live, states } = await open();
     const down = once(states, 'down');

@@ -9,8 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from './database.ts';
-import { tracedQuery } from './traced-calls.ts';
-import { watched } from './unavailable.ts';
+import { DatabaseClient } from './database-client.ts';
 
 export interface LiveConnectionOptions {
   connection: ConnectionOptions;
@@ -23,8 +22,6 @@ export interface LiveConnectionOptions {
   /** Called after every change between listening and not listening. */
   onStateChange?: (up: boolean) => void;
   onError: (error: Error) => void;
-  /** Told of every statement that fails. */
-  onFailure?: (error: unknown) => void;
 }
 
 export interface LiveConnection {
@@ -37,6 +34,7 @@ export interface LiveConnection {
 
 export async function openLiveConnection(options: LiveConnectionOptions): Promise<LiveConnection> {
   const heartbeatMs = options.heartbeatMs ?? 5_000;
+  const config = { ...clientConfig(options.connection), query_timeout: 15_000 };
   let current: Connection | undefined;
   let closed = false;
 
@@ -49,12 +47,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
   }
 
   async function connect(): Promise<void> {
-    const client = new pg.Client({
-      ...clientConfig(options.connection),
-      query_timeout: 15_000,
-      connectionTimeoutMillis: 10_000,
-    });
-    client.query = tracedQuery(watched(client.query, options.onFailure));
+    const client = new DatabaseClient(config);
     client.on('notification', (message) => options.onNotification(message.channel, message.payload ?? ''));
     client.on('error', (error) => {
       options.onError(error);

@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
+import { connectClient } from './database.ts';
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** The role that the service acts as; it owns nothing and cannot change the access log. */
@@ -159,10 +160,7 @@ async function readMigrations(): Promise<Migration[]> {
 
 /** Run `work` on a connection of the owner of the schema. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'interchange migrate' });
-  // The statement under way fails by itself; an error that nobody listens to would end the process.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectClient({ url, applicationName: 'interchange migrate' });
   try {
     return await work(client);
   } finally {

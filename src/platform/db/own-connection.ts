@@ -1,7 +1,6 @@
 /** A connection outside the pool, for work that changes its session. */
 import pg from 'pg';
 import type { Client, Pool } from './database.ts';
-import { tracedQuery } from './traced-calls.ts';
 import { watched } from './unavailable.ts';
 
 /**
@@ -15,8 +14,6 @@ export async function onOwnConnection<T>(pool: Pool, work: (client: Client) => P
   own.connect = watched(own.connect);
   try {
     const client = await own.connect();
-    client.on('error', () => undefined);
-    client.query = tracedQuery(watched(client.query));
     try {
       return await work(client);
     } finally {

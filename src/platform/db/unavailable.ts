@@ -18,7 +18,16 @@ const OF_SQLSTATE: readonly [RegExp, Outage][] = [
 
 /** What pg says of a connection in words alone. */
 const MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
+
+/** No server of the database can be used now, each for its reason. */
+export class NoServerError extends Error {
+  override name = 'NoServerError';
+
+  constructor(reasons: readonly string[]) {
+    super(`No database server can be used: ${reasons.join(', ')}. Start the primary, or promote a standby.`);
+  }
+}
 
 const FROM_DATABASE = Symbol('from the database');
 
@@ -28,6 +37,7 @@ const FROM_DATABASE = Symbol('from the database');
  */
 export function outageOf(error: unknown): Outage | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (error instanceof NoServerError) return 'unreachable';
   const { code } = error as { code?: unknown };
   if (error instanceof DatabaseError) return OF_SQLSTATE.find(([states]) => states.test(String(code)))?.[1];
   const lost = /^E[A-Z]+$/.test(String(code)) || MESSAGES.test(error.message);

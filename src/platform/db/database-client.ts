@@ -1,0 +1,75 @@
+/**
+ * A connection to the database. Where its URL names several servers, it goes to the one that takes writes.
+ * Contract: OPS-31.
+ */
+import pg from 'pg';
+import type { DatabaseHosts } from './database-hosts.ts';
+import { tracedQuery } from './traced-calls.ts';
+import { NoServerError, watched } from './unavailable.ts';
+
+export interface DatabaseClientConfig extends pg.ClientConfig {
+  hosts: DatabaseHosts;
+  /** Told of every statement that fails. */
+  onFailure?: ((error: unknown) => void) | undefined;
+}
+
+/** A class, because a pool makes its connections with one. */
+export class DatabaseClient extends pg.Client {
+  readonly #hosts: DatabaseHosts;
+
+  constructor(config: DatabaseClientConfig) {
+    super({ ...config, connectionTimeoutMillis: config.hosts.connectMs });
+    this.#hosts = config.hosts;
+    // An error that nobody listens to would end the process. The statement under way fails by itself.
+    this.on('error', () => undefined);
+    const onFailure = (error: unknown): void => {
+      config.onFailure?.(error);
+      if (isOfNoUse(error)) this.#giveUp();
+    };
+    this.query = tracedQuery(watched(this.query, onFailure));
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error | null, client?: pg.Client) => void): void;
+  override connect(
+    callback?: (error: Error | null, client?: pg.Client) => void,
+  ): Promise<pg.Client> | undefined {
+    const connected = this.#connectToHost();
+    if (callback === undefined) return connected;
+    connected.then(() => callback(null, this), callback);
+    return undefined;
+  }
+
+  async #connectToHost(): Promise<pg.Client> {
+    const found = await this.#hosts.find();
+    if (found !== undefined) Object.assign(this, found);
+    try {
+      return await super.connect();
+    } catch (error) {
+      this.#hosts.doubt(this);
+      throw error;
+    }
+  }
+
+  /** Call it with what the server says of itself; throws {@link NoServerError} when it is not to be used. */
+  checkWrites(isReadOnly: boolean): void {
+    if (!isReadOnly || !this.#hosts.mustWrite) return;
+    this.#hosts.doubt(this);
+    throw new NoServerError([`${this.host}:${this.port} is read-only`]);
+  }
+
+  #giveUp(): void {
+    this.#hosts.doubt(this);
+    void this.end().catch(() => undefined);
+  }
+}
+
+/**
+ * After what a connection is not used again: its server does not take writes any more, so that it was the primary once
+ * (25006), or it did not answer in the time that pg gives it.
+ */
+function isOfNoUse(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return (error instanceof pg.DatabaseError && code === '25006') || error.message === 'Query read timeout';
+}

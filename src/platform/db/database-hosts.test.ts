@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { freePort } from '../../../test-support/free-port.ts';
+import { connectClient, createPool, type Pool, transaction } from './database.ts';
+import { openLiveConnection } from './live-connection.ts';
+import { migrate } from './migrate.ts';
+import { onOwnConnection } from './own-connection.ts';
+import { NoServerError, outageOf } from './unavailable.ts';
+
+let database: TestDatabase;
+let owner: Pool;
+before(async () => {
+  database = await createTestDatabase();
+  owner = createPool({ url: database.url, max: 1, applicationName: 'owner' }, () => undefined);
+});
+after(async () => {
+  await owner.end();
+  await database.drop();
+});
+
+/** The URL of the test's database with these hosts before its own. */
+function behind(hosts: readonly string[], query = ''): string {
+  const { username, password, host, pathname } = new URL(database.url);
+  return `postgres://${username}:${password}@${[...hosts, host].join()}${pathname}${query}`;
+}
+
+async function deadHost(): Promise<string> {
+  return `127.0.0.1:${await freePort()}`;
+}
+
+async function using<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool({ url, max: 2, applicationName: 'hosts' }, () => undefined);
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+const pidOf = async (db: Pick<Pool, 'query'>): Promise<number> =>
+  (await db.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })).rows[0]?.pid ?? 0;
+
+describe('several hosts', () => {
+  test('are tried in turn by pools, own and live connections, and migrations [OPS-31]', async () => {
+    const url = behind([await deadHost()]);
+    await using(url, async (pool) => {
+      assert.ok((await pidOf(pool)) > 0);
+      assert.ok((await onOwnConnection(pool, pidOf)) > 0);
+    });
+    assert.deepEqual(await migrate(url), []);
+    const live = await openLiveConnection({
+      connection: { url, applicationName: 'live' },
+      channels: ['some'],
+      onNotification: () => undefined,
+      onError: () => undefined,
+    });
+    assert.equal(live.up, true);
+    await live.close();
+  });
+
+  test('of which the first says nothing: it is given up after connect_timeout', async () => {
+    const silent = await listen();
+    await using(behind([`127.0.0.1:${portOf(silent)}`], '?connect_timeout=1'), async (pool) => {
+      assert.ok((await pidOf(pool)) > 0);
+    });
+    silent.close();
+  });
+
+  test('the one that was good is tried first the next time', async () => {
+    const dead = await listen((socket) => socket.destroy());
+    let tried = 0;
+    dead.on('connection', () => {
+      tried += 1;
+    });
+    await using(behind([`127.0.0.1:${portOf(dead)}`]), async (pool) => {
+      for (let n = 0; n < 5; n += 1) {
+        const client = await pool.connect();
+        client.release(true);
+      }
+    });
+    assert.equal(tried, 1);
+    dead.close();
+  });
+
+  test('of which none can be used are told with their reasons, and callers are asked to come again', async () => {
+    const [first, second] = [await deadHost(), await deadHost()];
+    const { username, password, pathname } = new URL(database.url);
+    const url = `postgres://${username}:${password}@${first},${second}${pathname}`;
+    await using(url, async (pool) => {
+      const error = await pool.query('select 1').catch((failure: unknown) => failure);
+      assert.ok(error instanceof NoServerError);
+      assert.ok(
+        error.message.includes(`${first} cannot be used (ECONNREFUSED), ${second} cannot`),
+        error.message,
+      );
+      assert.equal(outageOf(error), 'unreachable');
+    });
+  });
+
+  test('a database that does not exist is told as that', async () => {
+    const url = behind([await deadHost()]).replace(new URL(database.url).pathname, '/nowhere');
+    await assert.rejects(connectClient({ url, applicationName: 'hosts' }), { code: '3D000' });
+  });
+});
+
+describe('a server that takes no writes', () => {
+  const readOnly = async (value: 'on' | 'off') => {
+    const name = new URL(database.url).pathname.slice(1);
+    await owner.query('set default_transaction_read_only = off');
+    await owner.query(`alter database ${name} set default_transaction_read_only = ${value}`);
+  };
+  after(() => readOnly('off'));
+
+  test('is refused where the URL asks for read-write or names several, and taken otherwise [OPS-31]', async () => {
+    await readOnly('on');
+    const { host } = new URL(database.url);
+    for (const url of [
+      `${database.url}?target_session_attrs=read-write`,
+      behind([await deadHost()]),
+      behind([host]),
+    ])
+      await using(url, async (pool) => {
+        await assert.rejects(
+          pool.query('select 1'),
+          (error: Error) => error instanceof NoServerError && /is read-only/.test(error.message),
+          url,
+        );
+      });
+    for (const url of [database.url, behind([await deadHost()], '?target_session_attrs=any')])
+      await using(url, async (pool) => assert.ok((await pidOf(pool)) > 0));
+    await readOnly('off');
+    await using(behind([host]), async (pool) => assert.ok((await pidOf(pool)) > 0));
+  });
+
+  test('any more is left: its connection is not used again [OPS-31]', async () => {
+    await using(database.url, async (pool) => {
+      const client = await pool.connect();
+      const pid = await pidOf(client);
+      await client.query('set default_transaction_read_only = on');
+      await assert.rejects(client.query('create table refused ()'), { code: '25006' });
+      client.release();
+      assert.notEqual(await pidOf(pool), pid);
+      let lost = 0;
+      const failing = transaction(pool, async (own) => {
+        lost = await pidOf(own);
+        await own.query('set transaction read only');
+        await own.query('create table refused ()');
+      });
+      await assert.rejects(failing, { code: '25006' });
+      assert.notEqual(await pidOf(pool), lost);
+    });
+  });
+});
+
+test('an answer that does not come is not waited for longer than the limit and a little, and the connection is left', async () => {
+  // A commit that waits for a synchronous standby is not cut off by PostgreSQL.
+  const limits = { statementMs: 100, lockMs: 0, idleInTransactionMs: 0 };
+  const pool = createPool({ url: database.url, max: 1, applicationName: 'hosts', limits }, () => undefined);
+  try {
+    const client = await pool.connect();
+    const pid = await pidOf(client);
+    await client.query('set statement_timeout = 0');
+    const error = await client.query('select pg_sleep(600)').catch((failure: unknown) => failure);
+    assert.equal(outageOf(error), 'unreachable');
+    client.release();
+    assert.notEqual(await pidOf(pool), pid);
+    await owner.query('select pg_terminate_backend($1)', [pid]);
+  } finally {
+    await pool.end();
+  }
+});
+
+async function listen(onConnection: Parameters<typeof createServer>[1] = () => undefined): Promise<Server> {
+  const server = createServer(onConnection as never).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
