@@ -14,11 +14,6 @@ export const LATER: readonly string[] = [
   'src/privacy/',
   'src/app/',
   'access-log-',
-  'src/encounters/',
-  'src/investigations/',
   'src/publish/',
-  'src/records/',
   'src/sign-in/',
-  'src/tenancy/',
-  'src/terminology/',
 ];

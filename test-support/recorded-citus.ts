@@ -68,6 +68,9 @@ const OBJECTS = `
     if exists (select from pg_dist_partition where logicalrelid = moved) then
       raise exception 'table % is already distributed', moved;
     end if;
+    if exists (select from pg_trigger where tgrelid = moved and not tgisinternal) then
+      raise exception 'cannot distribute relation "%" because it has triggers', moved;
+    end if;
     if exists (select from held where name = moved::text) then
       perform pg_advisory_xact_lock_shared(${HOLD_LOCK});
     end if;

@@ -42,8 +42,8 @@ const TABLES: Readonly<Record<keyof LinkSources, string>> = {
 
 const RESULTS = `select e.observation_id as target
       from investigation_report_result e
-      where e.organisation_id = source.organisation_id
-        and e.facility_id = source.facility_id
+      where e.organisation_id = $1
+        and e.facility_id = $2
         and e.report_id = source.id
       offset 0`;
 

@@ -3,8 +3,8 @@
  *
  * An import asks right after it filled tables that had no statistics. The planner then holds every index that leads
  * with the tenant for as good as the key, and one plan that it keeps reads a whole facility for each record. So each
- * look-up is lateral, by a whole key; `offset 0` keeps the planner from turning it round, and keeps the tenant out of
- * a search by member or study, which only an index of its own can answer.
+ * look-up is lateral, by a whole key; `offset 0` keeps the planner from turning it round. Members and studies have tables
+ * of their own to be found by.
  */
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
@@ -78,16 +78,17 @@ export async function reportsToGroup(
         select listing.id
         from unnest($4::uuid[]) as study (id)
         cross join lateral (
-          select mine.id
+          select r.id
           from (
-            select r.organisation_id, r.facility_id, r.id, r.issued_at
-            from investigation_report r
-            where r.imaging_study_ids @> array[study.id]
+            select s.report_id
+            from investigation_report_study s
+            where s.organisation_id = $1
+              and s.facility_id = $2
+              and s.study_id = study.id
             offset 0
-          ) mine
-          where mine.organisation_id = $1
-            and mine.facility_id = $2
-          order by mine.issued_at, mine.id
+          ) naming
+          cross join ${rowById('investigation_report', 'r', 'naming.report_id', 'r.id, r.issued_at')} r
+          order by r.issued_at, r.id
           limit ${REPORTS_OF_STUDY}
         ) listing
         union

@@ -54,7 +54,7 @@ export async function listOrderPage(
       select p.refused_purposes, page.*
       from patient_registration g
       join patient p
-        on p.organisation_id = g.organisation_id
+        on p.organisation_id = $1
         and p.id = g.patient_id
       left join lateral (
         select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text,

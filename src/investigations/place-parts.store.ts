@@ -2,7 +2,7 @@
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { byKey, rowById, sameKey } from '../platform/db/by-key.ts';
+import { hasId, rowById } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { RANDOM_VERSION } from '../platform/db/random-version.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -66,8 +66,9 @@ export async function setDisciplines(
     text: `
       update investigation_order o
       set discipline = incoming.discipline
-      from ${byKey('unnest($3::uuid[], $4::text[]) as incoming (id, discipline)')} incoming
-      where ${sameKey('o', 'incoming')}`,
+      from unnest($3::uuid[], $4::text[]) as incoming (id, discipline)
+      where ${hasId('o', '$3')}
+        and o.id = incoming.id`,
     values: [scope.organisationId, scope.facilityId, [...orders.keys()], [...orders.values()]],
   });
 }
@@ -85,8 +86,9 @@ export async function moveParts(
     text: `
       update ${table} part
       set order_id = incoming.order_id
-      from ${byKey('unnest($3::uuid[], $4::uuid[]) as incoming (id, order_id)')} incoming
-      where ${sameKey('part', 'incoming')}`,
+      from unnest($3::uuid[], $4::uuid[]) as incoming (id, order_id)
+      where ${hasId('part', '$3')}
+        and part.id = incoming.id`,
     values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
   });
   if (table !== 'observation') return;
@@ -98,13 +100,15 @@ const TOUCH_VITAL_SETS = `
   update vital_set v
   set version = version + 1,
     updated_at = now()
-  from ${byKey(`(
-      select distinct o.vital_set_id as id
+  where ${hasId(
+    'v',
+    `array(
+      select distinct o.vital_set_id
       from unnest($3::uuid[]) as asked (id)
       cross join ${rowById('observation', 'o', 'asked.id', 'o.vital_set_id')} o
       where o.vital_set_id is not null
-    ) as shown`)} shown
-  where ${sameKey('v', 'shown')}`;
+    )`,
+  )}`;
 
 /**
  * A new version of orders whose parts changed. One that names no time of its own is listed by the time of its
@@ -136,24 +140,22 @@ const partOf = (orderId: string) => `part.organisation_id = $1
                 and part.facility_id = $2
                 and part.order_id = ${orderId}`;
 
-/** Each order is looked up by its key, and then its parts. Otherwise the planner counts the parts of all orders. */
+/** Not `not exists`: the planner may answer that by reading the parts of all orders. */
 const REMOVE_EMPTY = `
   delete from investigation_order o
-  using ${byKey(`unnest($3::uuid[]) as asked (id)
-    cross join ${rowById('investigation_order', 'o', 'asked.id', 'o.made_up')} o
-    where o.made_up
+  where ${hasId('o', '$3::uuid[]')}
+    and o.made_up
     and ${PARTS.map(
       (table) => `(
       select count(*)
       from (
         select 1
         from ${table} part
-        where ${partOf('asked.id')}
+        where ${partOf('o.id')}
         limit 1
       ) found
     ) = 0`,
-    ).join('\n    and ')}`)} empty
-  where ${sameKey('o', 'empty')}
+    ).join('\n    and ')}
   returning o.id`;
 
 const TOUCH = `
@@ -169,5 +171,4 @@ const TOUCH = `
       ), '-infinity')
       else o.sort_at
     end
-  from ${byKey('unnest($3::uuid[]) as asked (id)')} asked
-  where ${sameKey('o', 'asked')}`;
+  where ${hasId('o', '$3::uuid[]')}`;

@@ -108,15 +108,15 @@ export async function panelsOf(
       cross join lateral (
         select found.id
         from (
-          select panel.organisation_id, panel.facility_id, panel.id, panel.patient_id
-          from observation panel
-          where panel.has_member_ids <> '{}'
-            and panel.has_member_ids @> array[member.id]
+          select m.observation_id
+          from observation_member m
+          where m.organisation_id = $1
+            and m.facility_id = $2
+            and m.member_id = member.id
           offset 0
-        ) found
-        where found.organisation_id = $1
-          and found.facility_id = $2
-          and found.patient_id = member.patient_id
+        ) naming
+        cross join ${rowById('observation', 'panel', 'naming.observation_id', 'panel.id, panel.patient_id')} found
+        where found.patient_id = member.patient_id
           and found.id <> member.id
         order by found.id
         limit 1

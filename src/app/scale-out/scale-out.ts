@@ -11,6 +11,7 @@ import { clusterProblems } from './check-cluster.ts';
 import {
   countRows,
   distribute,
+  dropTransitionTriggers,
   listServiceSessions,
   listTables,
   placeAsReference,
@@ -99,6 +100,7 @@ export async function runPlan(
 
 async function placeTable(db: Queryable, { table, placement }: TableToPlace): Promise<void> {
   try {
+    await dropTransitionTriggers(db, table);
     await (placement === 'reference' ? placeAsReference : distribute)(db, table);
   } catch (error) {
     const { code } = error as { code?: unknown };

@@ -110,8 +110,9 @@ export function describeResource<const Type extends DescribedType, const Describ
           Object.assign(values, found.values);
           addRows(children, found.children ?? {});
         }
-      for (const { name, addedLater } of table.children)
-        if (addedLater === true && children[name]?.length === 0) delete children[name];
+      for (const { name, addedLater, idsOf } of table.children)
+        if (idsOf !== undefined || (addedLater === true && children[name]?.length === 0))
+          delete children[name];
       return { id: context.id, values: inOrder(table.columns, values), children };
     },
     write(output, record, context) {

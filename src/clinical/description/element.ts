@@ -35,6 +35,8 @@ export interface ChildTable {
   fixed?: Readonly<Record<string, string>>;
   /** True when records were stored before the table was there: their digests do not name it while it has no rows. */
   addedLater?: true;
+  /** Its rows are the ids in this column of the record, each once, so that the record is found by them. */
+  idsOf?: string;
 }
 
 /** The row that an element is selected of. */

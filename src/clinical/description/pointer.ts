@@ -2,7 +2,7 @@
 import { compact, nonEmpty } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { memberName } from '../content/document.ts';
-import { type Element, type Member, single } from './element.ts';
+import { type ChildTable, type Element, type Member, single } from './element.ts';
 import type { ReadContext, ReferenceValue } from './read-context.ts';
 
 /** A pointer at another record: its id here, or only what it was called. */
@@ -32,11 +32,17 @@ export function reference<const Column extends string>(column: Column, types: re
   });
 }
 
+/** Ids of the records that references lead to: those in the column `all` are found by `table`. */
+interface AllIds {
+  all: string;
+  table: { name: string; parent: string; id: string };
+}
+
 /** References, kept as pointers. Ids of those that are records here may have a column of their own. */
 export function references<const Column extends string>(
   column: Column,
   types: readonly string[],
-  ids?: { first: string } | { all: string },
+  ids?: { first: string } | AllIds,
 ): Element<Member<Column, RecordPointer[]>> {
   const kept = single<Column, RecordPointer[]>(column, {
     type: 'jsonb',
@@ -47,6 +53,7 @@ export function references<const Column extends string>(
   return {
     ...kept,
     columns: idColumn === undefined ? kept.columns : [...kept.columns, idColumn],
+    ...(ids && 'all' in ids && { tables: [tableOf(ids)] }),
     read(reader, name, context) {
       const given = context.references(reader, name, types);
       const here = given.flatMap(({ target }) => (target === undefined ? [] : [target.id]));
@@ -54,6 +61,10 @@ export function references<const Column extends string>(
       return { values: { [column]: pointersAt(given), ...idValue } };
     },
   };
+}
+
+function tableOf({ all, table: { name, parent, id } }: AllIds): ChildTable {
+  return { name, parent, columns: [[id, 'uuid']], idsOf: all };
 }
 
 /** `basedOn` of a part of an order. Where the source names no order that is here, the one it is under goes first. */

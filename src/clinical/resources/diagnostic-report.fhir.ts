@@ -83,7 +83,10 @@ export const DIAGNOSTIC_REPORT = describeResource('DiagnosticReport', {
     performer: references('performer', ACTORS),
     resultsInterpreter: references('results_interpreter', ACTORS),
     specimen: references('specimen', ['Specimen']),
-    imagingStudy: references('imaging_study', ['ImagingStudy'], { all: 'imaging_study_ids' }),
+    imagingStudy: references('imaging_study', ['ImagingStudy'], {
+      all: 'imaging_study_ids',
+      table: { name: 'investigation_report_study', parent: 'report_id', id: 'study_id' },
+    }),
     conclusion: string('conclusion'),
     conclusionCode: concepts('conclusion_code'),
     result: results(),

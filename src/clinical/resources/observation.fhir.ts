@@ -155,7 +155,10 @@ export const OBSERVATION = describeResource('Observation', {
     method: concept('method'),
     specimen: reference('specimen', ['Specimen']),
     device: reference('device', []),
-    hasMember: references('has_member', ['Observation'], { all: 'has_member_ids' }),
+    hasMember: references('has_member', ['Observation'], {
+      all: 'has_member_ids',
+      table: { name: 'observation_member', parent: 'observation_id', id: 'member_id' },
+    }),
     derivedFrom: references('derived_from', ['Observation', 'ImagingStudy']),
     component: COMPONENTS,
     referenceRange: referenceRanges(-1),

@@ -1,6 +1,6 @@
 /** SQL that gathers vital signs into vital sets (docs/fhir-mapping.md, "Grouping"). */
 
-import { byKey, rowById, sameKey } from '../../platform/db/by-key.ts';
+import { hasId, rowById } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { RANDOM_VERSION } from '../../platform/db/random-version.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -85,8 +85,9 @@ export async function moveVitalSigns(
     text: `
       update observation b
       set vital_set_id = incoming.vital_set_id
-      from ${byKey('unnest($3::uuid[], $4::uuid[]) as incoming (id, vital_set_id)')} incoming
-      where ${sameKey('b', 'incoming')}`,
+      from unnest($3::uuid[], $4::uuid[]) as incoming (id, vital_set_id)
+      where ${hasId('b', '$3')}
+        and b.id = incoming.id`,
     values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
   });
 }
@@ -101,19 +102,18 @@ export async function touchVitalSets(
   await db.query({
     text: `
       delete from vital_set v
-      using ${byKey(`unnest($3::uuid[]) as asked (id)
-        where (
+      where ${hasId('v', '$3::uuid[]')}
+        and (
           select count(*)
           from (
             select 1
             from observation b
             where b.organisation_id = $1
               and b.facility_id = $2
-              and b.vital_set_id = asked.id
+              and b.vital_set_id = v.id
             limit 1
           ) sign
-        ) = 0`)} empty
-      where ${sameKey('v', 'empty')}`,
+        ) = 0`,
     values,
   });
   await db.query({
@@ -121,8 +121,7 @@ export async function touchVitalSets(
       update vital_set v
       set version = version + 1,
         updated_at = now()
-      from ${byKey('unnest($3::uuid[]) as asked (id)')} asked
-      where ${sameKey('v', 'asked')}`,
+      where ${hasId('v', '$3::uuid[]')}`,
     values,
   });
 }

@@ -74,7 +74,7 @@ export async function listVitalSetPage(
       select p.refused_purposes, page.*
       from patient_registration g
       join patient p
-        on p.organisation_id = g.organisation_id
+        on p.organisation_id = $1
         and p.id = g.patient_id
       left join lateral (
         select v.id, v.encounter_id, v.taken_at, v.taken_at::text as taken_text,

@@ -100,7 +100,7 @@ export async function listAccounts(
         array(
           select f.facility_id::text
           from account_facility f
-          where f.organisation_id = a.organisation_id
+          where f.organisation_id = $1
             and f.account_id = a.id
           order by f.facility_id
         ) as "facilityIds",
@@ -111,14 +111,14 @@ export async function listAccounts(
         (
           select max(s.created_at)
           from session s
-          where s.organisation_id = a.organisation_id
+          where s.organisation_id = $1
             and s.account_id = a.id
         ) as "lastSignInAt"
       from account a
       join account_directory d
         on d.user_id = a.id
       join role r
-        on r.organisation_id = a.organisation_id
+        on r.organisation_id = $1
         and r.id = a.role_id
       where a.organisation_id = $1
       order by d.email`,

@@ -30,7 +30,7 @@ export async function readSetupLink(
       from (select ${databaseTimeSql(3)} as now) clock
       cross join password_setup_link l
       join account a
-        on a.organisation_id = l.organisation_id
+        on a.organisation_id = $1
         and a.id = l.account_id
       join account_directory d
         on d.user_id = a.id

@@ -52,10 +52,10 @@ export async function lockRefreshToken(
         a.disabled_at is not null as "accountDisabled"
       from refresh_token t
       join session s
-        on s.organisation_id = t.organisation_id
+        on s.organisation_id = $1
         and s.id = t.session_id
       join account a
-        on a.organisation_id = s.organisation_id
+        on a.organisation_id = $1
         and a.id = s.account_id
       where t.organisation_id = $1
         and t.token_hash = $2
@@ -87,7 +87,7 @@ export async function markExchanged(
     name: 'refresh-token-exchange',
     text: `
       with ended as (
-        select organisation_id, token_hash
+        select token_hash
         from refresh_token
         where organisation_id = $1
           and session_id = $5
@@ -98,7 +98,7 @@ export async function markExchanged(
         update refresh_token t
         set sealed_replacement = null
         from ended
-        where t.organisation_id = ended.organisation_id
+        where t.organisation_id = $1
           and t.token_hash = ended.token_hash
       )
       update refresh_token

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { createCallerDirectory } from './caller-directory.ts';
 
 const organisationId = randomUUID();
@@ -11,17 +12,39 @@ describe('createCallerDirectory', () => {
   let reads: { answer: (permissions: string[] | undefined) => void }[];
   let directory: ReturnType<typeof createCallerDirectory>;
 
-  beforeEach(() => {
+  /** Reads of the organisation of an account. */
+  let organisationReads: number;
+
+  beforeEach(async () => {
     reads = [];
+    organisationReads = 0;
     directory = createCallerDirectory({
-      query: () =>
-        new Promise((resolve) => {
+      query: ({ name }) => {
+        if (name === 'caller-organisation') {
+          organisationReads += 1;
+          return Promise.resolve({ rowCount: 1, rows: [{ organisationId } as never] });
+        }
+        return new Promise((resolve) => {
           reads.push({
             answer: (permissions) =>
               resolve({ rowCount: null, rows: permissions === undefined ? [] : [row(permissions) as never] }),
           });
-        }),
+        });
+      },
     });
+    const first = directory.find(identity);
+    await setImmediate();
+    reads.pop()?.answer(undefined);
+    await first;
+  });
+
+  test('reads the organisation of an account once [OPS-26]', async () => {
+    for (const permissions of [['a'], ['b']]) {
+      const found = directory.find(identity);
+      reads.at(-1)?.answer(permissions);
+      await found;
+    }
+    assert.equal(organisationReads, 1);
   });
 
   test('reads for each call while changes are not heard of [ACC-17, SEC-21]', async () => {

@@ -1,13 +1,13 @@
 /**
  * Callers by session, live on every node: cached while this node hears of changes, read from the database
  * for each call while it does not (docs/adr/0004).
- * Contract: ACC-16, ACC-17, SEC-21.
+ * Contract: ACC-16, ACC-17, OPS-26, SEC-21.
  */
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { type LiveChange, parseLiveChange } from '../live.ts';
-import { loadCaller } from './caller.store.ts';
+import { findOrganisationId, loadCaller } from './caller.store.ts';
 import type { Caller, TokenIdentity } from './caller.ts';
 
 /**
@@ -31,6 +31,8 @@ export interface CallerDirectory {
 
 const MAX_SESSIONS = 20_000;
 const MAX_AGE_MS = 60_000;
+/** Accounts whose organisation is remembered: about 200 bytes each. */
+const MAX_ACCOUNTS = 100_000;
 
 /** Whether a session has ended is told by the clock of the database. */
 export function createCallerDirectory(
@@ -44,6 +46,8 @@ export function createCallerDirectory(
       entry.current = false;
     },
   });
+  /** An account stays in its organisation, so what was read once counts for ever. */
+  const organisationIds = new LRUCache<string, string>({ max: MAX_ACCOUNTS });
   const loading = new Map<string, Promise<CallerEntry | undefined>>();
   let listening = false;
   /** Counts invalidations: an answer read before one is not kept after it. */
@@ -51,12 +55,21 @@ export function createCallerDirectory(
 
   async function load(identity: TokenIdentity): Promise<CallerEntry | undefined> {
     const startedAt = generation;
-    const caller = await loadCaller(db, identity, databaseTime());
+    const organisationId = organisationIds.get(identity.accountId) ?? (await readOrganisationOf(identity));
+    if (organisationId === undefined) return undefined;
+    const caller = await loadCaller(db, { ...identity, organisationId }, databaseTime());
     if (caller === undefined) return undefined;
     // What changed while it was being read may or may not be in it.
     const entry: CallerEntry = { caller, current: listening && generation === startedAt };
     if (entry.current) cache.set(identity.sessionId, entry);
     return entry;
+  }
+
+  /** Named in the statement that loads a caller, so that a distributed database asks one node, not all. */
+  async function readOrganisationOf({ accountId }: TokenIdentity): Promise<string | undefined> {
+    const found = await findOrganisationId(db, accountId);
+    if (found !== undefined) organisationIds.set(accountId, found);
+    return found;
   }
 
   /** Calls of one session that miss together share one read, as long as nothing changed since it began. */

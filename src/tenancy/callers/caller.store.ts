@@ -1,11 +1,25 @@
-/** Loads everything that the checks of a call need, in one round trip. Contract: ACC-15. */
+/** Loads everything that the checks of a call need, in one round trip. Contract: ACC-15, OPS-26. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
+import type { OrganisationScope } from '../scope.ts';
 import type { Caller, FacilityGrant, TokenIdentity } from './caller.ts';
 
 interface CallerRow extends Omit<Caller, 'sessionId' | 'permissions' | 'facilities'> {
   permissions: string[];
   facilities: { id: string; modules: string[]; timeZone: string }[] | null;
+}
+
+/** The organisation of an account, which never changes; undefined for an unknown account. */
+export async function findOrganisationId(db: Queryable, accountId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ organisationId: string }>({
+    name: 'caller-organisation',
+    text: `
+      select organisation_id as "organisationId"
+      from account_directory
+      where user_id = $1`,
+    values: [accountId],
+  });
+  return rows[0]?.organisationId;
 }
 
 /**
@@ -14,7 +28,7 @@ interface CallerRow extends Omit<Caller, 'sessionId' | 'permissions' | 'faciliti
  */
 export async function loadCaller(
   db: Queryable,
-  identity: TokenIdentity,
+  { organisationId, accountId, sessionId }: TokenIdentity & OrganisationScope,
   databaseTime: DatabaseTime,
 ): Promise<Caller | undefined> {
   const { rows } = await db.query<CallerRow>({
@@ -30,36 +44,34 @@ export async function loadCaller(
             'modules', array(
               select m.module
               from facility_module m
-              where m.organisation_id = f.organisation_id
+              where m.organisation_id = $1
                 and m.facility_id = f.id
             )
           ))
           from account_facility af
           join facility f
-            on f.organisation_id = af.organisation_id
+            on f.organisation_id = $1
             and f.id = af.facility_id
-          where af.organisation_id = a.organisation_id
-            and af.account_id = a.id
+          where af.organisation_id = $1
+            and af.account_id = $2
         ) as facilities
-      from account_directory d
-      join account a
-        on a.organisation_id = d.organisation_id
-        and a.id = d.user_id
+      from account a
       join role r
-        on r.organisation_id = a.organisation_id
+        on r.organisation_id = $1
         and r.id = a.role_id
       join session s
-        on s.organisation_id = a.organisation_id
-        and s.account_id = a.id
-      where d.user_id = $1
-        and s.id = $2
+        on s.organisation_id = $1
+        and s.account_id = $2
+      where a.organisation_id = $1
+        and a.id = $2
+        and s.id = $3
         and s.revoked_at is null
-        and s.expires_at > ${databaseTimeSql(3)}
+        and s.expires_at > ${databaseTimeSql(4)}
         and a.disabled_at is null`,
-    values: [identity.accountId, identity.sessionId, databaseTime],
+    values: [organisationId, accountId, sessionId, databaseTime],
   });
   const row = rows[0];
-  return row === undefined ? undefined : toCaller(row, identity.sessionId);
+  return row === undefined ? undefined : toCaller(row, sessionId);
 }
 
 function toCaller(row: CallerRow, sessionId: string): Caller {

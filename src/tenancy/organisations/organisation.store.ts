@@ -71,7 +71,7 @@ export async function listFacilities(
         array(
           select m.module
           from facility_module m
-          where m.organisation_id = f.organisation_id
+          where m.organisation_id = $1
             and m.facility_id = f.id
           order by m.module
         ) as modules

@@ -92,7 +92,7 @@ export async function listUnmapped(
           and not exists (
             select
             from terminology_map map
-            where map.organisation_id = unmapped.organisation_id
+            where map.organisation_id = $1
               and map.local_system = unmapped.local_system
               and map.local_code = unmapped.local_code
               and (map.facility_id is null or map.facility_id = unmapped.facility_id)
@@ -101,7 +101,7 @@ export async function listUnmapped(
                 select
                 from terminology_map own
                 where map.facility_id is null
-                  and own.organisation_id = map.organisation_id
+                  and own.organisation_id = $1
                   and own.local_system = map.local_system
                   and own.local_code = map.local_code
                   and own.target_system = map.target_system

@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
-import type { ChildTable, Column } from '../../../clinical/description/element.ts';
+import type { ChildTable, Column, Values } from '../../../clinical/description/element.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { MappedRecord, WriteContext, WriteResult } from '../map/resource-importer.ts';
@@ -245,16 +245,24 @@ async function upsert(
   };
   const { rows } = await client.query<{ id: string; created: boolean; changed: boolean }>({
     name: statementName('upsert', table.name),
-    text: `insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...names].join(', ')})
-      select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names.map((name) => (name === 'source_updated_at' ? BELIEVED : name))].join(', ')}
-      from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
-      order by id
-      on conflict (${[...keys, 'id'].join(', ')}) do update
-      set ${names.map((name) => `${name} = ${next(name)}`).join(', ')},
-        version = ${nextVersion},
-        updated_at = case when stored.content_digest = excluded.content_digest then stored.updated_at else now() end
-      where not ${isOlder('excluded', 'stored')}
-      returning id, version = 1 and updated_at = now() as created, updated_at = now() as changed`,
+    // A distributed table takes no now() but in a select.
+    text: `with written as (
+        insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...names, 'updated_at'].join(', ')})
+        select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names.map((name) => (name === 'source_updated_at' ? BELIEVED : name)), 'now()'].join(', ')}
+        from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
+        order by id
+        on conflict (${[...keys, 'id'].join(', ')}) do update
+        set ${names.map((name) => `${name} = ${next(name)}`).join(', ')},
+          version = ${nextVersion},
+          updated_at = case
+            when stored.content_digest = excluded.content_digest then stored.updated_at
+            else excluded.updated_at
+          end
+        where not ${isOlder('excluded', 'stored')}
+        returning id, version, updated_at
+      )
+      select id, version = 1 and updated_at = now() as created, updated_at = now() as changed
+      from written`,
     values: [...values, JSON.stringify(documents)],
   });
   return rows;
@@ -268,10 +276,16 @@ async function replaceChildren(
   for (const child of table.children) {
     if (updated.length > 0) await deleteChildren(destination, table, child, updated);
     const documents = changed.flatMap(({ row }) =>
-      (row.children[child.name] ?? []).map((values) => ({ ...values, [child.parent]: row.id })),
+      childRows(row, child).map((values) => ({ ...values, [child.parent]: row.id })),
     );
     if (documents.length > 0) await insertChildren(destination, table, child, documents);
   }
+}
+
+function childRows(row: RecordRow, { name, columns, idsOf }: ChildTable): readonly Values[] {
+  if (idsOf === undefined) return row.children[name] ?? [];
+  const ids = new Set((row.values[idsOf] ?? []) as string[]);
+  return columns.flatMap(([column]) => Array.from(ids, (id) => ({ [column]: id })));
 }
 
 async function deleteChildren(
@@ -311,7 +325,8 @@ async function insertChildren(
     name: statementName('insert', table.name, child.name),
     text: `insert into ${writtenTable(child.name, dryRun)} (${[...keys, ...fixed.map(([name]) => name), child.parent, ...names].join(', ')})
       select ${[...parameters, child.parent, ...names].join(', ')}
-      from json_to_recordset($${parameters.length + 1}::json) as incoming (${child.parent} uuid, ${columnList(child.columns)})`,
+      from json_to_recordset($${parameters.length + 1}::json) as incoming (${child.parent} uuid, ${columnList(child.columns)})
+      ${child.idsOf === undefined ? '' : 'on conflict do nothing'}`,
     values: [...values, ...fixed.map(([, value]) => value), JSON.stringify(documents)],
   });
 }
