@@ -3,6 +3,7 @@ import type { Bench, Part } from './bench.ts';
 import { openServer } from './databases.ts';
 import { helpText, readOptions } from './options.ts';
 import { bundlePart } from './parts/bundle.ts';
+import { costs } from './parts/costs.ts';
 import { deliveries } from './parts/deliveries.ts';
 import { encounters } from './parts/encounters.ts';
 import { fetches } from './parts/fetches.ts';
@@ -33,6 +34,7 @@ const PARTS: readonly Part[] = [
   memory,
   start,
   processes,
+  costs,
 ];
 
 async function main(): Promise<void> {

@@ -5,12 +5,15 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMsOf } from './cpu.ts';
 
 export interface Running {
   url: string;
   /** Milliseconds from its start to its first answer. */
   startedMs: number;
   memory(): Promise<Memory>;
+  /** Processor time since its start. */
+  cpuMs(): Promise<number | undefined>;
   stop(): Promise<void>;
 }
 
@@ -38,6 +41,7 @@ export async function startService(
     url,
     startedMs: performance.now() - begunMs,
     memory: () => memoryOf(child.pid),
+    cpuMs: () => cpuMsOf(child.pid),
     stop: () => stop(child),
   };
 }
@@ -60,6 +64,7 @@ export async function startFloor(
     url: `http://127.0.0.1:${port}`,
     startedMs: performance.now() - begunMs,
     memory: () => memoryOf(child.pid),
+    cpuMs: () => cpuMsOf(child.pid),
     stop: () => stop(child),
   };
 }

@@ -77,7 +77,7 @@ async function measureLogins(bench: Bench, { records, service, of }: Reads): Pro
   ];
 }
 
-async function loginsOf(databaseUrl: string, url: string): Promise<Load> {
+export async function loginsOf(databaseUrl: string, url: string): Promise<Load> {
   const passwordHash = await hashArgon2id(PASSWORD);
   const accounts = await withService(databaseUrl, (db) =>
     createAccounts(db, PLACE, { count: ACCOUNTS, passwordHash }),

@@ -32,7 +32,7 @@ async function measureRefresh(bench: Bench, { records, service, floor }: Reads):
   ];
 }
 
-function refreshesOf(url: string, tokens: string[]): Load {
+export function refreshesOf(url: string, tokens: string[]): Load {
   return {
     url,
     headers: { 'content-type': 'application/json' },
@@ -46,7 +46,7 @@ function refreshesOf(url: string, tokens: string[]): Load {
   };
 }
 
-function firstTokens(databaseUrl: string): Promise<string[]> {
+export function firstTokens(databaseUrl: string): Promise<string[]> {
   return withService(databaseUrl, async (db) => {
     const sessions = await createAccounts(db, PLACE, { count: SESSIONS });
     const tokens = sessions.map(({ sessionId }) => newRefreshToken(PLACE.organisationId, sessionId));
