@@ -15,8 +15,13 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { waitForLock } from './file-lock.ts';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import { ownerOf } from './postgres-user.ts';
+import { finishPutBack, isPutBackPlanned } from './put-back.ts';
+
+/** A few renames take less. */
+const RESTORE_TIMEOUT_MS = 60_000;
 
 export interface DataFolder {
   /** Absolute, without symbolic links. */
@@ -37,12 +42,24 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
     const folder = { path, gate: join(path, 'postgresql.gate'), users: join(path, 'postgresql.users') };
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     for (const file of [folder.gate, folder.users]) await makeLockFile(path, file);
+    if (isPutBackPlanned(path)) await finishRestore(folder);
     return folder;
   } catch (error) {
     throw new EmbeddedPostgresError(
       `The data folder ${wanted} cannot be used: ${reasonOf(error)} Set DATA_DIR to another folder.`,
       { cause: error },
     );
+  }
+}
+
+/** A restore that was killed while it replaced the database, or one that does so at the moment. */
+async function finishRestore({ path, gate }: DataFolder): Promise<void> {
+  const lock = await waitForLock(gate, RESTORE_TIMEOUT_MS);
+  if (lock === undefined) throw new Error('the gate of the folder is not free');
+  try {
+    await finishPutBack(path);
+  } finally {
+    lock.release();
   }
 }
 

@@ -17,6 +17,7 @@ import { type ClusterPlace, DATABASE_OWNER, prepareCluster } from './postgres-cl
 import { findServer, type RunningServer } from './postgres-process.ts';
 import { startServer, stopServer } from './postgres-server.ts';
 import { choosePostgresUser } from './postgres-user.ts';
+import { finishPutBack, planPutBack } from './put-back.ts';
 
 const DATABASE = 'interchange';
 /** Longer than PostgreSQL gets to recover from a crash (300 s). */
@@ -36,6 +37,8 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** URL of the owner of the database; good until release, also when the server had to be started again. */
   url: string;
+  /** PostgreSQL's own data folder. */
+  clusterDir: string;
   /** Stop using the server; the last user stops it. */
   release(): Promise<void>;
 }
@@ -58,6 +61,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   const stopWatching = watch(site, options.log);
   return {
     url: databaseUrl(server, password, DATABASE),
+    clusterDir: site.clusterDir,
     async release() {
       await stopWatching();
       await behindGate(site, () => leave(site, use));
@@ -75,6 +79,32 @@ export async function stopAbandoned(dataDir: string): Promise<boolean> {
     alone.release();
     return true;
   });
+}
+
+/** A data folder whose database nobody uses, and nobody can, until it is released. */
+export interface UnusedFolder {
+  path: string;
+  /** Replace the database by the one prepared in `stage`, a folder in this one. What was there goes to the folder `before`. */
+  putBack(stage: string, before: string): Promise<void>;
+  release(): void;
+}
+
+/** Undefined while a process uses the database of the folder. */
+export async function holdUnused(dataDir: string): Promise<UnusedFolder | undefined> {
+  const site = await findSite({ dataDir, log: { info: () => undefined, error: () => undefined } });
+  const alone = await behindGate(site, async () => tryLock(site.folder.users, 'exclusive'));
+  if (alone === undefined) return undefined;
+  return {
+    path: site.dataDir,
+    putBack: (stage, before) =>
+      behindGate(site, async () => {
+        // A killed process may have left it running.
+        await stopServer(site);
+        await planPutBack(site.dataDir, { stage, before });
+        await finishPutBack(site.dataDir);
+      }),
+    release: () => alone.release(),
+  };
 }
 
 async function findSite(options: EmbeddedPostgresOptions): Promise<Site> {

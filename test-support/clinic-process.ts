@@ -31,6 +31,7 @@ export interface Clinic {
   /** Like `stop`, with SIGKILL. */
   kill(): Promise<void>;
   readonly running: boolean;
+  /** Of the process that runs, or that ran last. */
   logs(): string;
   baseUrl(): string;
   get(path: string): Promise<Response>;
@@ -90,6 +91,7 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
   exchange.trust = { clientId: 'clinic', secrets: [connection.outboundSecret] };
 
   let service: StartedCommand | undefined;
+  let logged = '';
   let port = 0;
   let version = 0;
   let decoy: string | undefined;
@@ -110,6 +112,7 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
     service = undefined;
     ending?.child.kill(signal);
     await ending?.ended;
+    logged = ending?.output().stdout ?? logged;
   }
 
   async function json(answer: Response): Promise<Record<string, string>> {
@@ -171,7 +174,7 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
     baseUrl: () => `http://127.0.0.1:${port}/api/v1`,
-    logs: () => service?.output().stdout ?? '',
+    logs: () => service?.output().stdout ?? logged,
     get: async (path: string) =>
       call(path, { headers: { authorization: `Bearer ${(await login()).accessToken}` } }),
     decoy: async () =>

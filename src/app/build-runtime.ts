@@ -15,6 +15,7 @@ import {
   SERVICE_ROLE,
   withClient,
 } from '../platform/db/migrate.ts';
+import { requireServiceRole } from '../platform/db/service-role.ts';
 import { createWriteWatch, type WriteWatch } from '../platform/db/write-watch.ts';
 import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
@@ -83,6 +84,7 @@ export async function requireSchema({ url }: OpenDatabase, config: Config): Prom
     throw new CommandError(
       `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
     );
+  await withClient(url, requireServiceRole);
   await withClient(url, requireWholePlacement);
 }
 

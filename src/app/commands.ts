@@ -37,6 +37,7 @@ import { listMapsCommand } from '../terminology/maps/list-maps.command.ts';
 import { exportMapsCommand } from '../terminology/transfer/export-maps.command.ts';
 import { importMapsCommand } from '../terminology/transfer/import-maps.command.ts';
 import { listUnmappedCommand } from '../terminology/unmapped/list-unmapped.command.ts';
+import { backupCommand } from './backup/backup.command.ts';
 import { restoreCommand } from './backup/restore.command.ts';
 import { type CommandCall, createCommandEnvironment } from './commands/command-environment.ts';
 import { demoCommand } from './commands/demo.command.ts';
@@ -74,6 +75,7 @@ export function buildProgram(
   };
   program.addCommand(serveCommand(environment));
   program.addCommand(migrateCommand(environment));
+  program.addCommand(backupCommand(environment));
   program.addCommand(restoreCommand(environment));
   program.addCommand(scaleOutCommand(environment));
   program.addCommand(demoCommand(environment));

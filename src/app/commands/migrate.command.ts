@@ -1,7 +1,8 @@
-/** `interchange migrate`. Contract: CMD-16. */
+/** `interchange migrate`. Contract: CMD-16, OPS-35. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { migrate, pendingMigrations } from '../../platform/db/migrate.ts';
+import { migrate, pendingMigrations, SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
+import { findRoleFault, type RoleFault } from '../../platform/db/service-role.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { openDatabase, openKeys } from '../build-runtime.ts';
 import { loadConfig } from '../config/config.ts';
@@ -19,6 +20,7 @@ export function migrateCommand(environment: CommandEnvironment): Command {
       const config = loadConfig(environment.env);
       const opened = await openDatabase(config, createLog('silent'));
       try {
+        const fault = await withClient(opened.url, findRoleFault);
         const applied =
           dryRun === true
             ? await pendingMigrations(opened.url)
@@ -26,14 +28,22 @@ export function migrateCommand(environment: CommandEnvironment): Command {
         // The database belongs to this master key from the first migration on.
         if (dryRun !== true) await (await openKeys(opened, config)).keys.close();
         const verb = dryRun === true ? 'Would apply' : 'Applied';
-        environment.print(
-          { applied, dryRun: dryRun === true },
+        const lines = [
           applied.length === 0
             ? 'The schema is current.'
             : `${verb} ${applied.length}:\n  ${applied.join('\n  ')}`,
-        );
+          ...(fault === undefined ? [] : [roleText(fault, dryRun === true)]),
+        ];
+        environment.print({ applied, dryRun: dryRun === true, role: fault ?? 'good' }, lines.join('\n'));
       } finally {
         await opened.release();
       }
     });
+}
+
+function roleText(fault: RoleFault, dryRun: boolean): string {
+  const made = fault === 'missing';
+  const was = dryRun ? `Would ${made ? 'make' : 'mend'}` : made ? 'Made' : 'Mended';
+  const reason = { missing: 'was missing', 'not usable': 'could not be used', 'no rights': 'had no rights' };
+  return `${was} the database role ${SERVICE_ROLE}, which ${reason[fault]}.`;
 }

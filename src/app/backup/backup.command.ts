@@ -1,0 +1,78 @@
+/** `interchange backup`. Contract: CMD-25. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { Command } from 'commander';
+import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { loadConfig } from '../config/config.ts';
+import { masterKeySource } from '../config/master-key.ts';
+import { backUp, megabytes } from './back-up.ts';
+import { progressLine } from './progress-line.ts';
+
+interface Options {
+  to: string;
+  writeKeyFile?: string;
+}
+
+export function backupCommand(environment: CommandEnvironment): Command {
+  return new Command('backup')
+    .description('back up the embedded database, while the service runs or not, and prove that it starts')
+    .requiredOption('--to <folder>', 'new folder of the backup (required)')
+    .option('--write-key-file <file>', 'also write the master key to this new file, outside of the backup')
+    .addHelpText(
+      'after',
+      `
+A backup is of no use without the master key, which is not in it. Keep the key elsewhere.
+A database of DATABASE_URL is backed up with PostgreSQL's own tools. See docs/backup.md.
+
+Example:
+  npx interchange backup --to /srv/backup/2026-03-01`,
+    )
+    .action((options: Options) => run(environment, options));
+}
+
+async function run(environment: CommandEnvironment, options: Options): Promise<void> {
+  const config = loadConfig(environment.env);
+  if (config.database.kind === 'url')
+    throw new CommandError(
+      `interchange backup copies the embedded database only. Back up the database of DATABASE_URL with PostgreSQL's own tools, for example: pg_dump --format=custom --file=interchange.dump "$DATABASE_URL". See docs/backup.md.`,
+    );
+  if (!existsSync(join(config.dataDir, 'postgresql')))
+    throw new CommandError(
+      `There is no database in ${config.dataDir}. Set DATA_DIR to the folder that has one.`,
+    );
+  const folder = resolve(options.to);
+  const keyFile = options.writeKeyFile === undefined ? undefined : resolve(options.writeKeyFile);
+  if (keyFile !== undefined) refuseKeyFile(keyFile, folder);
+  const masterKey = masterKeySource(config);
+  const { bytes } = await masterKey.load();
+  const progress = progressLine(environment);
+  const manifest = await backUp({
+    dataDir: config.dataDir,
+    folder,
+    masterKey,
+    onProgress: progress.show,
+  }).finally(progress.end);
+  if (keyFile !== undefined)
+    await writeFile(keyFile, `${bytes.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  const { takenAt, masterKeyIds, files } = manifest;
+  const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  environment.print(
+    { folder, takenAt, sizeBytes, masterKeyIds, keyFile: keyFile ?? null },
+    [
+      `${folder} is a complete backup: ${megabytes(sizeBytes)}, everything up to ${takenAt}. A server started on it.`,
+      keyFile === undefined
+        ? `It needs the master key ${masterKeyIds.join(' or ')}, which is not in it. Keep that key elsewhere.`
+        : `It needs the master key in ${keyFile}. Keep that file apart from the backup.`,
+      `Put it back with: npx interchange restore --from ${folder}`,
+    ].join('\n'),
+  );
+}
+
+function refuseKeyFile(keyFile: string, folder: string): void {
+  if (!relative(folder, keyFile).startsWith('..'))
+    throw new UsageError(
+      '--write-key-file must not be in the folder of the backup: the key opens what is there.',
+    );
+  if (existsSync(keyFile)) throw new CommandError(`${keyFile} exists, and was not changed. Name a new file.`);
+}

@@ -1,0 +1,53 @@
+/** A database that was restored from a dump, which carries neither the service's role nor, sometimes, its rights. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { runCommand, runProcess } from '../test-support/command.ts';
+import { ask, makeDataDir, openHere } from '../test-support/embedded.ts';
+
+let data: Awaited<ReturnType<typeof makeDataDir>>;
+let server: Awaited<ReturnType<typeof openHere>>;
+let env: Record<string, string>;
+
+before(async () => {
+  // A server of its own: roles are shared by all databases of one.
+  data = await makeDataDir();
+  server = await openHere(data.path);
+  env = { DATABASE_URL: server.url, MASTER_KEY: '17'.repeat(32), PORT: '0' };
+});
+after(async () => {
+  await server.release();
+  await data.remove();
+});
+
+const run = (...args: string[]) => runCommand(args, { env });
+
+test('says what is missing, and migrate mends it [OPS-35]', async () => {
+  assert.match(
+    (await run('migrate')).stdout,
+    /Made the database role interchange_service, which was missing/,
+  );
+  assert.equal((await run('organisation', 'create', '--name', 'Kept')).code, 0);
+  for (const [restored, fault, mended] of [
+    [
+      'drop owned by interchange_service; drop role interchange_service',
+      /role interchange_service is missing, as after the restore of a dump/,
+      /^The schema is current\.\nMade the database role interchange_service, which was missing\.\n$/,
+    ],
+    [
+      'drop owned by interchange_service',
+      /role interchange_service has no rights in this database/,
+      /^The schema is current\.\nMended the database role interchange_service, which had no rights\.\n$/,
+    ],
+  ] as const) {
+    for (const statement of restored.split('; ')) await ask(server.url, statement);
+    for (const refused of [await runProcess(['serve'], { env }), await run('organisation', 'list')]) {
+      assert.equal(refused.code, 1, refused.stdout);
+      assert.match(refused.stderr, fault);
+      assert.match(refused.stderr, /Run: npx interchange migrate\n$/);
+    }
+    assert.match((await run('migrate', '--dry-run')).stdout, /Would m(ake|end) the database role/);
+    assert.match((await run('migrate')).stdout, mended);
+    assert.match((await run('migrate')).stdout, /^The schema is current\.\n$/);
+    assert.match((await run('organisation', 'list')).stdout, /Kept/);
+  }
+});
