@@ -48,6 +48,7 @@ const IMMUTABLE = new Set([
   ...[
     'power',
     'replace',
+    'regexp_replace',
     'round',
     'sha256',
     'substr',

@@ -20,6 +20,7 @@ import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createAccessLogWriter } from '../../src/privacy/access-log/access-log.writer.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
+import { createWorkWatch } from '../../src/tenancy/organisations/organisation-work.ts';
 import type { Bench, Part, Row } from '../bench.ts';
 import { compare } from '../compare.ts';
 import { withTemporaryDatabase } from '../databases.ts';
@@ -250,6 +251,7 @@ async function drain({ db, workerPool, place }: Setup, connectionId: string, cou
   const finished = Promise.withResolvers<void>();
   const worker = createDeliveryWorker({
     db: workerPool,
+    work: createWorkWatch().of('deliveries'),
     keys,
     accessLog,
     log: createLog('warn', process.stderr),

@@ -2,6 +2,7 @@
 
 import { openDataFolder } from '../../local-postgres/data-folder.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
+import { DELIVERY_CHANNEL } from '../exchange/queue/delivery-call.ts';
 import { CommandError } from '../platform/command/command.ts';
 import type { MasterKeySource } from '../platform/crypto/master-key.ts';
 import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
@@ -23,11 +24,13 @@ import {
   type AccessLogWriter,
   createAccessLogWriter,
   HEAD_EVENT,
+  MAX_CHAINS,
   RENEWED_EVENT,
 } from '../privacy/access-log/access-log.writer.ts';
 import { newestChainKey } from '../privacy/access-log/access-log-keys.ts';
 import { type CallerDirectory, createCallerDirectory } from '../tenancy/callers/caller-directory.ts';
-import { LIVE_CHANNEL } from '../tenancy/live.ts';
+import { LIVE_CHANNEL, parseLiveChange } from '../tenancy/live.ts';
+import { createWorkWatch, type WorkWatch } from '../tenancy/organisations/organisation-work.ts';
 import { type ChangeNotifications, createChangeNotifications } from './change-notifications.ts';
 import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
@@ -35,6 +38,7 @@ import { masterKeySource } from './config/master-key.ts';
 import { refuseWrongMasterKey } from './master-key/first-data-key.ts';
 import { announceKey, KEYS_CHANNEL } from './master-key/key-holders.ts';
 import { openServiceKeys, type ServiceKeys } from './master-key/service-keys.ts';
+import { logWorkChange, registerWorkGauge } from './organisation-work.ts';
 import { requireWholePlacement } from './scale-out/placed-migrations.ts';
 
 /** The database of a process: where it is, and how it is let go of. */
@@ -133,6 +137,10 @@ export interface Runtime {
   callers: CallerDirectory;
   accessLog: AccessLogWriter;
   changes: ChangeNotifications;
+  /** Which organisations background work fails for. */
+  work: WorkWatch;
+  /** Calls back with an organisation of which deliveries, modules or connections changed. Returns how to end that. */
+  listen: (onCall: (organisationId: string) => void) => () => void;
   close(): Promise<void>;
 }
 
@@ -173,7 +181,10 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     onError,
   );
   // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
-  const accessLogDb = createPool({ ...service, max: 1, applicationName: 'interchange access log' }, onError);
+  const accessLogDb = createPool(
+    { ...service, max: MAX_CHAINS, applicationName: 'interchange access log' },
+    onError,
+  );
   const clock = await watchClock({
     db,
     now,
@@ -182,14 +193,19 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     onChange: (watch) => logClock(log, watch),
   });
   registerClockGauge(metrics.registry, clock);
+  const work = createWorkWatch({ onChange: (change) => logWorkChange(log, change) });
+  registerWorkGauge(metrics.registry, work);
   const callers = createCallerDirectory(db, databaseTime);
+  const listeners = new Set<(organisationId: string) => void>();
   const live = await openLiveConnection({
     connection: { ...service, applicationName: 'interchange live' },
-    channels: [LIVE_CHANNEL, KEYS_CHANNEL],
+    channels: [LIVE_CHANNEL, KEYS_CHANNEL, DELIVERY_CHANNEL],
     prepare: (client) => announceKey(client, keys),
     onNotification: (channel, payload) => {
       if (channel === LIVE_CHANNEL) callers.onNotification(payload);
-      else void renewKey();
+      if (channel === KEYS_CHANNEL) void renewKey();
+      const changed = channel === DELIVERY_CHANNEL ? payload : changedOrganisation(channel, payload);
+      if (changed !== undefined) for (const listener of listeners) listener(changed);
     },
     onStateChange: (up) => callers.setListening(up),
     onError,
@@ -211,12 +227,13 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
         { event: RENEWED_EVENT, writerId },
         'the master key was rotated, so this process begins a new chain of the access log; nothing was lost',
       ),
+    work: work.of('access-log'),
     onGroup: (entries) => {
       metrics.accessLogEntries.inc(entries);
       metrics.accessLogGroups.inc();
     },
   });
-  const heads = setInterval(() => noteHead(accessLog, log), HEAD_NOTES_MS).unref();
+  const heads = setInterval(() => noteHeads(accessLog, log), HEAD_NOTES_MS).unref();
   return {
     config,
     url,
@@ -234,11 +251,16 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     callers,
     accessLog,
     changes,
+    work,
+    listen(onCall) {
+      listeners.add(onCall);
+      return () => void listeners.delete(onCall);
+    },
     async close() {
       clearInterval(heads);
       clock.close();
       await accessLog.close();
-      noteHead(accessLog, log);
+      noteHeads(accessLog, log);
       await live.close();
       const pools = [db, background, owner, accessLogDb].map((pool) => pool.end());
       await Promise.all([...pools, keys.close()]);
@@ -246,14 +268,18 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
 }
 
+/** Of a change that is not of one session: a module may have been switched on. */
+function changedOrganisation(channel: string, payload: string): string | undefined {
+  const change = channel === LIVE_CHANNEL ? parseLiveChange(payload) : undefined;
+  return change?.sessionId === undefined ? change?.organisationId : undefined;
+}
+
 /** Four imports at once (src/records/import), housekeeping, and one to spare. */
 const BACKGROUND_CONNECTIONS = 6;
 const HEAD_NOTES_MS = 60_000;
 
-/** Says in the log how far this writer's chain has come: what is kept outside the database shows a rollback. */
-function noteHead(accessLog: AccessLogWriter, log: Log): void {
-  const head = accessLog.head();
-  if (head === undefined) return;
-  const { writerId, sequence, hash } = head;
-  log.info({ event: HEAD_EVENT, writerId, count: sequence, hash }, 'head of the access log chain');
+/** Says in the log how far this process's chains have come: what is kept outside the database shows a rollback. */
+function noteHeads(accessLog: AccessLogWriter, log: Log): void {
+  for (const { writerId, sequence, hash } of accessLog.heads())
+    log.info({ event: HEAD_EVENT, writerId, count: sequence, hash }, 'head of the access log chain');
 }

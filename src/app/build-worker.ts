@@ -11,6 +11,8 @@ const HOUSEKEEPING_MS = 60_000;
 const MONTHS_AHEAD = 4;
 /** Of the delivery worker, beside those of the process. */
 const DELIVERY_CONNECTIONS = 6;
+/** For organisations that deliveries fail for: a database that is slow to refuse them keeps no other waiting. */
+const ASIDE_CONNECTIONS = 2;
 
 export interface Worker {
   start(): void;
@@ -76,20 +78,25 @@ function partitions({ owner }: Runtime): HousekeepingStep {
 /** The delivery worker of a process, on connections of its own. */
 export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const { url, log, metrics, config } = runtime;
-  const db = createDeliveryPool(
-    {
-      url,
-      role: SERVICE_ROLE,
-      max: DELIVERY_CONNECTIONS,
-      limits: config.timeLimits.background,
-      onFailure: (error) => runtime.writes.note(error),
-    },
-    (error) => log.warn(errorFields(error), 'database connection lost'),
-  );
+  const open = (max: number) =>
+    createDeliveryPool(
+      {
+        url,
+        role: SERVICE_ROLE,
+        max,
+        limits: config.timeLimits.background,
+        onFailure: (error) => runtime.writes.note(error),
+      },
+      (error) => log.warn(errorFields(error), 'database connection lost'),
+    );
+  const db = open(DELIVERY_CONNECTIONS);
+  const aside = open(ASIDE_CONNECTIONS);
   const seconds = attemptSeconds(metrics.registry);
   const worker = createDeliveryWorker({
     ...runtime,
     db,
+    aside,
+    work: runtime.work.of('deliveries'),
     settings: config.delivery,
     onAttempt: ({ connectionId }, { outcome, durationMs }) =>
       seconds.observe({ connection: connectionId, outcome }, durationMs / 1_000),
@@ -98,7 +105,7 @@ export function buildDeliveries(runtime: Runtime): DeliveryWorker {
     start: worker.start,
     async stop() {
       await worker.stop();
-      await db.end();
+      await Promise.all([db.end(), aside.end()]);
     },
   };
 }

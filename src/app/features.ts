@@ -29,7 +29,8 @@ export interface Features extends Runtime, SignIn {
 }
 
 export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Promise<Features> {
-  registerQueueGauges(runtime.metrics.registry, runtime.db);
+  const counting = { db: runtime.db, work: runtime.work.of('queue-counts') };
+  registerQueueGauges(runtime.metrics.registry, counting);
   const unmapped = createUnmappedRecorder({
     ...runtime,
     onError: (error) =>

@@ -1,4 +1,4 @@
-/** Liveness, readiness and metrics, outside the version prefix. Contract: OPS-18. */
+/** Liveness, readiness and metrics, outside the version prefix. Contract: OPS-18, OPS-30. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -21,7 +21,7 @@ export interface Health {
 
 type DatabaseState = 'usable' | 'silent' | 'foreign';
 
-export function createHealth({ clock, db, keys, live, log, metrics, config, writes }: Runtime): Health {
+export function createHealth({ clock, db, keys, live, log, metrics, config, work, writes }: Runtime): Health {
   let draining = false;
   let drainingIsLogged = false;
 
@@ -76,7 +76,14 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, writ
         if (state === 'silent') throw writes.refused ? noWrites() : noDatabase();
         if (state === 'foreign') throw otherMasterKey();
         if (clock.isOff()) throw clockIsOff(clock);
-        return { status: 'ready', checks: { database: true, clock: true, notifications: live.up } };
+        const checks = { database: true, clock: true, notifications: live.up };
+        const failing = [...work.failing()].map(([name, { length }]) => [name, length] as const);
+        // Anybody may ask: how many, and not which. The metrics name them.
+        return {
+          status: 'ready',
+          checks,
+          ...(failing.length > 0 && { failing: Object.fromEntries(failing) }),
+        };
       });
       server.get('/metrics', HIDDEN, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))

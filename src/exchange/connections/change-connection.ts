@@ -1,6 +1,7 @@
 /** Changes the settings of a connection, for an administrator or the operator. */
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { notFound } from '../../tenancy/errors.ts';
+import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { listConnections, updateConnection } from './connection.store.ts';
 import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
@@ -18,7 +19,10 @@ export async function changeConnection(
 ): Promise<Connection> {
   const checked = checkSettings(changes, author.reach);
   const { operatorAddress } = author;
-  await transaction(db, (client) => updateConnection(client, key, { ...checked, operatorAddress }));
+  await transaction(db, (client) => {
+    callWorkers(client, key.organisationId);
+    return updateConnection(client, key, { ...checked, operatorAddress });
+  });
   const [changed] = await listConnections(db, key, { connectionId: key.connectionId });
   if (changed === undefined) throw notFound('The connection');
   return changed;

@@ -3,6 +3,7 @@
 import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 
 export type SecretDirection = 'outbound' | 'callback';
@@ -187,13 +188,18 @@ export async function noteSecretUse(
   });
 }
 
-/** Of every connection of every organisation. */
-export async function listSecrets(db: Queryable): Promise<(ConnectionKey & SealedConnectionSecret)[]> {
+/** Of every connection of an organisation. */
+export async function listSecrets(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+): Promise<(ConnectionKey & SealedConnectionSecret)[]> {
   const { rows } = await db.query<ConnectionKey & SealedConnectionSecret>({
+    name: 'exchange-secret-list',
     text: `
       select organisation_id as "organisationId", connection_id as "connectionId", id, direction, sealed
       from exchange_secret
-      order by organisation_id`,
+      where organisation_id = $1`,
+    values: [organisationId],
   });
   return rows;
 }

@@ -5,9 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { openSecret, sealSecret } from '../../outbound/sealed-secret.ts';
 import type { KeyRing, SealedFor } from '../../platform/crypto/key-ring.ts';
-import type { SealedTable } from '../../platform/crypto/sealed-table.ts';
+import type { SealedRow, SealedTable } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
+import { organisationsWithConnections } from './connection.store.ts';
 import {
   listSecrets,
   replaceSecrets,
@@ -49,11 +50,16 @@ export function connectionSecretSealedFor(
 export const SEALED_CONNECTION_SECRETS: SealedTable = {
   name: 'secrets of connections',
   table: 'exchange_secret',
-  list: async (db) =>
-    (await listSecrets(db)).map(({ id, direction, sealed, ...key }) => ({
-      id: [key.organisationId, key.connectionId, id],
-      sealedFor: connectionSecretSealedFor(key, id, direction),
-      sealed,
-    })),
+  async list(db) {
+    const rows: SealedRow[] = [];
+    for (const organisationId of await organisationsWithConnections(db))
+      for (const { id, direction, sealed, ...key } of await listSecrets(db, { organisationId }))
+        rows.push({
+          id: [key.organisationId, key.connectionId, id],
+          sealedFor: connectionSecretSealedFor(key, id, direction),
+          sealed,
+        });
+    return rows;
+  },
   replace: replaceSecrets,
 };

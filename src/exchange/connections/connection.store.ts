@@ -88,21 +88,24 @@ export async function updateConnection(
   { organisationId, connectionId }: ConnectionKey,
   changes: Partial<ConnectionSettings> & { operatorAddress?: boolean; disabled?: boolean },
 ): Promise<boolean> {
-  const { facilityIds } = changes;
+  const { facilityIds, disabled } = changes;
+  await db.query({
+    text: `
+      update exchange_circuit
+      set probe_at = now()
+      where organisation_id = $1
+        and connection_id = $2
+        and opened_at is not null
+        and probe_at > now()`,
+    values: [organisationId, connectionId],
+  });
+  if (disabled !== undefined) await switchConnection(db, { organisationId, connectionId }, disabled);
   const { rowCount } = await db.query({
     text: `
-      with probed as (
-        update exchange_circuit
-        set probe_at = now()
-        where organisation_id = $1
-          and connection_id = $2
-          and opened_at is not null
-          and probe_at > now()
-      )
       update exchange_connection
       set name = coalesce($3, name),
           address = coalesce($4, address),
-          operator_address = case when $4::text is null then operator_address else coalesce($13, false) end,
+          operator_address = case when $4::text is null then operator_address else coalesce($12, false) end,
           client_id = coalesce($5, client_id),
           callback_header = coalesce($6, callback_header),
           identifier_system = coalesce($7, identifier_system),
@@ -110,7 +113,6 @@ export async function updateConnection(
           max_in_flight = coalesce($9, max_in_flight),
           timeout_ms = coalesce($10, timeout_ms),
           all_facilities = coalesce($11, all_facilities),
-          disabled_at = case when $12 then coalesce(disabled_at, now()) when not $12 then null else disabled_at end,
           version = version + 1
       where organisation_id = $1
         and id = $2`,
@@ -126,7 +128,6 @@ export async function updateConnection(
       changes.maxInFlight,
       changes.timeoutMs,
       facilityIds === undefined ? undefined : facilityIds === null,
-      changes.disabled,
       changes.operatorAddress,
     ],
   });
@@ -142,6 +143,23 @@ export async function updateConnection(
     await insertFacilities(db, { organisationId, connectionId }, facilityIds ?? []);
   }
   return true;
+}
+
+/** A connection that is disabled already keeps the time of that. */
+async function switchConnection(
+  db: Queryable,
+  { organisationId, connectionId }: ConnectionKey,
+  disabled: boolean,
+): Promise<void> {
+  await db.query({
+    text: `
+      update exchange_connection
+      set disabled_at = ${disabled ? 'now()' : 'null'}
+      where organisation_id = $1
+        and id = $2
+        and disabled_at is ${disabled ? 'null' : 'not null'}`,
+    values: [organisationId, connectionId],
+  });
 }
 
 /** Connections of an organisation, by name; only those that cover a facility, or only one. */

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { callWorkers } from '../queue/delivery-call.ts';
 import { insertConnection } from './connection.store.ts';
 import { type AddressAuthor, type ConnectionSettings, checkSettings } from './connection.ts';
 import { insertSecret } from './connection-secret.store.ts';
@@ -52,6 +53,7 @@ export async function createConnection(
     const sealing = { db: client, keys };
     const outbound = await makeConnectionSecret(sealing, key, 'outbound');
     const callback = await makeConnectionSecret(sealing, key, 'callback');
+    callWorkers(client, organisationId);
     await insertConnection(client, key, { ...settings, operatorAddress: author.operatorAddress });
     await insertSecret(client, key, outbound.stored, now);
     await insertSecret(client, key, callback.stored, now);

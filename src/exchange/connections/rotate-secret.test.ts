@@ -9,6 +9,7 @@ import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../worker/delivery-worker.ts';
 import type { CreatedConnection } from './create-connection.ts';
 import { activateSecret, rotateSecret, type SecretRotation } from './rotate-secret.ts';
@@ -36,6 +37,7 @@ beforeEach(async () => {
   aheadMs = 0;
   worker = createDeliveryWorker({
     db: database.pool,
+    work: createWorkWatch().of('deliveries'),
     keys,
     log: createLog('silent'),
     now: clock,

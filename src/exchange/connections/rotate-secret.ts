@@ -4,6 +4,7 @@
  */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { exchangeError } from '../errors.ts';
+import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { updateConnection } from './connection.store.ts';
 import {
@@ -57,6 +58,7 @@ export async function rotateSecret(
   return transaction(deps.db, async (client) => {
     // Also takes the lock under which rotations of one connection follow each other.
     if (!(await updateConnection(client, key, {}))) return undefined;
+    callWorkers(client, key.organisationId);
     return {
       id: key.connectionId,
       ...(direction === 'callback' ? {} : await rotateOutbound(client, deps, { key, activeFrom })),
@@ -120,6 +122,7 @@ export async function activateSecret(
 ): Promise<'activated' | 'none-waits' | undefined> {
   return transaction(db, async (client) => {
     if (!(await updateConnection(client, key, {}))) return undefined;
+    callWorkers(client, key.organisationId);
     return (await activateOutboundSecret(client, key)) ? 'activated' : 'none-waits';
   });
 }

@@ -2,6 +2,7 @@
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { ConnectionKey } from './lane.store.ts';
 import { REOPENED } from './parking.store.ts';
 
@@ -12,36 +13,35 @@ export interface ConnectionState extends ConnectionKey {
   due: boolean;
   /** Lanes were set aside for a facility that is open again. */
   reopened: boolean;
+  /** Until something that waits becomes due, in ms; null when nothing waits for its time. */
+  dueInMs: number | null;
 }
 
-/**
- * Enabled connections of all organisations. Runs across organisations: on a distributed database the tables are
- * co-located by organisation, so each shard answers for its own.
- */
-export async function connectionStates(db: Queryable): Promise<ConnectionState[]> {
+/** Enabled connections of an organisation. */
+export async function connectionStates(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+): Promise<ConnectionState[]> {
   const { rows } = await db.query<ConnectionState>({
     name: 'exchange-connection-states',
     text: `
       select c.organisation_id as "organisationId", c.id as "connectionId", c.version,
         k.opened_at is not null as "breakerOpen",
-        (k.opened_at is null or k.probe_at <= now()) and exists (
-          select from exchange_head h
-          where h.organisation_id = c.organisation_id
-            and h.connection_id = c.id
-            and h.due_at <= now()
-            and h.leased_until <= now()
-        ) as due,
+        coalesce(n.due_at <= now() and (k.opened_at is null or k.probe_at <= now()), false) as due,
+        (extract(epoch from
+          case when k.opened_at is null then n.due_at else greatest(n.due_at, k.probe_at) end - now()
+        ) * 1000)::double precision as "dueInMs",
         exists (
           select from exchange_head h
-          where h.organisation_id = c.organisation_id
+          where h.organisation_id = $1
             and h.connection_id = c.id
             and h.parked_facility_id is not null
         ) and exists (
           select from facility f
-          where f.organisation_id = c.organisation_id
+          where f.organisation_id = $1
             and exists (
               select from exchange_head h
-              where h.organisation_id = c.organisation_id
+              where h.organisation_id = $1
                 and h.connection_id = c.id
                 and h.parked_facility_id = f.id
             )
@@ -49,9 +49,21 @@ export async function connectionStates(db: Queryable): Promise<ConnectionState[]
         ) as reopened
       from exchange_connection c
       join exchange_circuit k
-        on k.organisation_id = c.organisation_id
+        on k.organisation_id = $1
         and k.connection_id = c.id
-      where c.disabled_at is null`,
+      left join lateral (
+        select h.due_at
+        from exchange_head h
+        where h.organisation_id = $1
+          and h.connection_id = c.id
+          and h.due_at is not null
+          and h.leased_until <= now()
+        order by h.due_at
+        limit 1
+      ) n on true
+      where c.organisation_id = $1
+        and c.disabled_at is null`,
+    values: [organisationId],
   });
   return rows;
 }

@@ -1,4 +1,4 @@
-/** SQL: whether a connection covers a facility, and whether it may be delivered for. */
+/** SQL of statements whose `$1` is the organisation: whether a connection covers a facility, and whether it may be delivered for. */
 
 /** Connection `c` covers the facility that the expression names. */
 export function covers(facilityId: string): string {
@@ -6,7 +6,7 @@ export function covers(facilityId: string): string {
     c.all_facilities
     or exists (
       select from exchange_connection_facility x
-      where x.organisation_id = c.organisation_id
+      where x.organisation_id = $1
         and x.connection_id = c.id
         and x.facility_id = ${facilityId}
     )

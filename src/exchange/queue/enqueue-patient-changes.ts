@@ -8,6 +8,7 @@ import { loadPatients } from '../../patients/patient.store.ts';
 import type { PatientChange, RegistrationScope } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
 import { restoreAssignedSearchKeys } from '../callbacks/assigned-identifier.store.ts';
+import { callWorkers } from './delivery-call.ts';
 import { type EmittedPatient, emitPatient, envelopeText } from './envelope.ts';
 import {
   type Candidate,
@@ -63,6 +64,7 @@ export async function enqueuePatientChanges(
     return { ...parts, patientId, body: envelopeText(parts, candidate?.resource ?? 'null') };
   });
   await insertDeliveries(client, scope, deliveries);
+  callWorkers(client, scope.organisationId);
   return deliveries.length;
 }
 

@@ -197,7 +197,8 @@ export async function settle(
 }
 
 // If a change ends after this statement began, the statement sees the changed head and not the delivery that was queued.
-// That delivery was queued just now.
+// That delivery was queued just now. What an update sets is worked out before it: a distributed database takes no time
+// that is computed beside columns of the row (docs/adr/0133).
 const SETTLE = `
   with result as (
     select *
@@ -215,10 +216,10 @@ const SETTLE = `
     where nonce is not null
     on conflict do nothing
   ), owned as (
-    select h.patient_id, h.sequence, h.last_sequence, r.next, r.after_ms, r.reason, r.counted
+    select h.patient_id, h.sequence, h.last_sequence, h.attempts, r.next, r.after_ms, r.reason, r.counted
     from result r
     cross join lateral (
-      select patient_id, sequence, last_sequence
+      select patient_id, sequence, last_sequence, attempts
       from exchange_head h
       where h.organisation_id = $1
         and h.connection_id = $2
@@ -238,48 +239,50 @@ const SETTLE = `
         where next = 'advance'
           and sequence = last_sequence
       ))
+  ), forward as materialized (
+    select o.patient_id, o.sequence + 1 as sequence, coalesce((
+      select d.occurred_at
+      from exchange_delivery d
+      where d.organisation_id = $1
+        and d.connection_id = $2
+        and d.patient_id = o.patient_id
+        and d.sequence = o.sequence + 1
+    ), now()) as queued_at
+    from owned o
+    where o.next = 'advance'
+      and o.sequence < o.last_sequence
   ), advanced as (
     update exchange_head h
-    set sequence = h.sequence + 1,
-        queued_at = coalesce((
-          select d.occurred_at
-          from exchange_delivery d
-          where d.organisation_id = $1
-            and d.connection_id = $2
-            and d.patient_id = h.patient_id
-            and d.sequence = h.sequence + 1
-        ), now()),
+    set sequence = f.sequence,
+        queued_at = f.queued_at,
         attempts = 0,
         due_at = now(),
         lease_token = null,
         leased_until = '-infinity'
+    from forward f
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any(array(
-        select patient_id
-        from owned
-        where next = 'advance'
-          and sequence < last_sequence
-      ))
+      and h.patient_id = any(array(select patient_id from forward))
+      and h.patient_id = f.patient_id
+  ), later as materialized (
+    select o.patient_id, o.attempts + o.counted::integer as attempts, o.reason,
+      case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end as due_at,
+      case when o.next = 'hold' then now() end as held_at
+    from owned o
+    where o.next <> 'advance'
   ), kept as (
     update exchange_head h
-    set (attempts, due_at, held_at, held_reason) = (
-          select h.attempts + o.counted::integer,
-            case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end,
-            case when o.next = 'hold' then now() end,
-            o.reason
-          from owned o
-          where o.patient_id = h.patient_id
-        ),
+    set attempts = l.attempts,
+        due_at = l.due_at,
+        held_at = l.held_at,
+        held_reason = l.reason,
         lease_token = null,
         leased_until = '-infinity'
+    from later l
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any(array(
-        select patient_id
-        from owned
-        where next <> 'advance'
-      ))
+      and h.patient_id = any(array(select patient_id from later))
+      and h.patient_id = l.patient_id
   )
   select patient_id as "patientId", next = 'advance' and sequence < last_sequence as more
   from owned`;

@@ -37,12 +37,12 @@ export async function park(
   });
 }
 
-/** Facility `f`, of connection `c`, for which lanes no longer wait. */
+/** Facility `f`, of connection `c` in organisation `$1`, for which lanes no longer wait. */
 export const REOPENED = `
   (
     exists (
       select from facility_module m
-      where m.organisation_id = f.organisation_id
+      where m.organisation_id = $1
         and m.facility_id = f.id
         and m.module = 'exchange'
     )

@@ -1,5 +1,6 @@
 /** SQL of how much waits, by connection, counted exactly: reads every head of a lane, never the history. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 export interface QueueState {
   connectionId: string;
@@ -10,8 +11,11 @@ export interface QueueState {
   breakerOpen: boolean;
 }
 
-/** Of every connection, or of one organisation's. Behind a held head the rest waits. */
-export async function queueStates(db: Queryable, organisationId?: string): Promise<QueueState[]> {
+/** Of every connection of an organisation. Behind a held head the rest waits. */
+export async function queueStates(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+): Promise<QueueState[]> {
   const { rows } = await db.query<QueueState>({
     name: 'exchange-queue-states',
     text: `
@@ -20,7 +24,7 @@ export async function queueStates(db: Queryable, organisationId?: string): Promi
         k.opened_at is not null as "breakerOpen"
       from exchange_connection c
       join exchange_circuit k
-        on k.organisation_id = c.organisation_id
+        on k.organisation_id = $1
         and k.connection_id = c.id
       cross join lateral (
         select
@@ -29,11 +33,10 @@ export async function queueStates(db: Queryable, organisationId?: string): Promi
           count(h.held_at) as held,
           min(h.queued_at) filter (where h.held_at is null) as oldest_queued_at
         from exchange_head h
-        where h.organisation_id = c.organisation_id
+        where h.organisation_id = $1
           and h.connection_id = c.id
       ) n
-      where $1::uuid is null
-        or c.organisation_id = $1`,
+      where c.organisation_id = $1`,
     values: [organisationId],
   });
   return rows;

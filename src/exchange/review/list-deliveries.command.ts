@@ -1,8 +1,10 @@
 /** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14. */
 import { Command } from 'commander';
-import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
+import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
+import { organisationsWithConnections } from '../connections/connection.store.ts';
 import type { Delivery } from '../queue/delivery.ts';
-import { queueStates } from '../queue/queue-state.store.ts';
+import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
 import { type DeliveryView, deliveryView } from './delivery.schema.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
@@ -41,13 +43,33 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
     .description('count queued and held deliveries, by connection')
     .addHelpText('after', '\nExample:\n  npx interchange delivery count')
     .action(async () => {
-      const states = await environment.withSession(({ db }) => queueStates(db));
+      const { states, failed } = await environment.withSession(countEach);
       const lines = states.map(
         (state) =>
           `${state.connectionId}  queued ${state.queued}  held ${state.held}  oldest ${Math.round(state.oldestSeconds)} s${state.breakerOpen ? '  exchange down' : ''}`,
       );
-      environment.print({ items: states }, lines.length === 0 ? 'no connections' : lines.join('\n'));
+      lines.push(...failed.map((organisationId) => notCounted(organisationId)));
+      environment.print({ items: states, failed }, lines.length === 0 ? 'no connections' : lines.join('\n'));
+      if (failed.length > 0) environment.fail();
     });
+}
+
+/** Organisation by organisation: one whose part of the database does not answer keeps none of the others from being counted. */
+async function countEach({ db }: CommandSession): Promise<{ states: QueueState[]; failed: string[] }> {
+  const states: QueueState[] = [];
+  const failed: string[] = [];
+  for (const organisationId of await organisationsWithConnections(db))
+    try {
+      states.push(...(await queueStates(db, { organisationId })));
+    } catch (error) {
+      if (isWholeDatabase(error)) throw error;
+      failed.push(organisationId);
+    }
+  return { states, failed };
+}
+
+function notCounted(organisationId: string): string {
+  return `The deliveries of organisation ${organisationId} could not be counted: the database refused. Its log says why.`;
 }
 
 /** One line of a list. */

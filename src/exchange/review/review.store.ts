@@ -5,6 +5,7 @@
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { DeliveryFilter } from '../queue/delivery.ts';
+import { callWorkers } from '../queue/delivery-call.ts';
 import { FILTER, filterValues } from './delivery.store.ts';
 
 export interface Decision {
@@ -17,7 +18,7 @@ export interface Decision {
 const HELD = `
   exchange_head h
   join exchange_delivery d
-    on d.organisation_id = h.organisation_id
+    on d.organisation_id = $1
     and d.connection_id = h.connection_id
     and d.patient_id = h.patient_id
     and d.sequence = h.sequence
@@ -70,7 +71,9 @@ export function decide(
 ): Promise<string[]> {
   return transaction(db, async (client) => {
     const ids = await lockHeld(client, scope, filter);
-    return ids.length === 0 ? [] : decideLocked(client, scope, { ids, decision });
+    if (ids.length === 0) return [];
+    callWorkers(client, scope.organisationId);
+    return decideLocked(client, scope, { ids, decision });
   });
 }
 

@@ -47,14 +47,22 @@ export async function delayProbe(
   await db.query({
     name: 'exchange-circuit-delay',
     text: `
-      update exchange_circuit
-      set failed_probes = failed_probes + 1,
-          probe_at = now()
-            + greatest(least($3::double precision * power(2, least(failed_probes + 1, 20)), $4), $5)
-              * interval '1 millisecond'
-      where organisation_id = $1
-        and connection_id = $2
-        and opened_at is not null`,
+      with next as materialized (
+        select now()
+          + greatest(least($3::double precision * power(2, least(failed_probes + 1, 20)), $4), $5)
+            * interval '1 millisecond' as probe_at
+        from exchange_circuit
+        where organisation_id = $1
+          and connection_id = $2
+          and opened_at is not null
+      )
+      update exchange_circuit k
+      set failed_probes = k.failed_probes + 1,
+          probe_at = n.probe_at
+      from next n
+      where k.organisation_id = $1
+        and k.connection_id = $2
+        and k.opened_at is not null`,
     values: [key.organisationId, key.connectionId, delay.afterMs, delay.maxMs, delay.restMs],
   });
 }

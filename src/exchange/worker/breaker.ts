@@ -4,7 +4,7 @@
  * Contract: EXC-20, EXC-21.
  */
 import { createFailureCount, type ServerHealth } from '../../outbound/failure-count.ts';
-import type { Pool } from '../../platform/db/database.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { closeBreaker, delayProbe, openBreaker } from './breaker.store.ts';
 
@@ -31,7 +31,7 @@ export interface DeliveryBreaker {
 }
 
 export interface DeliveryBreakerOptions {
-  db: Pool;
+  db: Queryable;
   key: ConnectionKey;
   settings: DeliveryBreakerSettings;
   onChange: (open: boolean) => void;

@@ -16,6 +16,8 @@ import { createLogStage, sendLogged } from './send-stage.ts';
 export interface ConnectionRunner {
   /** Look again: what the database says of the connection now. */
   wake(state: ConnectionState): void;
+  /** Something is leased, in flight, or not written down yet. */
+  readonly busy: boolean;
   /** Finish what is in flight and give back the rest. */
   stop(): Promise<void>;
 }
@@ -28,8 +30,11 @@ const UNPARKED_AT_ONCE = 2_000;
 const LOAD_AGAIN_MS = 2_000;
 
 export function createConnectionRunner(deps: RunnerDependencies, key: ConnectionKey): ConnectionRunner {
-  const report = (event: string) => (error: unknown) =>
-    deps.log.warn({ event, ...key, ...errorFields(error) }, 'a step of the delivery failed; trying again');
+  const report = (event: string) => (error: unknown) => {
+    // What fails for the organisation as a whole is told once, not at each step.
+    if (!deps.db.noteFailure(error))
+      deps.log.warn({ event, ...key, ...errorFields(error) }, 'a step of the delivery failed; trying again');
+  };
   const idle = Promise.withResolvers<void>();
   const runner: Runner = {
     deps,
@@ -87,6 +92,10 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
   }
 
   return {
+    get busy() {
+      const { leased, logged, inFlight, results } = runner;
+      return leased.length + logged.length + inFlight + results.size > 0;
+    },
     wake(state) {
       if (runner.stopping) return;
       runner.breaker.learn(state.breakerOpen);

@@ -18,6 +18,7 @@ import type { Pool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
 import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
 import { createFacility, createOrganisation, setModules } from '../../tenancy/organisations/facilities.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { updateConnection } from '../connections/connection.store.ts';
 import type { CreatedConnection } from '../connections/create-connection.ts';
 import { rotateSecret } from '../connections/rotate-secret.ts';
@@ -32,14 +33,21 @@ let exchange: TestExchange;
 let place: Place;
 let connection: CreatedConnection;
 let entries: AccessEntry[];
-/** The names of what the workers asked the database. */
+/** The names of what the workers asked the database; a look, with its organisation. */
 let statements: string[];
 let watched: Pool;
 const workers: DeliveryWorker[] = [];
+/** Call the workers for an organisation. */
+let calls: ((organisationId: string) => void)[] = [];
+
+const LOOK = 'exchange-connection-states';
+const lookAt = (organisationId: string) => `${LOOK} of ${organisationId}`;
 
 before(async () => {
   database = await createTestDatabase();
-  ({ db: watched, statements } = watchPool(database.pool));
+  ({ db: watched, statements } = watchPool(database.pool, ({ name = 'unnamed', values }) =>
+    name === LOOK ? lookAt(String(values?.[0])) : name,
+  ));
 });
 after(() => database.drop());
 beforeEach(async () => {
@@ -54,6 +62,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  calls = [];
   await updateConnection(database.pool, key(), { disabled: true });
   await exchange.close();
 });
@@ -67,6 +76,11 @@ function work(
 ): DeliveryWorker {
   const worker = createDeliveryWorker({
     db: watched,
+    work: createWorkWatch().of('deliveries'),
+    listen(onCall) {
+      calls.push(onCall);
+      return () => undefined;
+    },
     keys,
     log: createLog('silent'),
     now,
@@ -124,9 +138,12 @@ async function attempts(patientId?: string) {
 
 /** Until every worker has looked for deliveries again, twice from the beginning to the end. */
 async function workersLook(): Promise<void> {
-  const { length } = statements;
-  const looks = () => statements.slice(length).filter((name) => name === 'exchange-connection-states');
-  await waitUntil(() => looks().length >= 3 * workers.length, 'the workers look for deliveries');
+  const looks = () => statements.filter((name) => name === lookAt(place.organisationId)).length;
+  for (let round = 0; round < 3; round += 1) {
+    const before = looks();
+    for (const call of calls) call(place.organisationId);
+    await waitUntil(() => looks() >= before + workers.length, 'the workers look for deliveries');
+  }
 }
 const until = (what: string, condition: () => Promise<boolean>) => waitUntil(condition, what);
 const allDelivered = () => until('everything is delivered', async () => (await heads()).length === 0);
@@ -750,6 +767,7 @@ describe('delivery', () => {
     gate.resolve();
     await updateConnection(database.pool, { ...key(), connectionId: other.id }, { disabled: true });
     await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    calls = [];
   });
 });
 

@@ -1,12 +1,17 @@
 /**
- * Delivers what is due, for every connection. Any number of workers may run against one database.
- * Contract: EXC-23, EXC-50.
+ * Delivers what is due, organisation by organisation and connection by connection. Any number of workers may run
+ * against one database.
+ * Contract: EXC-23, EXC-50, EXC-55.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields } from '../../platform/log/log.ts';
-import { type ConnectionState, connectionStates } from '../queue/connection-state.store.ts';
-import { type ConnectionRunner, createConnectionRunner } from './connection-runner.ts';
-import type { RunnerDependencies } from './runner.ts';
+import { organisationsWithConnections } from '../connections/connection.store.ts';
+import {
+  createOrganisationDeliveries,
+  ERROR_WAIT_MS,
+  type OrganisationDeliveries,
+} from './organisation-deliveries.ts';
+import type { WorkerDependencies } from './runner.ts';
 
 export interface DeliveryWorker {
   start(): void;
@@ -14,61 +19,92 @@ export interface DeliveryWorker {
   stop(): Promise<void>;
 }
 
-const ERROR_WAIT_MS = 1_000;
+/** Looks under way at once. Those of organisations that the work fails for are counted by themselves. */
+const LOOKS_AT_ONCE = 3;
+const FAILING_LOOKS_AT_ONCE = 1;
+/** While nothing is due, each organisation is looked at this much later for each organisation that there is. */
+const IDLE_LOOK_MS = 20;
 
-export function createDeliveryWorker(deps: RunnerDependencies): DeliveryWorker {
-  const runners = new Map<string, ConnectionRunner>();
+export function createDeliveryWorker(deps: WorkerDependencies): DeliveryWorker {
+  const organisations = new Map<string, OrganisationDeliveries>();
+  const looks = { well: new Set<Promise<void>>(), failing: new Set<Promise<void>>() };
   const stopped = new AbortController();
-  const leaving = new Set<Promise<void>>();
+  const { pollMs } = deps.settings;
+  let called = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
+  let stopListening = (): void => undefined;
 
   async function run(): Promise<void> {
+    let failed = false;
     while (!stopped.signal.aborted) {
-      let waitMs = deps.settings.pollMs;
       try {
-        await look(await connectionStates(deps.db));
+        await readDirectory();
+        failed = false;
+        lookAtDue();
       } catch (error) {
-        deps.log.warn(
-          { event: 'delivery.poll', ...errorFields(error) },
-          'the worker could not look for deliveries; trying again',
-        );
-        waitMs = ERROR_WAIT_MS;
+        if (!failed)
+          deps.log.warn(
+            { event: 'delivery.poll', ...errorFields(error) },
+            'the worker could not look for deliveries; trying again',
+          );
+        failed = true;
       }
-      await sleep(waitMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+      const wait = sleep(failed ? ERROR_WAIT_MS : pollMs, undefined, { signal: stopped.signal });
+      await Promise.race([wait.catch(() => undefined), called.promise]);
     }
   }
 
-  /** A connection that was disabled: its requests in flight are finished. */
-  function leave(runner: ConnectionRunner): void {
-    const left = runner.stop().finally(() => leaving.delete(left));
-    leaving.add(left);
+  /** Organisations with connections; none ever leaves the directory. */
+  async function readDirectory(): Promise<void> {
+    for (const organisationId of await organisationsWithConnections(deps.db))
+      if (!organisations.has(organisationId))
+        organisations.set(organisationId, createOrganisationDeliveries(deps, organisationId));
   }
 
-  async function look(states: readonly ConnectionState[]): Promise<void> {
+  /** Those whose time has come, each in its turn. */
+  function lookAtDue(): void {
     if (stopped.signal.aborted) return;
-    const enabled = new Set(states.map(({ connectionId }) => connectionId));
-    for (const [connectionId, runner] of runners) {
-      if (enabled.has(connectionId)) continue;
-      runners.delete(connectionId);
-      leave(runner);
+    const idleMs = Math.max(pollMs, organisations.size * IDLE_LOOK_MS);
+    for (const [organisationId, organisation] of [...organisations]) {
+      if (organisation.looking || organisation.nextMs > performance.now()) continue;
+      const isFailing = deps.work.isFailing(organisationId);
+      const underWay = isFailing ? looks.failing : looks.well;
+      if (underWay.size >= (isFailing ? FAILING_LOOKS_AT_ONCE : LOOKS_AT_ONCE)) continue;
+      // To the end, so that every other one that is due comes first the next time.
+      organisations.delete(organisationId);
+      organisations.set(organisationId, organisation);
+      const look = organisation.look(idleMs).finally(() => {
+        underWay.delete(look);
+        lookAtDue();
+      });
+      underWay.add(look);
     }
-    for (const state of states) {
-      const { organisationId, connectionId } = state;
-      const runner =
-        runners.get(connectionId) ?? createConnectionRunner(deps, { organisationId, connectionId });
-      runners.set(connectionId, runner);
-      runner.wake(state);
+  }
+
+  function onCall(organisationId: string): void {
+    const organisation = organisations.get(organisationId);
+    if (organisation === undefined) {
+      // Its first connection: the directory knows it.
+      called.resolve();
+      called = Promise.withResolvers();
+    } else {
+      organisation.call();
+      lookAtDue();
     }
   }
 
   return {
     start() {
-      running ??= run();
+      if (running !== undefined) return;
+      stopListening = deps.listen?.(onCall) ?? stopListening;
+      running = run();
     },
     async stop() {
       stopped.abort();
+      stopListening();
       await running;
-      await Promise.all([...leaving, ...Array.from(runners.values(), (runner) => runner.stop())]);
+      await Promise.all([...looks.well, ...looks.failing]);
+      await Promise.all(Array.from(organisations.values(), (organisation) => organisation.stop()));
     },
   };
 }

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { connect, insertPatients, type Place, queue } from '../../../test-support/exchange-records.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { registerQueueGauges } from './exchange-metrics.ts';
 
 let database: TestDatabase;
@@ -29,7 +30,7 @@ beforeEach(async () => {
   }));
   registry = new Registry();
   clock = { ms: 0, stepMs: 0 };
-  registerQueueGauges(registry, database.pool, () => {
+  registerQueueGauges(registry, { db: database.pool, work: createWorkWatch().of('queue-counts') }, () => {
     clock.ms += clock.stepMs;
     return clock.ms;
   });

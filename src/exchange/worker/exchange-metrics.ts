@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 import { durationsOf, metricOf } from '../../outbound/request-metrics.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import { forEachOrganisation, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
+import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
 
 /** Callbacks by the status they were answered with; 401 are the refused ones. */
@@ -56,10 +58,10 @@ const WAIT_FOR_COUNT_MS = 2_000;
  */
 export function registerQueueGauges(
   registry: Registry,
-  db: Queryable,
+  counting: Counting,
   nowMs: () => number = () => performance.now(),
 ): void {
-  const states = createStateReader(db, nowMs);
+  const states = createStateReader(counting, nowMs);
   for (const { name, help, read } of GAUGES)
     metricOf(
       registry,
@@ -81,6 +83,12 @@ export function registerQueueGauges(
     );
 }
 
+/** Where it counts; an organisation that cannot be counted has no gauges, and is noted. */
+interface Counting {
+  db: Queryable;
+  work: OrganisationWork;
+}
+
 interface StateReader {
   found: QueueState[];
   goodUntilMs: number;
@@ -88,20 +96,24 @@ interface StateReader {
 }
 
 /** Counts for the gauges of one scrape together. */
-function createStateReader(db: Queryable, nowMs: () => number): () => Promise<QueueState[]> {
+function createStateReader(counting: Counting, nowMs: () => number): () => Promise<QueueState[]> {
   const reader: StateReader = { found: [], goodUntilMs: Number.NEGATIVE_INFINITY, counting: undefined };
   return async () => {
     if (nowMs() <= reader.goodUntilMs) return reader.found;
-    reader.counting ??= count(db, reader, nowMs);
+    reader.counting ??= count(counting, reader, nowMs);
     await Promise.race([reader.counting, sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
     return reader.found;
   };
 }
 
-async function count(db: Queryable, reader: StateReader, nowMs: () => number): Promise<void> {
+async function count({ db, work }: Counting, reader: StateReader, nowMs: () => number): Promise<void> {
   const startedMs = nowMs();
   try {
-    reader.found = await queueStates(db);
+    const found: QueueState[] = [];
+    await forEachOrganisation(work, await organisationsWithConnections(db), async (organisationId) => {
+      found.push(...(await queueStates(db, { organisationId })));
+    });
+    reader.found = found;
     const endedMs = nowMs();
     reader.goodUntilMs = endedMs + Math.max(GOOD_FOR_MS, GOOD_FOR_TIMES * (endedMs - startedMs));
   } catch {

@@ -30,7 +30,8 @@ export function createLeaseStage(runner: Runner): LeaseStage {
 
   function lease(): void {
     const { connection, breaker, inFlight, logged, leased } = runner;
-    if (runner.stopping || connection === undefined || runner.results.size > MAX_UNWRITTEN) return;
+    if (runner.stopping || runner.deps.isResting()) return;
+    if (connection === undefined || runner.results.size > MAX_UNWRITTEN) return;
     const busy = inFlight + logged.length + leased.length;
     if (breaker.open ? busy === 0 : hasRoom(runner, batch)) task.run();
   }
@@ -73,7 +74,11 @@ async function leaseOnce(
   const durationMs = Math.max(deps.settings.leaseMs, 3 * timeoutMs);
   // Computed before the database begins the lease, so that it ends before the lease.
   const leaseEnd = leaseEndAfter(durationMs, deps.now);
-  const found = await (probe ? leaseProbe : leaseDue)(deps.db, key, { token: leaseToken, durationMs, limit });
+  const lease = { token: leaseToken, durationMs, limit };
+  const found = await (probe ? leaseProbe : leaseDue)(deps.db, key, lease).catch((error: unknown) => {
+    batch.noteFailure();
+    throw error;
+  });
   const starved = runner.leased.length + runner.logged.length === 0;
   batch.note({ found: found.length, startedMs, starved });
   const sorted = sortLeased(found, { probe, purposeOfUse });
@@ -150,6 +155,8 @@ interface BatchSize {
   of(maxInFlight: number): number;
   /** Note a lease: how many it brought, when it was begun, and whether senders had to wait for it. */
   note(lease: { found: number; startedMs: number; starved: boolean }): void;
+  /** Note a lease that failed: the next waits for the next look. */
+  noteFailure(): void;
   /** The last lease was a full one. */
   readonly likelyMore: boolean;
 }
@@ -171,6 +178,9 @@ function createBatchSize(): BatchSize {
       if (wasFull && starved) state.size = Math.min(MAX_BATCH, state.size * 2);
       else if (startedMs - state.lastMs > SLOW_MS) state.size = Math.floor(state.size / 2);
       state.lastMs = startedMs;
+    },
+    noteFailure() {
+      state.likelyMore = false;
     },
     get likelyMore() {
       return state.likelyMore;

@@ -1,7 +1,7 @@
 /** Where and how one connection is delivered to, loaded anew whenever its version moves. */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { createBatcher } from '../../platform/db/batch.ts';
-import type { Pool } from '../../platform/db/database.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import { type AddressSettings, reachOf } from '../connections/connection.ts';
 import { noteSecretUse, signingSecrets } from '../connections/connection-secret.store.ts';
 import { openConnectionSecret } from '../connections/connection-secret.ts';
@@ -22,7 +22,7 @@ export interface LoadedConnection extends SendSettings {
 }
 
 interface LoadDependencies {
-  db: Pool;
+  db: Queryable;
   keys: KeyRing;
   settings: AddressSettings;
 }

@@ -6,19 +6,35 @@
  * its own: lease-stage.ts, send-stage.ts.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import type { Pool } from '../../platform/db/database.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import type { OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import { type ConnectionKey, type DeliveryResult, release } from '../queue/lane.store.ts';
 import type { SettleQueue } from '../queue/settle-queue.ts';
 import { probeNow } from './breaker.store.ts';
 import type { DeliveryBreaker } from './breaker.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
+import type { OrganisationDatabase } from './organisation-database.ts';
 import { notSent, type Try } from './try-delivery.ts';
 
+/** What a worker stands on. */
+export interface WorkerDependencies extends Omit<RunnerDependencies, 'db' | 'isResting'> {
+  db: Queryable;
+  /** Connections of their own for organisations that the work fails for, so that the others never wait for these. */
+  aside?: Queryable;
+  /** Knows the organisations that delivering fails for. */
+  work: OrganisationWork;
+  /** Calls back with an organisation whose deliveries changed. Returns how to end that. */
+  listen?: (onCall: (organisationId: string) => void) => () => void;
+}
+
 export interface RunnerDependencies {
-  db: Pool;
+  /** Of one organisation. */
+  db: OrganisationDatabase;
+  /** The work rests after a failure: nothing more is leased. */
+  isResting: () => boolean;
   accessLog: AccessLog;
   keys: KeyRing;
   log: Log;

@@ -47,6 +47,8 @@ export interface ConnectionOptions {
 export interface PoolOptions extends ConnectionOptions {
   /** Connections at most. */
   max: number;
+  /** Server settings that depend on the server, in place of `settings`. Asked on each new connection. */
+  settingsOn?: (client: Pick<DatabaseClient, 'query'>) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** How long to wait for a connection of a pool. */
@@ -131,11 +133,24 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     Client: DatabaseClient as unknown as typeof pg.Client,
     max: options.max,
     connectionTimeoutMillis: Math.max(POOL_WAIT_MS, config.hosts.findMs),
-    onConnect: (client) => setUpConnection(client as unknown as DatabaseClient, options),
+    onConnect: async (client) =>
+      setUpConnection(client as unknown as DatabaseClient, {
+        ...options,
+        ...(options.settingsOn && {
+          settings: await options.settingsOn(client as unknown as DatabaseClient),
+        }),
+      }),
   });
   pool.on('error', onError);
   pool.connect = tracedConnect(watched(pool.connect, options.onFailure));
   return pool;
+}
+
+const afterCommits = new WeakMap<pg.ClientBase, ((pool: Pool) => void)[]>();
+
+/** Have `then` called with the pool once the {@link transaction} of the client is committed. It must not throw. */
+export function afterCommit(client: pg.ClientBase, then: (pool: Pool) => void): void {
+  afterCommits.get(client)?.push(then);
 }
 
 /** Run `work` in one transaction; it is rolled back when `work` throws. */
@@ -147,10 +162,13 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
     broken = error;
   };
   client.on('error', onError);
+  const thens: ((pool: Pool) => void)[] = [];
+  afterCommits.set(client, thens);
   try {
     await client.query('begin');
     const result = await work(client);
     await client.query('commit');
+    for (const then of thens) then(pool);
     return result;
   } catch (error) {
     await client.query('rollback').catch((rollbackError: Error) => {
@@ -158,6 +176,7 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
     });
     throw error;
   } finally {
+    afterCommits.delete(client);
     client.off('error', onError);
     client.release(broken);
   }

@@ -72,7 +72,7 @@ export async function readHeadSeal(db: Queryable, writerId: string): Promise<Buf
 }
 
 /**
- * Append entries and move the writer's head, in one statement and one round trip. Returns false when the
+ * Append entries of one organisation and move the writer's head, in one statement and one round trip. Returns false when the
  * head is not as the writer left it, the seal included; nothing is written then.
  */
 export async function appendEntries(
@@ -96,9 +96,9 @@ export async function appendEntries(
         writer_id, organisation_id, occurred_at, sequence, facility_id, patient_id, account_id,
         action, resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
       )
-      select head.id, e.*
+      select head.id, $6, e.*
       from head, unnest(
-        $6::uuid[], $7::timestamptz[], $8::bigint[], $9::uuid[], $10::uuid[], $11::uuid[],
+        $7::timestamptz[], $8::bigint[], $9::uuid[], $10::uuid[], $11::uuid[],
         $12::text[], $13::text[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::bytea[], $19::bytea[]
       ) e`,
     values: [
@@ -107,7 +107,7 @@ export async function appendEntries(
       move.to.sequence,
       move.to.hash,
       move.to.seal,
-      column((e) => e.organisationId),
+      entries[0]?.organisationId,
       column((e) => e.occurredAt.toISOString()),
       column((e) => e.sequence),
       column((e) => e.facilityId),

@@ -13,6 +13,7 @@ import { makePartitions } from './access-log-partition.store.ts';
 import { verifyAccessLog } from './verify-access-log.ts';
 
 const KEY = randomBytes(32);
+const ORGANISATION = randomUUID();
 const NOW = new Date('2026-03-15T12:00:00.123Z');
 
 describe('the access log', () => {
@@ -361,7 +362,7 @@ describe('the months of the access log', () => {
 
 function entry(changes: Partial<AccessEntry> = {}): AccessEntry {
   return {
-    organisationId: randomUUID(),
+    organisationId: ORGANISATION,
     facilityId: randomUUID(),
     patientId: randomUUID(),
     accountId: randomUUID(),

@@ -1,23 +1,14 @@
 /**
- * Writes the access log: entries of requests that wait together go out in one statement (group commit), in
- * one hash chain per writer.
- * Contract: LOG-9, LOG-10, LOG-11.
+ * Writes the access log: entries of one organisation whose requests wait together go out in one statement (group commit).
+ * While the entries of one organisation are written, those of another go into another chain, so that an organisation
+ * whose part of the database does not answer keeps the others waiting for nothing (docs/adr/0133).
+ * Contract: LOG-9, LOG-10, LOG-11, LOG-20.
  */
-import { randomUUID } from 'node:crypto';
-import { DatabaseError } from 'pg';
-import type { Pool, Queryable } from '../../platform/db/database.ts';
-import { transaction } from '../../platform/db/database.ts';
 import { currentTrace, inTrace, type TraceContext } from '../../platform/trace/trace.ts';
+import { isWholeDatabase, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import { privacyError } from '../errors.ts';
-import {
-  appendEntries,
-  type HashedEntry,
-  insertWriter,
-  nextWriterNumber,
-  readHeadSeal,
-} from './access-log.store.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
-import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts';
+import { type ChainOptions, createWriterChain, type NotedHead, type WriterChain } from './writer-chain.ts';
 
 /** Name of the log event that notes the head of a chain. */
 export const HEAD_EVENT = 'access-log.head';
@@ -25,24 +16,20 @@ export const HEAD_EVENT = 'access-log.head';
 export const RENEWED_EVENT = 'access-log.chain-renewed';
 /** Entries in one statement at most. */
 const MAX_GROUP = 2_000;
+/** Chains of a process at most: for so many organisations entries are written at the same time. */
+export const MAX_CHAINS = 4;
 
-export interface AccessLogWriterOptions {
-  pool: Pool;
-  /** The connection to append on, when there is a better one than the pool (docs/adr/0004). */
-  connection?: () => Queryable | undefined;
-  /** The 32-byte key of a new chain, asked in the transaction that registers it. */
-  chainKey: (db: Queryable) => Promise<Buffer>;
-  now: () => Date;
+export interface AccessLogWriterOptions extends ChainOptions {
   onError: (error: Error) => void;
-  /** Told the writer of a chain that a rotation of the master key ended. Nothing is lost: another chain begins. */
-  onRenewed?: (writerId: string) => void;
   /** Told the size of each group that was written. */
   onGroup?: (entries: number) => void;
+  /** Notes the organisations whose entries cannot be written, in place of `onError`. */
+  work?: OrganisationWork;
 }
 
 export interface AccessLogWriter extends AccessLog {
-  /** The head of this writer's chain; undefined before its first entry. */
-  head(): { writerId: string; sequence: number; hash: string } | undefined;
+  /** The heads of this writer's chains; none before the first entry. */
+  heads(): NotedHead[];
   /** Resolves when everything that was handed in is settled. */
   close(): Promise<void>;
 }
@@ -54,135 +41,121 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-interface Chain {
-  writerId: string;
-  key: Buffer;
-  sequence: number;
-  hash: Buffer;
-  /** Of the head as this writer left it. */
-  seal: Buffer;
+/** What waits of one organisation. */
+interface Queue {
+  organisationId: string;
+  waiting: Waiting[];
+  /** A group of it is being written. */
+  writing: boolean;
+}
+
+interface Lane {
+  chain: WriterChain;
+  writing: Promise<void> | undefined;
 }
 
 export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLogWriter {
-  let queue: Waiting[] = [];
-  let running: Promise<void> | undefined;
-  let chain: Chain | undefined;
+  const queues = new Map<string, Queue>();
+  const lanes: Lane[] = [];
+  let beginning: Promise<void> | undefined;
 
-  async function run(): Promise<void> {
-    // Let every request of this turn of the event loop join the first group.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (queue.length > 0) await writeGroup(takeGroup());
-    running = undefined;
+  function add(organisationId: string, entries: readonly AccessEntry[]): Promise<void> {
+    const queue = queues.get(organisationId) ?? { organisationId, waiting: [], writing: false };
+    queues.set(organisationId, queue);
+    return new Promise<void>((resolve, reject) => {
+      queue.waiting.push({ entries, trace: currentTrace(), resolve, reject });
+      // Let every request of this turn of the event loop join the first group.
+      beginning ??= new Promise<void>((begin) => setImmediate(begin)).then(() => {
+        beginning = undefined;
+        writeNext();
+      });
+    });
   }
 
-  function takeGroup(): Waiting[] {
-    let entries = 0;
-    let taken = 0;
-    while (taken < queue.length && (taken === 0 || entries < MAX_GROUP)) {
-      entries += queue[taken]?.entries.length ?? 0;
-      taken += 1;
+  /** Begin as many groups as there are chains for them. */
+  function writeNext(): void {
+    for (const queue of queues.values()) {
+      if (queue.writing) continue;
+      const lane = laneFor(queue);
+      if (lane === undefined) continue;
+      queue.writing = true;
+      lane.writing = writeGroup(lane.chain, queue.organisationId, takeGroup(queue)).finally(() => {
+        lane.writing = undefined;
+        queue.writing = false;
+        // Behind the others that wait.
+        queues.delete(queue.organisationId);
+        if (queue.waiting.length > 0) queues.set(queue.organisationId, queue);
+        writeNext();
+      });
     }
-    const group = queue.slice(0, taken);
-    queue = queue.slice(taken);
-    return group;
   }
 
-  async function writeGroup(group: Waiting[]): Promise<void> {
+  /** Of organisations that the log fails for, one is written for at a time, and not on the first chain's connection. */
+  function laneFor({ organisationId }: Queue): Lane | undefined {
+    const isFailing = (id: string) => options.work?.isFailing(id) === true;
+    if (!isFailing(organisationId)) return freeLane(0);
+    const busy = [...queues.values()].some((queue) => queue.writing && isFailing(queue.organisationId));
+    return busy ? undefined : freeLane(1);
+  }
+
+  function freeLane(from: number): Lane | undefined {
+    for (let index = 0; index < MAX_CHAINS; index += 1) {
+      lanes[index] ??= createLane(index);
+      const lane = lanes[index];
+      if (index >= from && lane?.writing === undefined) return lane;
+    }
+    return undefined;
+  }
+
+  function createLane(index: number): Lane {
+    const { connection, ...others } = options;
+    return { chain: createWriterChain(index === 0 ? options : others), writing: undefined };
+  }
+
+  async function writeGroup(chain: WriterChain, organisationId: string, group: Waiting[]): Promise<void> {
     const entries = group.flatMap((waiting) => waiting.entries);
     try {
       // A lost connection may have written the group or not. The second try starts a chain of its own, so
       // that the worst outcome is an entry that is there twice.
       await inTrace(group[0]?.trace, () =>
-        append(entries).catch((error: Error) => {
-          options.onError(error);
-          return append(entries);
+        chain.append(entries).catch((error: Error) => {
+          tell(organisationId, error);
+          return chain.append(entries);
         }),
       );
+      options.work?.succeeded(organisationId);
       options.onGroup?.(entries.length);
       for (const waiting of group) waiting.resolve();
     } catch (error) {
-      options.onError(error as Error);
+      tell(organisationId, error as Error);
       for (const waiting of group) waiting.reject(privacyError('access_log', undefined, { cause: error }));
     }
   }
 
-  async function append(entries: readonly AccessEntry[]): Promise<void> {
-    const started = chain ?? (await startChain());
-    chain = undefined;
-    const occurredAt = options.now();
-    const { writerId, key } = started;
-    let { hash, sequence } = started;
-    const hashed = entries.map((entry): HashedEntry => {
-      const previousHash = hash;
-      sequence += 1;
-      const chained = { ...entry, occurredAt, writerId, sequence };
-      hash = entryHash(key, previousHash, chained);
-      return { ...chained, previousHash, hash };
-    });
-    const seal = headSeal(key, writerId, sequence, hash);
-    const written = await appendEntries(options.connection?.() ?? options.pool, hashed, {
-      writerId,
-      from: started,
-      to: { sequence, hash, seal },
-    }).catch((error: Error) => {
-      if (isRolledBack(error)) chain = started;
-      throw error;
-    });
-    if (!written) {
-      if (!(await isSealedAnew(started)))
-        throw new Error('somebody else changed the head of the access log chain; a new chain begins');
-      options.onRenewed?.(writerId);
-      return append(entries);
-    }
-    chain = { writerId, key, sequence, hash, seal };
-  }
-
-  /** A rotation of the master key leaves a head where it was, under a seal of the newest key, which ends the chain. */
-  async function isSealedAnew({ writerId, key, sequence, hash }: Chain): Promise<boolean> {
-    const newest = await options.chainKey(options.pool);
-    const seal = await readHeadSeal(options.pool, writerId);
-    return !newest.equals(key) && seal?.equals(headSeal(newest, writerId, sequence, hash)) === true;
-  }
-
-  async function startChain(): Promise<Chain> {
-    const id = randomUUID();
-    const startedAt = options.now();
-    return transaction(options.pool, async (client) => {
-      const key = await options.chainKey(client);
-      const number = await nextWriterNumber(client, (last) => registrySeal(key, last));
-      const hash = genesisHash(key, id, number, startedAt);
-      const seal = headSeal(key, id, 0, hash);
-      await insertWriter(client, {
-        id,
-        number,
-        startedAt,
-        genesisHash: hash,
-        lastSequence: 0,
-        lastHash: hash,
-        headSeal: seal,
-      });
-      return { writerId: id, key, sequence: 0, hash, seal };
-    });
+  function tell(organisationId: string, error: Error): void {
+    if (options.work === undefined || isWholeDatabase(error)) options.onError(error);
+    else options.work.failed(organisationId, error);
   }
 
   return {
-    record(entries) {
-      if (entries.length === 0) return Promise.resolve();
-      return new Promise<void>((resolve, reject) => {
-        queue.push({ entries, trace: currentTrace(), resolve, reject });
-        running ??= run();
-      });
+    async record(entries) {
+      const byOrganisation = Map.groupBy(entries, ({ organisationId }) => organisationId.toLowerCase());
+      await Promise.all(Array.from(byOrganisation, ([organisationId, ofOne]) => add(organisationId, ofOne)));
     },
-    head: () =>
-      chain && { writerId: chain.writerId, sequence: chain.sequence, hash: chain.hash.toString('hex') },
+    heads: () => lanes.flatMap(({ chain }) => chain.head() ?? []),
     async close() {
-      while (running !== undefined) await running;
+      while (beginning !== undefined || lanes.some(({ writing }) => writing !== undefined))
+        await Promise.all([beginning, ...lanes.map(({ writing }) => writing)]);
     },
   };
 }
 
-/** PostgreSQL refused the statement, so nothing of it was written, and the chain can go on where it was. */
-function isRolledBack(error: Error): boolean {
-  // Not of a lost connection (EPIPE has the shape of a SQLSTATE), a stopping server, a system fault or an internal one.
-  return error instanceof DatabaseError && !/^(?:08|57|58|XX)/.test(String(error.code));
+function takeGroup(queue: Queue): Waiting[] {
+  let entries = 0;
+  let taken = 0;
+  while (taken < queue.waiting.length && (taken === 0 || entries < MAX_GROUP)) {
+    entries += queue.waiting[taken]?.entries.length ?? 0;
+    taken += 1;
+  }
+  return queue.waiting.splice(0, taken);
 }

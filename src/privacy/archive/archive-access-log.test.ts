@@ -20,6 +20,8 @@ import { sealManifest } from './archive-manifest.ts';
 
 const MASTER_KEY = randomBytes(32);
 const KEY = createKeyRing(MASTER_KEY).derive('access-log');
+/** Chains of a writer are one for each organisation that it writes for at the same time. */
+const ORGANISATION = randomUUID();
 const JANUARY = 'access-log-2026-01';
 
 describe('access-log archive', { timeout: 600_000 }, () => {
@@ -62,7 +64,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     });
     for (month of months) await writer.record([entry(), entry()]);
     await writer.close();
-    return writer.head()?.writerId ?? '';
+    return writer.heads()[0]?.writerId ?? '';
   }
 
   async function runs(args: string[], { stdin = '' } = {}): Promise<string> {
@@ -509,7 +511,7 @@ function thisMonth(): string {
 
 function entry() {
   return {
-    organisationId: randomUUID(),
+    organisationId: ORGANISATION,
     facilityId: randomUUID(),
     patientId: randomUUID(),
     accountId: randomUUID(),

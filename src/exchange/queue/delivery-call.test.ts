@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
+import { transaction } from '../../platform/db/database.ts';
+import { callWorkers, DELIVERY_CHANNEL } from './delivery-call.ts';
+
+describe('calling the workers', () => {
+  let database: TestDatabase;
+  let listener: pg.Client;
+  const called: (string | undefined)[] = [];
+  before(async () => {
+    database = await createTestDatabase();
+    listener = new pg.Client({ connectionString: database.url });
+    await listener.connect();
+    await listener.query(`listen ${DELIVERY_CHANNEL}`);
+    listener.on('notification', ({ payload }) => called.push(payload));
+  });
+  after(async () => {
+    await listener.end();
+    await database.drop();
+  });
+  const times = (organisationId: string) => called.filter((one) => one === organisationId).length;
+  const isCalled = (organisationId: string) => waitUntil(() => times(organisationId) > 0, 'it is called');
+
+  test('comes once the change is committed, and not when it is rolled back [EXC-55]', async () => {
+    const [kept, undone] = [randomUUID(), randomUUID()];
+    const failure = new Error('undone');
+    await assert.rejects(
+      transaction(database.pool, async (client) => {
+        callWorkers(client, undone);
+        throw failure;
+      }),
+      failure,
+    );
+    await transaction(database.pool, async (client) => {
+      callWorkers(client, kept);
+      // What is called meanwhile comes first: nothing was called inside the transaction.
+      const other = randomUUID();
+      await transaction(database.pool, async (another) => callWorkers(another, other));
+      await isCalled(other);
+      assert.equal(times(kept), 0);
+    });
+    await isCalled(kept);
+    assert.equal(times(undone), 0);
+  });
+
+  test('comes seldom for many changes at once, and again after the last of them [EXC-55]', async () => {
+    const organisationId = randomUUID();
+    const last = randomUUID();
+    for (let count = 0; count < 100; count += 1)
+      await transaction(database.pool, async (client) => callWorkers(client, organisationId));
+    const before = times(organisationId);
+    assert.ok(before < 100, `${before} calls for 100 changes`);
+    await transaction(database.pool, async (client) => callWorkers(client, organisationId));
+    await waitUntil(() => times(organisationId) > before, 'it is called again');
+    await transaction(database.pool, async (client) => callWorkers(client, last));
+    await isCalled(last);
+  });
+});

@@ -1,0 +1,61 @@
+/**
+ * Makes the statements of some organisations fail, and only theirs, as on a distributed database one of whose nodes is
+ * down: whatever statement of the service's role meets a row of such an organisation is refused.
+ */
+import { DISTRIBUTED_TABLES } from '../src/app/scale-out/placement.ts';
+import { createPool } from '../src/platform/db/database.ts';
+import type { TestDatabase } from './database.ts';
+
+export interface Faults {
+  /** From now on statements that meet rows of the organisation fail; in `table` alone when one is named. */
+  fail(organisationId: string, table?: string): Promise<void>;
+  mend(organisationId: string): Promise<void>;
+  /** How many statements were refused so far. */
+  refusals(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What Citus answers where the node of the rows cannot be reached. */
+const CONNECTION_FAILURE = '08006';
+
+/** Call it once for a database. */
+export async function prepareFaults({ url }: Pick<TestDatabase, 'url'>): Promise<Faults> {
+  const owner = createPool({ url, max: 1, applicationName: 'faults' }, () => undefined);
+  await owner.query(`
+    create table failing_rows (organisation_id uuid, table_name text);
+    create sequence refusal;
+    -- Dear, so that the planner asks it last: rows that a statement does not want are not asked about.
+    create function answers(organisation uuid, name text) returns boolean
+    language plpgsql stable security definer cost 100000 as $$
+    begin
+      if exists (
+        select from failing_rows f
+        where f.organisation_id = organisation
+          and (f.table_name is null or f.table_name = name)
+      ) then
+        perform nextval('refusal');
+        raise exception using errcode = '${CONNECTION_FAILURE}', message = 'the node of this organisation is down';
+      end if;
+      return true;
+    end $$;`);
+  for (const table of DISTRIBUTED_TABLES)
+    await owner.query(`
+      alter table ${table} enable row level security;
+      create policy node on ${table} using (answers(organisation_id, '${table}'))
+        with check (answers(organisation_id, '${table}'))`);
+  return {
+    async fail(organisationId, table) {
+      await owner.query('insert into failing_rows values ($1, $2)', [organisationId, table]);
+    },
+    async mend(organisationId) {
+      await owner.query('delete from failing_rows where organisation_id = $1', [organisationId]);
+    },
+    async refusals() {
+      const { rows } = await owner.query<{ count: number }>(
+        'select case when is_called then last_value else 0 end as count from refusal',
+      );
+      return rows[0]?.count ?? 0;
+    },
+    close: () => owner.end(),
+  };
+}

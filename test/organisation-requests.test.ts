@@ -1,0 +1,107 @@
+/** One organisation whose part of the database does not answer: its callers are asked to come again, the others are served. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { type Answer, startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { type Faults, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
+
+interface Organisation {
+  account: TestAccount;
+  seeds: SeededRecords;
+}
+
+const PATIENT = { resourceType: 'Patient', id: 'p1', gender: 'female', name: [{ family: 'Test' }] };
+
+let api: TestApi;
+let faults: Faults;
+let failing: Organisation;
+let well: Organisation;
+
+before(async () => {
+  api = await startTestApi();
+  faults = await prepareFaults(api.database);
+});
+after(async () => {
+  await faults.close();
+  await api.close();
+});
+beforeEach(async () => {
+  [failing, well] = await Promise.all([createOrganisation(), createOrganisation()]);
+});
+afterEach(() => faults.mend(failing.account.organisationId));
+
+async function createOrganisation(): Promise<Organisation> {
+  const tenant = await api.createTenant();
+  return {
+    account: await api.createAccount(tenant),
+    seeds: await seedRecords(api.database.pool, tenant),
+  };
+}
+
+const CALLS: Record<string, (organisation: Organisation) => Promise<Answer>> = {
+  'reading an encounter': ({ account: { token }, seeds }) =>
+    api.call(`/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`, { token }),
+  'searching patients': ({ account: { token } }) => api.call('/patients/base?search=a', { token }),
+  'importing a patient': ({ account: { token } }) =>
+    api.call('/imports/fhir', { method: 'POST', token, body: PATIENT }),
+  'changing privacy': ({ account: { token }, seeds }) =>
+    api.call(`/patients/base/${seeds.patientId}/privacy`, {
+      method: 'PUT',
+      token,
+      body: { refusedPurposes: [] },
+    }),
+};
+
+describe('requests while the database refuses one organisation', () => {
+  for (const [what, call] of Object.entries(CALLS))
+    test(`${what} of that organisation is 503 with retry-after, of another as ever, also at once [OPS-30]`, async () => {
+      await faults.fail(failing.account.organisationId);
+      const [refused, served] = await Promise.all([call(failing), call(well)]);
+      assert.equal(refused.status, 503, refused.text);
+      assert.ok(Number(refused.headers.get('retry-after')) > 0);
+      assert.equal(served.status, 200, served.text);
+      await faults.mend(failing.account.organisationId);
+      assert.equal((await call(failing)).status, 200);
+    });
+
+  test('what cannot be logged is not released; others are logged and released [LOG-20, LOG-10]', async () => {
+    const read = CALLS['reading an encounter'] as (organisation: Organisation) => Promise<Answer>;
+    await faults.fail(failing.account.organisationId, 'access_log');
+    const { organisationId } = failing.account;
+    for (let round = 0; round < 5; round += 1) {
+      const [refused, ...served] = await Promise.all([read(failing), read(well), read(failing), read(well)]);
+      assert.equal(refused.status, 503);
+      assert.match(refused.json.message, /access log could not be written/);
+      for (const answer of served.filter((_, index) => index !== 1)) assert.equal(answer.status, 200);
+    }
+    assert.deepEqual(api.runtime.work.failing().get('access-log'), [organisationId]);
+    const { rows: writers } = await api.database.pool.query('select from access_log_writer');
+    assert.ok(writers.length <= 4, `${writers.length} chains: a refusal begins none`);
+    await faults.mend(organisationId);
+    assert.equal((await read(failing)).status, 200);
+    assert.equal(api.runtime.work.failing().get('access-log'), undefined);
+  });
+
+  test('the process stays ready, and says how many organisations which work fails for [OPS-30]', async () => {
+    const ready = async () => {
+      const answer = await fetch(`${api.origin}/readyz`);
+      return { status: answer.status, body: (await answer.json()) as { failing?: unknown } };
+    };
+    assert.equal((await ready()).body.failing, undefined);
+    const { organisationId } = failing.account;
+    await faults.fail(organisationId, 'access_log');
+    await CALLS['reading an encounter']?.(failing);
+    const { status, body } = await ready();
+    assert.deepEqual([status, body.failing], [200, { 'access-log': 1 }]);
+    const metrics = await (await fetch(`${api.origin}/metrics`)).text();
+    assert.ok(
+      metrics.includes(
+        `interchange_organisation_work_failing{work="access-log",organisation="${organisationId}"} 1`,
+      ),
+    );
+    await faults.mend(organisationId);
+    await CALLS['reading an encounter']?.(failing);
+    await waitUntil(async () => (await ready()).body.failing === undefined, 'nothing fails any more');
+  });
+});
