@@ -5,9 +5,9 @@
  */
 import pg from 'pg';
 import { planScaleOut, runPlan } from '../src/app/scale-out/scale-out.ts';
-import { createPool } from '../src/platform/db/database.ts';
+import { createPool, type Queryable } from '../src/platform/db/database.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
-import { waitUntil } from './wait-until.ts';
+import { type LockWait, waitUntil } from './wait-until.ts';
 
 /** Parts of each table: few, so that a copy is quick, and some on each of two workers. */
 const SHARDS = 4;
@@ -48,6 +48,32 @@ export async function dropDistributed(clusterUrl: string, name: string): Promise
     client.query('select recover_prepared_transactions()'),
   ).catch(() => undefined);
   await onCluster(clusterUrl, ({ everywhere }) => everywhere(`drop database if exists ${name} with (force)`));
+}
+
+/** Watches who waits for a lock on any node of the cluster, in the database that `db` is connected to. */
+export async function watchNodes(
+  clusterUrl: string,
+  db: Queryable,
+): Promise<{ waits(wanted: LockWait): Promise<boolean>; close(): Promise<void> }> {
+  const { rows } = await db.query<{ name: string }>({ text: 'select current_database() as name' });
+  const client = new pg.Client({ connectionString: databaseUrl(clusterUrl, rows[0]?.name ?? '') });
+  client.on('error', () => undefined);
+  await client.connect();
+  return {
+    async waits({ application, blockedBy }) {
+      // A number of Citus for a connection is that of its node, times 10^10, plus its process id.
+      const found = await client.query(
+        `select from citus_lock_waits w
+         join pg_stat_activity a on a.pid = w.waiting_gpid % 10000000000
+         where a.datname = current_database()
+           and ($1::text is null or a.application_name like $1)
+           and ($2::integer is null or w.blocking_gpid % 10000000000 = $2)`,
+        [application, blockedBy],
+      );
+      return found.rows.length > 0;
+    },
+    close: () => client.end(),
+  };
 }
 
 interface Cluster {

@@ -124,6 +124,10 @@ const OBJECTS = `
   create function citus_add_node(nodename text, nodeport integer) returns integer
   language sql as $$ insert into call (call) values (format('citus_add_node(%s, %s)', nodename, nodeport)) returning 1 $$;
 
+  create view citus_lock_waits as
+  select 20000000000 + a.pid as waiting_gpid, 20000000000 + b.pid as blocking_gpid
+  from pg_stat_activity a, unnest(pg_blocking_pids(a.pid)) b (pid);
+
   create function recover_prepared_transactions() returns integer
   language sql as $$ select 0 $$;
 

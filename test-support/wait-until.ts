@@ -35,11 +35,28 @@ export interface LockWait {
  * same list of connections for ever.
  */
 export async function waitForLock(db: Queryable, wanted: LockWait = {}): Promise<void> {
-  const { relation, mode, application, blockedBy } = wanted;
-  await waitUntil(
-    async () => {
-      const { rows } = await db.query({
-        text: `
+  const clusterUrl = process.env.TEST_CITUS_URL;
+  // A row is locked on the node that has it. Who waits there is seen by a function of Citus alone.
+  const nodes =
+    clusterUrl === undefined || wanted.relation !== undefined || wanted.mode !== undefined
+      ? undefined
+      : await (await import('./citus-cluster.ts')).watchNodes(clusterUrl, db);
+  try {
+    await waitUntil(
+      async () => (await waitsHere(db, wanted)) || (await nodes?.waits(wanted)) === true,
+      `a connection waits for a lock: ${JSON.stringify(wanted)}`,
+    );
+  } finally {
+    await nodes?.close();
+  }
+}
+
+async function waitsHere(
+  db: Queryable,
+  { relation, mode, application, blockedBy }: LockWait,
+): Promise<boolean> {
+  const { rows } = await db.query({
+    text: `
         select from pg_locks l
         join pg_stat_activity a using (pid)
         where not l.granted
@@ -48,12 +65,9 @@ export async function waitForLock(db: Queryable, wanted: LockWait = {}): Promise
           and ($2::text is null or l.mode = $2)
           and ($3::text is null or a.application_name like $3)
           and ($4::integer is null or $4 = any(pg_blocking_pids(a.pid)))`,
-        values: [relation, mode, application, blockedBy],
-      });
-      return rows.length > 0;
-    },
-    `a connection waits for a lock: ${JSON.stringify(wanted)}`,
-  );
+    values: [relation, mode, application, blockedBy],
+  });
+  return rows.length > 0;
 }
 
 /**

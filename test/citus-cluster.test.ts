@@ -3,6 +3,7 @@
  * and write down what they are asked. It proves the order of the work, nothing of Citus itself.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
@@ -10,10 +11,12 @@ import {
   cloneDistributed,
   createDistributedTemplate,
   dropDistributed,
+  watchNodes,
 } from '../test-support/citus-cluster.ts';
 import { makeDataDir, openHere } from '../test-support/embedded.ts';
 import { callsOf, recordCitus } from '../test-support/recorded-citus.ts';
 import { administer, databaseUrl } from '../test-support/template.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 const WORKERS = ['worker-1:5433', 'worker-2:5434'];
 
@@ -89,6 +92,45 @@ test('a cluster without workers is refused', async () => {
   await cluster.query('update recorded_citus.pg_dist_node set isactive = false');
   await assert.rejects(createDistributedTemplate(url, 'template_three'), /knows no active worker/);
   await cluster.query('update recorded_citus.pg_dist_node set isactive = true');
+});
+
+test('who waits for a row on a node is found, by name and by whom they wait for', async () => {
+  const [holder, waiter] = ['holder', 'waiter'].map((name) =>
+    createPool({ url, max: 1, applicationName: name }, () => undefined),
+  ) as [Pool, Pool];
+  const nodes = await watchNodes(url, cluster);
+  const held = await holder.connect();
+  try {
+    await cluster.query('create table thing (id integer primary key)');
+    await held.query('begin; insert into thing values (1)');
+    const { rows } = await held.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const blockedBy = rows[0]?.pid ?? 0;
+    assert.equal(await nodes.waits({}), false);
+    const waiting = waiter.query('insert into thing values (1)').catch(() => undefined);
+    await waitUntil(() => nodes.waits({}), 'the other waits');
+    assert.equal(await nodes.waits({ application: 'wait%', blockedBy }), true);
+    assert.equal(await nodes.waits({ application: 'hold%' }), false);
+    assert.equal(await nodes.waits({ blockedBy: blockedBy + 1 }), false);
+    await held.query('commit');
+    await waiting;
+  } finally {
+    held.release();
+    await Promise.all([holder.end(), waiter.end(), nodes.close()]);
+  }
+});
+
+test('a test that needs plain PostgreSQL is left out on a cluster, with its reason, and nowhere else', () => {
+  const helper = new URL('../test-support/plain-postgres.ts', import.meta.url).href;
+  const program = `import { needsPlainPostgres } from '${helper}';
+    process.stdout.write(JSON.stringify(needsPlainPostgres('it reads plans')))`;
+  const { TEST_CITUS_URL: _, ...environment } = process.env;
+  const options = (more: Record<string, string>) => {
+    const args = ['--input-type=module', '--eval', program];
+    const { stdout } = spawnSync(process.execPath, args, { env: { ...environment, ...more } });
+    return JSON.parse(stdout.toString()) as unknown;
+  };
+  assert.deepEqual(options({ TEST_CITUS_URL: 'postgres://coordinator' }), { skip: 'it reads plans' });
+  assert.deepEqual(options({}), {});
 });
 
 /** What the functions in that database were asked. */

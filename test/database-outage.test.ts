@@ -14,10 +14,14 @@ import {
   type TestApi,
   type TestNode,
 } from '../test-support/api.ts';
+import { needsPlainPostgres } from '../test-support/plain-postgres.ts';
 import { requestBytes } from '../test-support/raw-http.ts';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
+
+/** Writes are refused by triggers. */
+const NO_TRIGGERS = needsPlainPostgres('Citus takes no triggers on distributed tables');
 
 let api: TestApi;
 let tenant: Tenant;
@@ -47,7 +51,7 @@ after(async () => {
   await api.close();
 });
 
-describe('while the database refuses to write', () => {
+describe('while the database refuses to write', NO_TRIGGERS, () => {
   afterEach(() => onEveryTable((table) => `drop trigger if exists refuse on ${table}`));
 
   for (const [state, reason] of [

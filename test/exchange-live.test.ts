@@ -185,7 +185,8 @@ describe('a delivery that waits behind a slow request', () => {
     assert.deepEqual(arrived().slice(1).sort(), others.sort());
     const { rows } = await pool().query<{ purpose_of_use: string }>(
       `select a.purpose_of_use
-       from exchange_attempt t join access_log a on a.correlation_id = t.nonce::text
+       from exchange_attempt t
+       join access_log a on a.organisation_id = t.organisation_id and a.correlation_id = t.nonce::text
        where t.organisation_id = $1 and t.outcome = 'delivered' and t.patient_id <> $2`,
       [tenant.organisationId, arrived()[0]],
     );

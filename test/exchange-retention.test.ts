@@ -86,7 +86,9 @@ async function age(days: number): Promise<void> {
     ['exchange_callback', 'received_at'],
   ])
     await pool().query(
-      `update ${table} set ${column} = ${column} - $2 * interval '1 day' where organisation_id = $1`,
+      `update ${table}
+       set ${column} = (${column} at time zone 'UTC' - $2 * interval '1 day') at time zone 'UTC'
+       where organisation_id = $1`,
       [tenant.organisationId, days],
     );
 }

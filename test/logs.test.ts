@@ -241,7 +241,8 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     keepToken('refreshed access token', pair.json.accessToken);
     keep('refreshed refresh token', pair.json.refreshToken);
     assert.equal((await call('/auth/refresh', { body: { refreshToken } })).text, pair.text);
-    await owner.query("update refresh_token set exchanged_at = exchanged_at - interval '5 minutes'");
+    await owner.query(`update refresh_token
+       set exchanged_at = (exchanged_at at time zone 'UTC' - interval '5 minutes') at time zone 'UTC'`);
     assert.equal((await call('/auth/refresh', { body: { refreshToken } })).status, 401);
     assert.equal((await call('/patients/base', { token })).status, 401);
     const second = await session();

@@ -161,7 +161,9 @@ describe('serve', { timeout: 600_000 }, () => {
   test('is what npm start runs where a database is configured, and makes nothing in it [CMD-21]', async () => {
     const counted = async () => {
       const { rows } = await owner.query(
-        'select (select count(*) from organisation) as organisations, (select count(*) from account) as accounts',
+        `select 'organisations' as of, count(*) from organisation
+         union all select 'accounts', count(*) from account
+         order by 1`,
       );
       return rows;
     };

@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { needsPlainPostgres } from '../../test-support/plain-postgres.ts';
 import { createImportTest, type ImportTest } from '../../test-support/records/import.ts';
 import { searchTerms } from '../clinical/resources/search-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { searchPatientPage } from './search-patients.store.ts';
+
+const PLAIN = needsPlainPostgres('Citus shows plans, and what they read, otherwise');
 
 /** Both are more than a search takes for few at first. */
 const [SMALL, LARGE] = [1_200, 3_600];
@@ -84,7 +87,7 @@ async function assertNoStatistics(): Promise<void> {
   assert.equal(rows.length, 0, 'the tables have statistics');
 }
 
-test(`a search among ${LARGE} patients reads as much as one among ${SMALL}`, async () => {
+test(`a search among ${LARGE} patients reads as much as one among ${SMALL}`, PLAIN, async () => {
   await fill(t.scope, 0, SMALL);
   const few = await blocksRead();
   await fill(t.scope, SMALL, LARGE);
@@ -97,7 +100,7 @@ test(`a search among ${LARGE} patients reads as much as one among ${SMALL}`, asy
     assert.ok((many[index] ?? 0) < (few[index] ?? 0) * 1.4 + 50, `${search}: ${read}`);
 });
 
-test('a search reads no more where another facility of the organisation grows', async () => {
+test('a search reads no more where another facility of the organisation grows', PLAIN, async () => {
   const clinic = await t.createOrganisation();
   const hospital = await t.createFacility(clinic.organisationId);
   // Behind all names of the hospital.
@@ -136,7 +139,7 @@ test('a search reads no more where another facility of the organisation grows', 
   assert.ok(Math.max(...among5000, ...among20000, ...withStatistics) < 30_000, all);
 });
 
-test('a search finds everybody who has several names that start with the word [PAT-2]', async () => {
+test('a search finds everybody who has several names that start with the word [PAT-2]', PLAIN, async () => {
   const scope = await t.createOrganisation();
   // Fewer patients than are few at first, with more keys.
   await fill(scope, 0, 700, { word: 'twin', given: 'twin' });

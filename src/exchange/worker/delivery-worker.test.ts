@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import {
@@ -521,9 +521,9 @@ describe('delivery', () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);
     await database.pool.query(
-      `update exchange_head set lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'
+      `update exchange_head set lease_token = $2, leased_until = now() + interval '1 hour'
        where organisation_id = $1`,
-      [place.organisationId],
+      [place.organisationId, randomUUID()],
     );
     work();
     await workersLook();

@@ -94,7 +94,9 @@ describe('access-log verify', () => {
     for (const step of ['1 millisecond', '-1 hour', '1 microsecond'])
       blames(
         await afterTampering(
-          `update access_log set occurred_at = occurred_at + interval '${step}' where writer_id = $1 and sequence = 4`,
+          `update access_log
+           set occurred_at = (occurred_at at time zone 'UTC' + interval '${step}') at time zone 'UTC'
+           where writer_id = $1 and sequence = 4`,
         ),
         writers[1],
       );
@@ -129,8 +131,13 @@ describe('access-log verify', () => {
     const cut = await afterTampering(async (run) => {
       await run('delete from access_log where writer_id = $1 and sequence = $2', writers[1], ENTRIES);
       await run(
-        `update access_log_writer w set last_sequence = l.sequence, last_hash = l.hash
-         from access_log l where w.id = $1 and l.writer_id = $1 and l.sequence = $2`,
+        `with last as materialized (
+           select writer_id, sequence, hash from access_log where writer_id = $1 and sequence = $2
+         )
+         update access_log_writer w
+         set last_sequence = l.sequence, last_hash = l.hash
+         from last l
+         where w.id = l.writer_id`,
         writers[1],
         ENTRIES - 1,
       );

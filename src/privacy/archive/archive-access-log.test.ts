@@ -207,7 +207,9 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       `update access_log set outcome = 'refused' where writer_id = $1 and sequence = 2`,
       `delete from access_log where writer_id = $1 and sequence = 2`,
       `delete from access_log where writer_id = $1 and sequence = 1`,
-      `update access_log set occurred_at = occurred_at + interval '1 microsecond' where writer_id = $1 and sequence = 2`,
+      `update access_log
+       set occurred_at = (occurred_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'
+       where writer_id = $1 and sequence = 2`,
       `insert into access_log
        select organisation_id, occurred_at + interval '1 second', writer_id, sequence, facility_id, patient_id, account_id,
          action, resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash

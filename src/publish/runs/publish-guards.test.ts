@@ -376,7 +376,9 @@ describe('around a publish', () => {
     await server.script({ kind: 'status', type: 'DiagnosticReport', status: 422 });
     await assert.rejects(publish(clinic, { target: target.name }));
     await database.pool.query(
-      "update publish_run set started_at = started_at - interval '61 minutes' where target_id = $1",
+      `update publish_run
+       set started_at = (started_at at time zone 'UTC' - interval '61 minutes') at time zone 'UTC'
+       where target_id = $1`,
       [target.id],
     );
     await server.script();

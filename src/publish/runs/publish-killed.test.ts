@@ -56,10 +56,9 @@ describe('a publishing process that is killed', () => {
         await once(child, 'exit');
         // Once the lease ends by itself; after that the test does not wait for it.
         if (step > 1)
-          await database.pool.query(
-            'update publish_lease set leased_until = clock_timestamp() where target_id = $1',
-            [target.id],
-          );
+          await database.pool.query('update publish_lease set leased_until = now() where target_id = $1', [
+            target.id,
+          ]);
         await server.script();
         const published = await node.publish(clinic, { target: target.name });
         assert.equal(published.length, STEPS);

@@ -5,9 +5,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
 import { createImportTest, lines } from '../../../test-support/records/import.ts';
 import { sized } from '../../../test-support/sized.ts';
 import { waitForDisconnect } from '../../../test-support/wait-until.ts';
+
+const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 const PATIENTS = 50;
 /** Results of a small Bundle. */
@@ -132,8 +135,9 @@ async function requireLinear(few: number, many: number, importsOf: (count: numbe
   assert.ok(eachOfMany < each * 1.4, text);
 }
 
-test('a large Bundle of results of reports costs as much for each as a quarter of it', () =>
-  requireLinear(sized(400, 5_000), sized(1_600, 20_000), (count) => [inOneBundle(reported(count))]));
+test('a large Bundle of results of reports costs as much for each as a quarter of it', PLAIN, () =>
+  requireLinear(sized(400, 5_000), sized(1_600, 20_000), (count) => [inOneBundle(reported(count))]),
+);
 
 const FEW = sized(200, 1_000);
 const MANY = 5 * FEW;
@@ -144,10 +148,11 @@ for (const [name, records, documentsOf] of [
   ['results of orders, in small Bundles', ordered, inBundles],
   ['vital signs, in small Bundles', signs, inBundles],
 ] as const)
-  test(`many cost as much each as a fifth of them: ${name}`, () =>
-    requireLinear(FEW, MANY, (count) => [documentsOf(records(count))]));
+  test(`many cost as much each as a fifth of them: ${name}`, PLAIN, () =>
+    requireLinear(FEW, MANY, (count) => [documentsOf(records(count))]),
+  );
 
-test('many results that come again with a change cost as much each as a fifth of them', () => {
+test('many results that come again with a change cost as much each as a fifth of them', PLAIN, () => {
   const again = (count: number) => reported(count).map((record) => ({ ...record, status: 'amended' }));
   return requireLinear(FEW, MANY, (count) => [inBundles(reported(count)), inBundles(again(count))]);
 });
@@ -166,9 +171,13 @@ for (const [name, comes] of [
   ['never comes', false],
   ['each later file brings', true],
 ] as const)
-  test(`many one-Bundle files cost as much each as a quarter of them: results by a performer that ${name}`, () => {
-    // Something of an earlier import waits too.
-    const earlier = [result(1_000_000, { basedOn: [refer('ServiceRequest', 1)] }), ...patients];
-    const few = sized(25, 150);
-    return requireLinear(few, 4 * few, (count) => [[bundle(earlier)], performed(count, comes)]);
-  });
+  test(
+    `many one-Bundle files cost as much each as a quarter of them: results by a performer that ${name}`,
+    PLAIN,
+    () => {
+      // Something of an earlier import waits too.
+      const earlier = [result(1_000_000, { basedOn: [refer('ServiceRequest', 1)] }), ...patients];
+      const few = sized(25, 150);
+      return requireLinear(few, 4 * few, (count) => [[bundle(earlier)], performed(count, comes)]);
+    },
+  );

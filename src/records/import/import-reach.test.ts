@@ -245,8 +245,8 @@ test('the same new UUID at two facilities at one time: each has a record of its 
       const registered = await imports.rows<{ facility_id: string; name: string }>(
         `select r.facility_id, p.sort_name as name
          from patient_identifier i
-         join patient p on p.id = i.patient_id
-         join patient_registration r on r.patient_id = i.patient_id
+         join patient p on p.organisation_id = i.organisation_id and p.id = i.patient_id
+         join patient_registration r on r.organisation_id = i.organisation_id and r.patient_id = i.patient_id
          where i.value = $1`,
         [numberOf(theirs)],
       );

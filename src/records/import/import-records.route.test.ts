@@ -87,8 +87,10 @@ test('a dry run answers what the import would, says so, and keeps nothing [IN-24
   const kept = async () =>
     (
       await t.database.pool.query({
-        text: `select (select count(*)::int from patient) as patients, (select count(*)::int from encounter) as visits,
-            (select count(*)::int from access_log) as logged`,
+        text: `select 'patients' as of, count(*)::int from patient
+          union all select 'visits', count(*)::int from encounter
+          union all select 'logged', count(*)::int from access_log
+          order by 1`,
       })
     ).rows;
   const options = { type: 'application/fhir+ndjson' };

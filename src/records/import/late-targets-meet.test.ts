@@ -110,7 +110,10 @@ test('an earlier entry that was unchanged does not take the wait of a later one 
   const holder = await t.database.pool.connect();
   try {
     await holder.query('begin');
-    await holder.query('select from location where id = $1 for update', [OTHER]);
+    await holder.query('select from location where organisation_id = $1 and id = $2 for update', [
+      t.scope.organisationId,
+      OTHER,
+    ]);
     let held = true;
     const source = (name: string, records: Resource[], before?: () => Promise<unknown>) => ({
       name,
@@ -258,8 +261,8 @@ describe('what another facility of the organisation brings', () => {
     t.rows(
       `select e.service_provider_id as hospital, l.location_id as place, p.practitioner_id as doctor
        from encounter e
-       join encounter_location l on l.encounter_id = e.id
-       join encounter_participant p on p.encounter_id = e.id`,
+       join encounter_location l on l.organisation_id = e.organisation_id and l.encounter_id = e.id
+       join encounter_participant p on p.organisation_id = e.organisation_id and p.encounter_id = e.id`,
     );
   const none = [{ hospital: null, place: null, doctor: null }];
   beforeEach(async () => {

@@ -160,11 +160,13 @@ test('the report is there when the database goes away before its counts are sett
   await newTenant();
   const database = await createTestDatabase();
   try {
-    await database.pool.query({
-      text: `with organisation as (insert into organisation (id, name) values ($1, 'Organisation') returning id)
-        insert into facility (organisation_id, id, name, time_zone) select id, $2, 'Facility', 'UTC' from organisation`,
-      values: [tenant.organisationId, tenant.facilityId],
-    });
+    await database.pool.query(`insert into organisation (id, name) values ($1, 'Organisation')`, [
+      tenant.organisationId,
+    ]);
+    await database.pool.query(
+      `insert into facility (organisation_id, id, name, time_zone) values ($1, $2, 'Facility', 'UTC')`,
+      [tenant.organisationId, tenant.facilityId],
+    );
     const records = [people, observation('survey', categorised('survey'))];
     const sources = [
       {

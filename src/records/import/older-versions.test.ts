@@ -49,7 +49,7 @@ async function stored(id: unknown): Promise<unknown[]> {
   const [row] = await t.rows<{ value: string; part: string; version: string }>(
     `select o.value_number::text as value, c.value_number::text as part, o.version::text as version
      from observation o
-     join observation_component c on c.observation_id = o.id
+     join observation_component c on c.organisation_id = o.organisation_id and c.observation_id = o.id
      where o.id = $1`,
     [id],
   );
@@ -185,7 +185,9 @@ test('records of every kind: patients, encounters, the directory, and in a Bundl
   ]);
   const rows = await t.rows(
     `select p.gender, e.status, l.name
-     from patient p, encounter e, location l
+     from patient p
+     join encounter e on e.organisation_id = p.organisation_id
+     join location l on l.organisation_id = p.organisation_id
      where p.id = $1 and e.id = $2 and l.id = $3`,
     [ids.patient, ids.visit, ids.place],
   );

@@ -107,13 +107,19 @@ test('a setup link waits for its account before it is touched, so that a reset b
   let setting: Promise<number | undefined>;
   try {
     await holder.query('begin');
-    await holder.query('select from account where id = $1 for update', [userId]);
+    await holder.query('select from account where organisation_id = $1 and id = $2 for update', [
+      fixture.organisationId,
+      userId,
+    ]);
     const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
     setting = statusOf(setUp(tokenOf(setupLink)));
     await waitForLock(pool, { blockedBy: rows[0]?.pid ?? 0 });
     // As a reset does next: with the link taken first, each would wait for the other here.
     await holder.query(`set local lock_timeout = '1s'`);
-    await holder.query('select from password_setup_link where account_id = $1 for update', [userId]);
+    await holder.query(
+      'select from password_setup_link where organisation_id = $1 and account_id = $2 for update',
+      [fixture.organisationId, userId],
+    );
   } finally {
     await holder.query('rollback');
     holder.release();

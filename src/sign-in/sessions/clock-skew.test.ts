@@ -117,7 +117,7 @@ test('where nobody names a time, statements ask the database for it', async () =
     const pair = await refresh(fixture.signIn, refreshToken, context);
     const exchangedAgo = (interval: string) =>
       fixture.database.pool.query(
-        `update refresh_token set exchanged_at = clock_timestamp() - $1::interval where exchanged_at is not null`,
+        'update refresh_token set exchanged_at = now() - $1::interval where exchanged_at is not null',
         [interval],
       );
     await exchangedAgo('30 seconds');

@@ -84,7 +84,9 @@ test('a login opens a session: the tokens name it and end with it', async () => 
   const { sid } = decodeJwt<{ sid: string }>(reply.accessToken);
   const { rows } = await fixture.database.pool.query(
     `select s.account_id, s.expires_at as session_end, t.expires_at as token_end, t.token_hash, t.sealed_replacement
-     from session s join refresh_token t on t.session_id = s.id where s.id = $1`,
+     from session s
+     join refresh_token t on t.organisation_id = s.organisation_id and t.session_id = s.id
+     where s.id = $1`,
     [sid],
   );
   assert.equal(rows.length, 1);

@@ -90,7 +90,7 @@ class Clinic {
           array(
             select b.code #>> '{coding,0,code}' as code
             from observation b
-            where b.organisation_id = o.organisation_id and b.order_id = o.id
+            where b.organisation_id = $1 and b.order_id = o.id
             order by code
           ) as codes
         from investigation_order o

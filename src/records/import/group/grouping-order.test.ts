@@ -73,13 +73,12 @@ const bundle = (records: readonly Record[]) => ({
 async function grouped({ organisationId }: FacilityScope): Promise<unknown> {
   return t.rows(
     `select part.kind, part.id, part.order_id, o.made_up, o.code, o.status, o.discipline, o.sort_at
-      from investigation_order o
+      from (select * from investigation_order where organisation_id = $1) o
       full join (
-        select 'report' as kind, organisation_id, id, order_id from investigation_report
-        union all select 'study', organisation_id, id, order_id from imaging_study
-        union all select 'result', organisation_id, id, order_id from observation
-      ) part on part.organisation_id = o.organisation_id and part.order_id = o.id
-      where coalesce(o.organisation_id, part.organisation_id) = $1
+        select 'report' as kind, id, order_id from investigation_report where organisation_id = $1
+        union all select 'study', id, order_id from imaging_study where organisation_id = $1
+        union all select 'result', id, order_id from observation where organisation_id = $1
+      ) part on part.order_id = o.id
       order by part.kind, part.id, o.id`,
     [organisationId],
   );

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import pg from 'pg';
+import { needsPlainPostgres } from '../../../../test-support/plain-postgres.ts';
 import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
+
+const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 let t: ImportTest;
 beforeEach(async () => {
@@ -75,14 +78,14 @@ for (const [what, resources] of [
   ['studies and reports', imaging],
   ['reports and their results', reported],
 ] as const) {
-  test(`lines of ${what}, more than are taken at once`, async () => {
+  test(`lines of ${what}, more than are taken at once`, PLAIN, async () => {
     const { rejected } = await t.run([lines([PATIENT, ...resources])]);
     assert.deepEqual(rejected, []);
     const read = await rowsRead();
     assert.ok(read < 60, `${read} rows read for each`);
   });
 
-  test(`one Bundle of ${what}`, async () => {
+  test(`one Bundle of ${what}`, PLAIN, async () => {
     const entry = [PATIENT, ...resources].map((resource) => ({ resource }));
     const { rejected } = await t.run([{ resourceType: 'Bundle', type: 'collection', entry }]);
     assert.deepEqual(rejected, []);

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { needsPlainPostgres } from '../../../../test-support/plain-postgres.ts';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { facilitiesWaiting, waitersFor } from './waiting.store.ts';
+
+const PLAIN = needsPlainPostgres('Citus shows plans otherwise');
 
 const FACILITIES = 40;
 /** Records that wait at each facility; each waits for one of the names. */
@@ -84,13 +87,13 @@ async function requirePlans(): Promise<void> {
   assert.deepEqual((await linksRead((db) => waitersFor(db, t.scope, { names }))).by, ['waiting_link_pkey']);
 }
 
-test('facilities where records wait are found by what they wait for, without statistics', async () => {
+test('facilities where records wait are found by what they wait for, without statistics', PLAIN, async () => {
   const { rows } = await owner.query(`select from pg_stats where tablename like 'waiting%'`);
   assert.equal(rows.length, 0, 'the tables have statistics');
   await requirePlans();
 });
 
-test('facilities where records wait are found by what they wait for, with statistics', async () => {
+test('facilities where records wait are found by what they wait for, with statistics', PLAIN, async () => {
   await owner.query('analyze facility, waiting_record, waiting_link');
   await requirePlans();
 });
