@@ -90,14 +90,12 @@ async function idOf(name: string): Promise<FolderOwner | undefined> {
 }
 
 async function reaches(user: PostgresUser, postgres: string, dataDir: string): Promise<boolean> {
-  const { code } = await user.run('/bin/sh', [
-    '-c',
-    'cd "$1" && exec "$2" --version',
-    'sh',
-    dataDir,
-    postgres,
-  ]);
-  return code === 0;
+  const look = ['-c', 'cd "$1" && exec "$2" --version', 'sh', dataDir, postgres];
+  // In a user namespace that has no other users, a program cannot even be started as one of them.
+  return user.run('/bin/sh', look).then(
+    ({ code }) => code === 0,
+    () => false,
+  );
 }
 
 /** What the server needs of the environment and no more: secrets of the service stay out. */

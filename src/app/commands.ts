@@ -191,6 +191,8 @@ function failureText(error: unknown): string {
     return 'the database of DATABASE_URL refuses connections. Check that it is running.';
   if (typeof code === 'string' && /^28/.test(code))
     return 'the database refuses the user or password of DATABASE_URL. Correct them.';
+  if (error instanceof DatabaseError && (code === '42P05' || code === '26000'))
+    return 'a pooler in front of the database gives each transaction another connection. Set it to session mode. See docs/operations.md, "PgBouncer".';
   if (code === '3D000') return 'the database named in DATABASE_URL does not exist. Create it first.';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return 'the host of DATABASE_URL is unknown. Correct the name.';

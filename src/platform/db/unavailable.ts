@@ -1,4 +1,4 @@
-/** Tells what the database cannot do at the moment from a fault in a statement. Contract: HTTP-23. */
+/** Tells what the database cannot do at the moment from a fault in a statement. Contract: HTTP-23, OPS-33. */
 import { DatabaseError } from 'pg';
 
 /**
