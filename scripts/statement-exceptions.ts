@@ -6,13 +6,19 @@ export interface Exception {
   reason: string;
 }
 
-export const EXCEPTIONS: readonly Exception[] = [];
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    statement: 'src/records/import/write/dry-run-tables.store.ts',
+    rules: [3],
+    reason: 'a dry run shows temporary tables beside the real ones, which Citus refuses (docs/scaling.md)',
+  },
+];
 
 /** Rooms, and beginnings of names, whose statements are not checked yet. */
 export const LATER: readonly string[] = [
+  'src/sign-in/sessions/sweep',
+  'src/publish/history/sweep',
   'src/privacy/',
   'src/app/',
   'access-log-',
-  'src/publish/',
-  'src/sign-in/',
 ];

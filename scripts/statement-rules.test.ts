@@ -226,6 +226,15 @@ const BAD: readonly { name: string; rules: readonly number[]; sql: string }[] = 
     rules: [3],
     sql: 'update account_directory d set email = $2 from account a where a.organisation_id = $1 and a.id = d.user_id',
   },
+  {
+    name: 'a view of a local and a distributed table',
+    rules: [3],
+    sql: `
+      create temp view patient as
+      select * from dry_run_patient
+      union all
+      select * from patient where organisation_id = '00000000-0000-0000-0000-000000000000'`,
+  },
   { name: 'an insert without columns', rules: [4], sql: 'insert into role values ($1, $2)' },
   {
     name: 'an insert without the organisation',

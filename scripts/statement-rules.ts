@@ -67,7 +67,7 @@ interface Context {
   ctes: ReadonlySet<string>;
 }
 
-/** What Citus would refuse, or run on all nodes. Other kinds of statement than select, insert, update, delete have none. */
+/** What Citus would refuse, or run on all nodes, in selects, inserts, updates, deletes and views. */
 export function statementFaults(sql: string, placeOf: (table: string) => Place): Fault[] {
   const faults: Fault[] = [];
   if (/force_generic_plan/i.test(sql))
@@ -109,6 +109,7 @@ function query(node: Tree, context: Context): void {
   if (kind === 'SelectStmt') select(held, context);
   else if (kind === 'InsertStmt') insert(held, context);
   else if (kind === 'UpdateStmt' || kind === 'DeleteStmt') change(held, context);
+  else if (kind === 'ViewStmt') query(member(held, 'query') ?? {}, context);
 }
 
 function withCtes(held: Tree, context: Context): Context {

@@ -108,9 +108,9 @@ export async function insertFhirServer(
     text: `
       insert into publish_target (id, organisation_id, is_default, secret_id, sealed_secret,
         ${SETTINGS.map(([, column]) => column).join(', ')})
-      values ($1, $2,
+      select $1, $2,
         not exists (select 1 from publish_target where organisation_id is not distinct from $2 and is_default), $3, $4,
-        ${SETTINGS.map((_, index) => `$${index + 5}`).join(', ')})`,
+        ${SETTINGS.map((_, index) => `$${index + 5}`).join(', ')}`,
     values: [id, organisationId, secret?.id, secret?.sealed, ...SETTINGS.map(([name]) => settings[name])],
   });
 }
@@ -217,19 +217,20 @@ export async function markRemoved(db: Queryable, id: string, now: Date): Promise
   });
 }
 
-/** Recorded ids of one server. Organisation by organisation, because that is how the ids are kept. */
+/** Recorded ids of one server, of one organisation: that is how the ids are kept. */
 const RECORDED_IDS = `
-  organisation_id in (select id from organisation where $2::uuid is null or id = $2)
-    and target_id = $1
+  organisation_id = $1
+    and target_id = $2
     and server_id is not null`;
 
 export async function hasRecordedIds(
   db: Queryable,
-  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
+  { organisationId }: OrganisationScope,
+  fhirServerId: string,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `select 1 from publish_resource where ${RECORDED_IDS} limit 1`,
-    values: [id, organisationId],
+    values: [organisationId, fhirServerId],
   });
   return rowCount === 1;
 }
@@ -237,14 +238,15 @@ export async function hasRecordedIds(
 /** What was stored under them is searched for by our identifier before it is created anew (docs/adr/0050). */
 export async function forgetRecordedIds(
   db: Queryable,
-  { id, organisationId }: Pick<FhirServer, 'id' | 'organisationId'>,
+  { organisationId }: OrganisationScope,
+  fhirServerId: string,
 ): Promise<void> {
   await db.query({
     text: `
       update publish_resource
       set server_id = null, version_id = null, content_hash = null, chain_id = null
       where ${RECORDED_IDS}`,
-    values: [id, organisationId],
+    values: [organisationId, fhirServerId],
   });
 }
 

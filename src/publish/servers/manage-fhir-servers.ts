@@ -5,6 +5,7 @@ import { shareDataKeys } from '../../platform/crypto/data-key.store.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 import { publishError } from '../errors.ts';
 import {
   fhirServerNamed,
@@ -105,9 +106,14 @@ async function settleIds(
   before: StoredFhirServer,
   { base, ids }: { base: string; ids: RecordedIds | undefined },
 ): Promise<void> {
-  if (ids === 'forget') await forgetRecordedIds(db, before);
-  if (ids !== undefined || base === before.base || !(await hasRecordedIds(db, before))) return;
-  throw publishError('target_has_recorded_ids', before);
+  if (ids === 'keep' || (ids === undefined && base === before.base)) return;
+  const organisations =
+    before.organisationId === null ? await listOrganisations(db) : [{ id: before.organisationId }];
+  for (const { id: organisationId } of organisations) {
+    if (ids === 'forget') await forgetRecordedIds(db, { organisationId }, before.id);
+    else if (await hasRecordedIds(db, { organisationId }, before.id))
+      throw publishError('target_has_recorded_ids', before);
+  }
 }
 
 /** Replace the secret; from the next publish on the new one is sent. */
