@@ -71,6 +71,9 @@ const OBJECTS = `
     if exists (select from pg_trigger where tgrelid = moved and not tgisinternal) then
       raise exception 'cannot distribute relation "%" because it has triggers', moved;
     end if;
+    if exists (select from pg_trigger where tgrelid = moved and not tgisinternal) then
+      raise exception 'cannot distribute relation % because it has triggers', moved;
+    end if;
     if exists (select from held where name = moved::text) then
       perform pg_advisory_xact_lock_shared(${HOLD_LOCK});
     end if;
@@ -97,7 +100,7 @@ const OBJECTS = `
     perform move_rows(table_name,
       format('create_distributed_table(%s, %s, colocate_with => %s) %s %s', table_name, distribution_column, colocate_with,
         current_setting('citus.enable_local_reference_table_foreign_keys'),
-        current_setting('citus.multi_shard_modify_mode')));
+        current_setting('citus.multi_shard_modify_mode') || ' ' || current_setting('citus.shard_replication_factor')));
     insert into pg_dist_partition values (table_name, 'h', distribution_column, 2, 's');
   end $$;
 

@@ -133,12 +133,14 @@ export async function countRows(db: Queryable, table: string): Promise<number> {
 
 /**
  * What the session needs before it places tables. Foreign keys into a reference table would otherwise put the local
- * tables that have them under the care of Citus, and reference tables are written to while others are placed.
+ * tables that have them under the care of Citus, and reference tables are written to while others are placed. Citus
+ * locks no rows of a table that has copies.
  */
 export async function prepareSession(db: Queryable): Promise<void> {
   await db.query({
     text: `select set_config('citus.enable_local_reference_table_foreign_keys', 'off', false),
-             set_config('citus.multi_shard_modify_mode', 'sequential', false)`,
+             set_config('citus.multi_shard_modify_mode', 'sequential', false),
+             set_config('citus.shard_replication_factor', '1', false)`,
   });
 }
 
