@@ -1,6 +1,5 @@
 /** The commands of `interchange`, in the order of their help. Contract: CMD-5. */
 import { Command, CommanderError } from 'commander';
-import { DatabaseError } from 'pg';
 import { exchangeSimulatorCommand } from '../../tools/exchange-simulator/exchange-simulator.command.ts';
 import { fhirSimulatorCommand } from '../../tools/fhir-simulator/fhir-simulator.command.ts';
 import { CONNECTION_COMMANDS } from '../exchange/connections/manage-connections.command.ts';
@@ -15,11 +14,9 @@ import { setPrivacyCommand } from '../patients/set-privacy.command.ts';
 import {
   type CommandCaller,
   type CommandEnvironment,
-  CommandError,
   commandErrorOf,
   UsageError,
 } from '../platform/command/command.ts';
-import { MigrationError } from '../platform/db/migrate.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import { packageVersion } from '../platform/package-version.ts';
 import { isUuid } from '../platform/uuid.ts';
@@ -41,6 +38,7 @@ import { backupCommand } from './backup/backup.command.ts';
 import { restoreCommand } from './backup/restore.command.ts';
 import { type CommandCall, createCommandEnvironment } from './commands/command-environment.ts';
 import { demoCommand } from './commands/demo.command.ts';
+import { failureText } from './commands/failure-text.ts';
 import { configureHelp } from './commands/help.ts';
 import { migrateCommand } from './commands/migrate.command.ts';
 import { runRetentionCommand } from './commands/retention.command.ts';
@@ -48,6 +46,7 @@ import { serveCommand, startCommand } from './commands/serve.command.ts';
 import { configureUsageErrors } from './commands/usage-errors.ts';
 import { verifyRenderedCommand } from './commands/verify-rendered.command.ts';
 import { loadConfig } from './config/config.ts';
+import { doctorCommand } from './doctor/doctor.command.ts';
 import { rotateMasterKeyCommand } from './master-key/rotate-master-key.command.ts';
 import { scaleOutCommand } from './scale-out/scale-out.command.ts';
 
@@ -75,6 +74,7 @@ export function buildProgram(
   };
   program.addCommand(serveCommand(environment));
   program.addCommand(migrateCommand(environment));
+  program.addCommand(doctorCommand(environment));
   program.addCommand(backupCommand(environment));
   program.addCommand(restoreCommand(environment));
   program.addCommand(scaleOutCommand(environment));
@@ -177,26 +177,4 @@ function reportFailure(error: unknown, { stderr }: CommandCaller): number {
   }
   stderr.write(`error: ${failureText(error)}\n`);
   return 1;
-}
-
-/** What the operator is told. Messages of the database driver may quote data, so only its code is shown. */
-function failureText(error: unknown): string {
-  if (!(error instanceof Error)) return 'the command failed for an unknown reason';
-  const { code } = error as { code?: unknown };
-  const ours =
-    error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
-  const told = ['EmbeddedPostgresError', 'HttpError', 'NoServerError'];
-  if (ours || told.includes(error.name)) return error.message;
-  if (code === 'ECONNREFUSED')
-    return 'the database of DATABASE_URL refuses connections. Check that it is running.';
-  if (typeof code === 'string' && /^28/.test(code))
-    return 'the database refuses the user or password of DATABASE_URL. Correct them.';
-  if (error instanceof DatabaseError && (code === '42P05' || code === '26000'))
-    return 'a pooler in front of the database gives each transaction another connection. Set it to session mode. See docs/operations.md, "PgBouncer".';
-  if (code === '3D000') return 'the database named in DATABASE_URL does not exist. Create it first.';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return 'the host of DATABASE_URL is unknown. Correct the name.';
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full. Free some space, then try again.';
-  if (error instanceof DatabaseError) return `the database refused a statement (SQLSTATE ${error.code})`;
-  return `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}`;
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
-import { connectClient } from './database.ts';
+import { connectClient, type Queryable } from './database.ts';
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** The role that the service acts as; it owns nothing and cannot change the access log. */
@@ -31,6 +31,30 @@ export async function pendingMigrations(url: string): Promise<string[]> {
     refuseNewerSchema(applied, migrations);
     return migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name);
   });
+}
+
+/** How the files and the database compare, by file name. */
+export interface SchemaState {
+  /** How many were applied. */
+  applied: number;
+  missing: string[];
+  /** Applied, and not among the files. */
+  unknown: string[];
+  /** Applied, and not as the file is now. */
+  changed: string[];
+}
+
+export async function readSchemaState(client: Queryable): Promise<SchemaState> {
+  const applied = await appliedMigrations(client);
+  const migrations = await readMigrations();
+  const known = new Set(migrations.map(({ name }) => name));
+  const isChanged = ({ name, checksum }: Migration) => applied.has(name) && applied.get(name) !== checksum;
+  return {
+    applied: applied.size,
+    missing: migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name),
+    unknown: [...applied.keys()].filter((name) => !known.has(name)).sort(),
+    changed: migrations.filter(isChanged).map(({ name }) => name),
+  };
 }
 
 /** What a run does besides, on the connection that migrates. What they throw ends the run. */
@@ -137,14 +161,14 @@ async function ensureServiceRole(client: pg.Client): Promise<void> {
   }
 }
 
-async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
-  const { rows } = await client.query<{ present: boolean }>(
-    `select to_regclass('schema_migration') is not null as present`,
-  );
+async function appliedMigrations(client: Queryable): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ present: boolean }>({
+    text: `select to_regclass('schema_migration') is not null as present`,
+  });
   if (rows[0]?.present !== true) return new Map();
-  const applied = await client.query<{ name: string; checksum: string }>(
-    'select name, checksum from schema_migration',
-  );
+  const applied = await client.query<{ name: string; checksum: string }>({
+    text: 'select name, checksum from schema_migration',
+  });
   return new Map(applied.rows.map((row) => [row.name, row.checksum]));
 }
 

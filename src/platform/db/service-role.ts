@@ -32,10 +32,14 @@ const FAULTS: Readonly<Record<RoleFault, string>> = {
   'no rights': `The database role ${SERVICE_ROLE} has no rights in this database, as after a restore that left them out.`,
 };
 
+export function roleFaultText(fault: RoleFault): string {
+  return FAULTS[fault];
+}
+
 /** Throws CommandError while the service cannot work with its role. */
 export async function requireServiceRole(owner: Queryable): Promise<void> {
   const fault = await findRoleFault(owner);
-  if (fault !== undefined) throw new CommandError(`${FAULTS[fault]} Run: npx interchange migrate`);
+  if (fault !== undefined) throw new CommandError(`${roleFaultText(fault)} Run: npx interchange migrate`);
 }
 
 /** One right on one table or sequence. */

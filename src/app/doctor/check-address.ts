@@ -1,0 +1,57 @@
+/** Checks the public address of the service: its form, and whether this service answers there. */
+import { isIP } from 'node:net';
+import type { Queryable } from '../../platform/db/database.ts';
+import { readSigningKeys } from '../../sign-in/keys/signing-key.store.ts';
+import type { Config } from '../config/config.ts';
+import { readServiceAddress } from '../service-address.store.ts';
+import { type Found, failed, notApplicable, ok, warning } from './finding.ts';
+
+const ANSWER_MS = 5_000;
+
+/** `running`: processes of the service are connected to the database. */
+export async function checkAddress(owner: Queryable, config: Config, running: boolean): Promise<Found> {
+  const address = config.publicBaseUrl ?? (await readServiceAddress(owner));
+  if (address === undefined)
+    return notApplicable(
+      'The API has not run yet, and PUBLIC_BASE_URL is not set. There is no address to check.',
+    );
+  const { protocol, hostname, origin } = new URL(address);
+  if (running) {
+    const fault = await callFault(owner, origin);
+    if (fault !== undefined)
+      return failed(
+        `${address} ${fault}, although the service runs.`,
+        'Correct PUBLIC_BASE_URL, DNS or the proxy in front, or start a process with the API.',
+      );
+  }
+  if (protocol === 'http:' && !isLoopback(hostname))
+    return warning(
+      `${address} is not https: tokens and records can be read on the way.`,
+      'Put a proxy with TLS in front, and set PUBLIC_BASE_URL to its https address.',
+    );
+  return ok(
+    `${address} ${running ? 'answers, and is this service' : 'is valid. The service does not run, so it was not called'}.`,
+  );
+}
+
+/** The public keys tell this service from another one at that address. */
+async function callFault(owner: Queryable, origin: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${origin}/.well-known/jwks.json`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    if (!answer.ok) return `answers ${answer.status} at /.well-known/jwks.json`;
+    const { keys = [] } = ((await answer.json()) ?? {}) as { keys?: { kid?: string }[] };
+    const own = new Set((await readSigningKeys(owner)).map(({ kid }) => kid));
+    return keys.some(({ kid }) => kid !== undefined && own.has(kid)) ? undefined : 'is another service';
+  } catch (error) {
+    const { cause, name } = error as { cause?: { code?: string }; name: string };
+    return `does not answer (${cause?.code ?? name})`;
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

@@ -1,0 +1,361 @@
+/** Every check of the doctor, made to fail by what it looks for. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type CommandResult, runCommand, runProcess, startCommand } from '../../../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { makeDataDir } from '../../../test-support/embedded.ts';
+import { connect, insertPatients, queue } from '../../../test-support/exchange-records.ts';
+import { freePort } from '../../../test-support/free-port.ts';
+import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
+import { recordCitus } from '../../../test-support/recorded-citus.ts';
+import { startTransactionPooler } from '../../../test-support/transaction-pooler.ts';
+import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createPool, type Pool } from '../../platform/db/database.ts';
+import { makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { loadConfig } from '../config/config.ts';
+import { checkDisk } from './check-disk.ts';
+import type { Finding } from './finding.ts';
+
+const MASTER_KEY = '17'.repeat(32);
+
+interface Report {
+  outcome: string;
+  findings: Finding[];
+}
+
+function reportOf({ stdout, stderr }: CommandResult): Report {
+  assert.equal(stderr, '');
+  return JSON.parse(stdout) as Report;
+}
+
+function find({ findings }: Report, check: string): Finding {
+  return findings.find((finding) => finding.check === check) ?? assert.fail(`there is no check ${check}`);
+}
+
+describe('interchange doctor', { timeout: 600_000 }, () => {
+  let database: TestDatabase;
+  let owner: Pool;
+  let env: Record<string, string>;
+
+  before(async () => {
+    database = await createTestDatabase();
+    owner = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
+    env = { DATABASE_URL: database.url, MASTER_KEY };
+    assert.equal((await runCommand(['organisation', 'create', '--name', 'Clinic'], { env })).code, 0);
+    await makePartitions(owner, new Date(), 4);
+  });
+  after(async () => {
+    await owner.end();
+    await database.drop();
+  });
+
+  const doctor = (extra: Record<string, string> = {}, ...args: string[]) =>
+    runCommand(['doctor', ...args], { env: { ...env, ...extra } });
+  const examined = async (check: string, extra: Record<string, string> = {}) => {
+    const result = await doctor(extra, '--json');
+    const report = reportOf(result);
+    assert.equal(result.code, report.outcome === 'failed' ? 1 : 0);
+    return find(report, check);
+  };
+  /** What a check says while `sql` holds, which `undo` takes back. */
+  const broken = async (check: string, sql: string, undo: string) => {
+    await owner.query(sql);
+    try {
+      return await examined(check);
+    } finally {
+      await owner.query(undo);
+    }
+  };
+  const says = (finding: Finding, outcome: string, text: RegExp, remedy: RegExp) => {
+    assert.equal(finding.outcome, outcome, JSON.stringify(finding));
+    assert.match(finding.text, text);
+    assert.match(finding.remedy ?? '', remedy);
+  };
+
+  test('finds nothing where all is well, and ends with 0 [CMD-24]', async () => {
+    const { stdout } = await doctor();
+    assert.match(stdout, /^ok +settings +The environment variables are valid\.\n/);
+    assert.match(stdout, /\n\d failed, \d warnings?, \d+ ok\.\n$/);
+    const { findings } = reportOf(await doctor({}, '--json'));
+    const others = findings
+      .filter(({ outcome }) => outcome !== 'ok')
+      .map(({ check, outcome }) => [check, outcome]);
+    assert.deepEqual(
+      // The disk of the machine that tests may be full.
+      others.filter(([check]) => check !== 'disk'),
+      [
+        ['placement', 'not applicable'],
+        ['address', 'not applicable'],
+      ],
+    );
+  });
+
+  test('says of wrong settings and a database that is down what to do, and runs nothing else [CMD-24]', async () => {
+    for (const [extra, check, text, remedy] of [
+      [{ PORT: 'x' }, 'settings', /PORT/, /docs\/environment\.md/],
+      [
+        { DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/interchange` },
+        'database',
+        /cannot be used: .*refuses connections/,
+        /Start PostgreSQL/,
+      ],
+    ] as const) {
+      const { code, stdout } = await doctor(extra, '--json');
+      assert.equal(code, 1);
+      const report = JSON.parse(stdout) as Report;
+      says(find(report, check), 'failed', text, remedy);
+      assert.ok(
+        report.findings.slice(2).every(({ outcome }) => outcome === 'not run'),
+        stdout,
+      );
+    }
+  });
+
+  test('compares the clocks [CMD-24]', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'interchange-doctor-'));
+    const SHIFTED_CLOCK_FILE = join(folder, 'ahead');
+    await writeFile(SHIFTED_CLOCK_FILE, '4000');
+    const NODE_OPTIONS = `--import ${new URL('../../../test-support/shifted-clock.js', import.meta.url).href}`;
+    const ahead = await runProcess(['doctor', '--json'], {
+      env: { ...env, NODE_OPTIONS, SHIFTED_CLOCK_FILE },
+    });
+    await rm(folder, { recursive: true });
+    says(
+      find(reportOf(ahead), 'clock'),
+      'failed',
+      /\d{4} s ahead of the database, and 30 s/,
+      /Correct the wrong clock/,
+    );
+  });
+
+  test('counts the connections that processes want [CMD-24]', async () => {
+    const { outcome, text } = await examined('connections', { DATABASE_CONNECTIONS: '200' });
+    assert.deepEqual([outcome, /may open 226 connections/.test(text)], ['failed', true], text);
+  });
+
+  test('finds a pooler that shares sessions, and notifications that do not come [CMD-24]', async () => {
+    const pooler = await startTransactionPooler(database.url);
+    try {
+      const report = reportOf(await doctor({ DATABASE_URL: pooler.url }, '--json'));
+      says(find(report, 'pooler'), 'failed', /share one session/, /pool_mode = session/);
+      says(find(report, 'notifications'), 'failed', /did not come back/, /pool_mode = session/);
+    } finally {
+      await pooler.close();
+    }
+  });
+
+  test('measures the disk [CMD-24]', async () => {
+    const config = { ...loadConfig(env), database: { kind: 'embedded' as const }, dataDir: tmpdir() };
+    const none = { failedBelowBytes: 0, warnBelowBytes: 0, warnBelowShare: 0 };
+    const all = Number.MAX_SAFE_INTEGER;
+    assert.equal((await checkDisk(owner, config, none)).outcome, 'ok');
+    const little = await checkDisk(owner, config, { ...none, warnBelowBytes: all, warnBelowShare: 2 });
+    says({ check: 'disk', ...little }, 'warning', /% are free|%\) are free/, /Free some space/);
+    const full = await checkDisk(owner, config, { ...none, failedBelowBytes: all });
+    says({ check: 'disk', ...full }, 'failed', /A full disk stops every write/, /Free some space/);
+    assert.equal(
+      (await checkDisk(owner, { ...config, dataDir: '/no/such/folder' })).outcome,
+      'not applicable',
+    );
+  });
+
+  test('compares the schema, and runs nothing that reads another one [CMD-24]', async () => {
+    const last = `(select max(name) from schema_migration)`;
+    const kept = (await owner.query(`select * from schema_migration where name = ${last}`)).rows[0];
+    const restored = `insert into schema_migration values ('${kept.name}', '${kept.checksum}', now())`;
+    says(
+      await broken('schema', `delete from schema_migration where name = ${last}`, restored),
+      'failed',
+      /1 migration missing, from \d{4}-/,
+      /npx interchange migrate/,
+    );
+    const unknown = `insert into schema_migration values ('9999-later.sql', 'x', now())`;
+    const removed = `delete from schema_migration where name = '9999-later.sql'`;
+    says(await broken('schema', unknown, removed), 'failed', /newer than this version/, /Run the version/);
+    assert.equal((await broken('role', unknown, removed)).outcome, 'not run');
+    const change = (to: string) =>
+      `update schema_migration set checksum = '${to}' where name = '${kept.name}'`;
+    says(
+      await broken('schema', change('x'), change(kept.checksum)),
+      'failed',
+      /changed after being applied/,
+      /Install interchange again/,
+    );
+  });
+
+  test('compares the rights of the role with grants.sql [CMD-24]', async () => {
+    const service = 'interchange_service';
+    says(
+      await broken(
+        'role',
+        `revoke insert on patient from ${service}`,
+        `grant insert on patient to ${service}`,
+      ),
+      'failed',
+      /lacks 1 right: insert on patient\./,
+      /npx interchange migrate/,
+    );
+    says(
+      await broken(
+        'role',
+        `grant delete on access_log to ${service}`,
+        `revoke delete on access_log from ${service}`,
+      ),
+      'warning',
+      /does not need: delete on access_log\./,
+      /Revoke/,
+    );
+  });
+
+  test(
+    'compares where tables lie on a Citus cluster [CMD-24]',
+    needsPlainPostgres('it records Citus'),
+    async () => {
+      const other = await createTestDatabase();
+      try {
+        await recordCitus(other.url);
+        const onCitus = { ...env, DATABASE_URL: other.url };
+        assert.equal((await runCommand(['scale-out'], { env: onCitus })).code, 0);
+        const run = async () =>
+          find(reportOf(await runCommand(['doctor', '--json'], { env: onCitus })), 'placement');
+        assert.equal((await run()).outcome, 'ok');
+        const client = createPool({ url: other.url, max: 1, applicationName: 'test' }, () => undefined);
+        await client.query(
+          `update recorded_citus.pg_dist_partition set partkey = 'id' where logicalrelid = 'role'::regclass`,
+        );
+        await client.end();
+        says(await run(), 'failed', /^role: /, /scale-out --check/);
+      } finally {
+        await other.drop();
+      }
+    },
+  );
+
+  test('tries the master key, and tells a rotation that is not finished [CMD-24]', async () => {
+    says(
+      await examined('master key', { MASTER_KEY: '18'.repeat(32) }),
+      'failed',
+      /is key .* but the database expects/,
+      /Give the master key/,
+    );
+    const rotate = (...args: string[]) =>
+      runCommand(['master-key', 'rotate', ...args], { env, stdin: '19'.repeat(32) });
+    assert.equal((await rotate('--new-key-stdin')).code, 0);
+    says(await examined('master key'), 'warning', /is not finished/, /rotate --dry-run/);
+    assert.equal((await rotate('--cancel')).code, 0);
+    assert.equal((await examined('master key')).outcome, 'ok');
+  });
+
+  test('calls the public address while the service runs [CMD-24]', async () => {
+    const { text } = await examined('address', { PUBLIC_BASE_URL: 'https://records.example.org/api/v1' });
+    assert.match(text, /is valid. The service does not run/);
+    says(
+      await examined('address', { PUBLIC_BASE_URL: 'http://records.example.org/api/v1' }),
+      'warning',
+      /is not https/,
+      /TLS/,
+    );
+    const service = startCommand(['serve'], { env: { ...env, PORT: '0' } });
+    const stranger = createServer((_request, response) => response.end('{"keys":[{"kid":"other"}]}'));
+    try {
+      await service.printed(/"event":"listening"/);
+      assert.match((await examined('address')).text, /answers, and is this service/);
+      stranger.listen(0, '127.0.0.1');
+      const at = (port: number) => ({ PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api/v1` });
+      const gone = at(await freePort());
+      says(
+        await examined('address', gone),
+        'failed',
+        /does not answer \(ECONNREFUSED\)/,
+        /Correct PUBLIC_BASE_URL/,
+      );
+      const { port } = stranger.address() as AddressInfo;
+      says(await examined('address', at(port)), 'failed', /is another service/, /Correct PUBLIC_BASE_URL/);
+    } finally {
+      stranger.close();
+      service.child.kill('SIGKILL');
+      await service.ended;
+    }
+  });
+
+  test('tells what the worker has not done: retention, months, deliveries [CMD-24]', async () => {
+    const { id: organisationId } = await createOrganisation(database.pool, { name: 'Late' });
+    const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Ward' });
+    const place = { organisationId, facilityId };
+    const met = (days: number) =>
+      `insert into terminology_unmapped values ('${organisationId}', '${facilityId}', 's', 'c', 'lab.order', null, 1,
+         now() - interval '${days} days', now() - interval '${days} days')`;
+    const forgotten = 'delete from terminology_unmapped';
+    assert.equal(
+      (await broken('retention', met(401), forgotten)).outcome,
+      'ok',
+      'the worker has a day for it',
+    );
+    says(await broken('retention', met(403), forgotten), 'warning', /1 unmapped codes/, /retention run/);
+
+    const month = `access_log_${new Date().toISOString().slice(0, 7).replace('-', '_')}`;
+    await owner.query(`drop table ${month}`);
+    says(await examined('access log'), 'warning', /has no partition for \d{4}-\d{2}\./, /interchange serve/);
+    await makePartitions(owner, new Date(), 1);
+
+    await connect({ pool: database.pool, keys: createKeyRing(Buffer.from(MASTER_KEY, 'hex')) }, place, {
+      address: 'http://127.0.0.1:9/in',
+    });
+    await queue(database.pool, place, await insertPatients(database.pool, place, 1));
+    const set = (assignment: string) => `update exchange_head set ${assignment}`;
+    says(
+      await broken('deliveries', set(`queued_at = now() - interval '1 hour'`), set('queued_at = now()')),
+      'warning',
+      /A delivery waits since 60 minutes/,
+      /worker/,
+    );
+    says(
+      await broken('deliveries', set(`held_at = now(), held_reason = 'refused_422'`), set('held_at = null')),
+      'warning',
+      /1 delivery held/,
+      /delivery list --status held/,
+    );
+    says(
+      await broken(
+        'deliveries',
+        'update exchange_circuit set opened_at = now()',
+        'update exchange_circuit set opened_at = null',
+      ),
+      'warning',
+      /1 exchange considered down/,
+      /operator of the exchange/,
+    );
+    await owner.query('update exchange_circuit set opened_at = now()');
+    assert.equal((await doctor({}, '--strict')).code, 1, 'warnings count with --strict');
+  });
+
+  test('works on the embedded database, and makes none where there is none [CMD-24]', async () => {
+    const data = await makeDataDir();
+    const own = { env: { DATA_DIR: data.path } };
+    try {
+      const empty = await runCommand(['doctor', '--json'], own);
+      says(find(reportOf(empty), 'database'), 'failed', /There is no database in/, /npx interchange serve/);
+      assert.equal((await runCommand(['organisation', 'create', '--name', 'Own'], own)).code, 0);
+      const stopped = reportOf(await runCommand(['doctor', '--json'], own));
+      assert.deepEqual(
+        stopped.findings.filter(({ outcome }) => outcome === 'failed'),
+        [],
+      );
+      await rm(join(data.path, 'master.key'));
+      says(
+        find(reportOf(await runCommand(['doctor', '--json'], own)), 'master key'),
+        'failed',
+        /master\.key is missing/,
+        /Give the master key/,
+      );
+    } finally {
+      await data.remove();
+    }
+  });
+});

@@ -1,0 +1,161 @@
+/** Runs every check of the doctor, as far as what it needs is there. Contract: CMD-24. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
+import { createPool, type Pool, type Queryable } from '../../platform/db/database.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { failureText } from '../commands/failure-text.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { masterKeySource } from '../config/master-key.ts';
+import { checkAddress } from './check-address.ts';
+import { checkDisk } from './check-disk.ts';
+import { checkMasterKey } from './check-keys.ts';
+import { checkRole, checkSchema, checkTables } from './check-schema.ts';
+import {
+  checkClock,
+  checkConnections,
+  checkNotifications,
+  checkPooler,
+  runningProcesses,
+} from './check-server.ts';
+import { checkDeliveries, checkMonths, checkRetention } from './check-upkeep.ts';
+import { type Finding, type Found, failed, ok } from './finding.ts';
+
+/** In the order in which they are shown. What stands after `schema` reads its tables. */
+const NAMES = [
+  'settings',
+  'database',
+  'clock',
+  'connections',
+  'pooler',
+  'notifications',
+  'disk',
+  'schema',
+  'role',
+  'placement',
+  'master key',
+  'address',
+  'retention',
+  'access log',
+  'deliveries',
+] as const;
+type Name = (typeof NAMES)[number];
+
+/** What checks look at. `owner` acts as the owner of the schema. */
+interface Patient {
+  config: Config;
+  owner: Pool;
+  url: string;
+  now: () => Date;
+}
+
+export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<Finding[]> {
+  const found = new Map<Name, Found>();
+  const note = (name: Name, finding: Found) => found.set(name, finding);
+  const config = readConfig(env, note);
+  if (config !== undefined) await examineDatabase(config, now, note);
+  const reason = [...found].findLast(([, { outcome }]) => outcome === 'failed')?.[0];
+  return NAMES.map((name): Finding => {
+    const text = `It needs what "${reason}" looked for.`;
+    return { check: name, ...(found.get(name) ?? { outcome: 'not run', text }) };
+  });
+}
+
+type Note = (name: Name, finding: Found) => void;
+
+function readConfig(env: NodeJS.ProcessEnv, note: Note): Config | undefined {
+  try {
+    const config = loadConfig(env);
+    note('settings', ok('The environment variables are valid.'));
+    return config;
+  } catch (error) {
+    note('settings', failed(failureText(error), 'Correct them: docs/environment.md lists every variable.'));
+    return undefined;
+  }
+}
+
+async function examineDatabase(config: Config, now: () => Date, note: Note): Promise<void> {
+  const { dataDir } = config;
+  if (config.database.kind === 'embedded' && !existsSync(join(dataDir, 'postgresql')))
+    return note(
+      'database',
+      failed(
+        `There is no database in ${dataDir} yet.`,
+        'Set DATA_DIR or DATABASE_URL to the one that you mean, or start the service once: npx interchange serve',
+      ),
+    );
+  try {
+    await withOwner(config, async (owner, url) => {
+      note('database', await checkServer(owner));
+      await runChecks({ config, owner, url, now }, note);
+    });
+  } catch (error) {
+    const remedy =
+      config.database.kind === 'url'
+        ? 'Start PostgreSQL, or correct DATABASE_URL.'
+        : `Look at the end of ${join(dataDir, 'postgresql', 'server.log')}.`;
+    note('database', failed(`The database cannot be used: ${failureText(error)}`, remedy));
+  }
+}
+
+async function withOwner(
+  { database, dataDir, timeLimits }: Config,
+  work: (owner: Pool, url: string) => Promise<void>,
+): Promise<void> {
+  const opened =
+    database.kind === 'url'
+      ? { url: database.url, release: async () => undefined }
+      : await openEmbeddedPostgres({ dataDir, log: createLog('silent') });
+  const owner = createPool(
+    { url: opened.url, max: 2, applicationName: 'interchange doctor', limits: timeLimits.background },
+    () => undefined,
+  );
+  try {
+    await work(owner, opened.url);
+  } finally {
+    await owner.end();
+    await opened.release();
+  }
+}
+
+async function checkServer(owner: Queryable): Promise<Found> {
+  const { rows } = await owner.query<{ version: string; number: number; readOnly: boolean }>({
+    text: `
+      select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
+        pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as "readOnly"`,
+  });
+  const { version = '', number = 0, readOnly = true } = rows[0] ?? {};
+  if (number < 150_000) return failed(`PostgreSQL ${version} is too old.`, 'Use version 15 or newer.');
+  if (readOnly)
+    return failed(
+      `PostgreSQL ${version} takes no writes: it is a standby, or set to read only.`,
+      'Connect to the primary, or turn default_transaction_read_only off.',
+    );
+  return ok(`PostgreSQL ${version} answers, and takes writes.`);
+}
+
+async function runChecks({ config, owner, url, now }: Patient, note: Note): Promise<void> {
+  const check = async (name: Name, run: () => Promise<Found>): Promise<Found> => {
+    const finding = await run().catch((error: unknown) =>
+      failed(
+        `The check did not come to an end: ${failureText(error)}`,
+        'Mend that, then run the doctor again.',
+      ),
+    );
+    note(name, finding);
+    return finding;
+  };
+  await check('clock', () => checkClock(owner, now, config.clockMaxSkewSeconds));
+  await check('connections', () => checkConnections(owner, config));
+  await check('pooler', () => checkPooler(owner));
+  await check('notifications', () => checkNotifications(owner));
+  await check('disk', () => checkDisk(owner, config));
+  if ((await check('schema', () => checkSchema(owner))).outcome === 'failed') return;
+  await check('role', () => checkRole(owner));
+  await check('placement', () => checkTables(owner, url));
+  await check('master key', () => checkMasterKey(owner, url, masterKeySource(config)));
+  await check('address', async () => checkAddress(owner, config, (await runningProcesses(owner)) > 0));
+  await check('retention', () => checkRetention(owner, config));
+  await check('access log', () => checkMonths(owner));
+  await check('deliveries', () => checkDeliveries(owner));
+}

@@ -1,0 +1,24 @@
+/** What a check of the doctor came to. */
+export type Outcome = 'ok' | 'warning' | 'failed' | 'not applicable' | 'not run';
+
+export interface Finding {
+  check: string;
+  outcome: Outcome;
+  /** One line: what was found. */
+  text: string;
+  /** What to do, where something is to be done. */
+  remedy?: string;
+}
+
+/** A finding without the name of its check. */
+export type Found = Omit<Finding, 'check'>;
+
+export const ok = (text: string): Found => ({ outcome: 'ok', text });
+export const warning = (text: string, remedy: string): Found => ({ outcome: 'warning', text, remedy });
+export const failed = (text: string, remedy: string): Found => ({ outcome: 'failed', text, remedy });
+export const notApplicable = (text: string): Found => ({ outcome: 'not applicable', text });
+
+/** `3 tables`, `1 table`. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
+}
