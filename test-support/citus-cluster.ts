@@ -12,20 +12,20 @@ import { type LockWait, waitUntil } from './wait-until.ts';
 /** Parts of each table: few, so that a copy is quick, and some on each of two workers. */
 const SHARDS = 4;
 
-interface Worker {
+interface ClusterNode {
   host: string;
   port: number;
+  coordinator: boolean;
 }
 
 /** Make the migrated, distributed database that tests copy. */
 export async function createDistributedTemplate(clusterUrl: string, name: string): Promise<void> {
   await onCluster(clusterUrl, async (cluster) => {
-    const nodes = await nodesOf(cluster.client);
     await cluster.everywhere(makeRole);
     await cluster.everywhere(`create database ${name}`);
     await cluster.client.query(`alter database ${name} set citus.shard_count = ${SHARDS}`);
     const url = databaseUrl(clusterUrl, name);
-    await joinNodes(url, nodes);
+    await joinNodes(url, cluster.nodes);
     await migrate(url);
     await place(url);
     await seal(cluster, name);
@@ -78,6 +78,7 @@ export async function watchNodes(
 
 interface Cluster {
   client: pg.Client;
+  nodes: ClusterNode[];
   /** On the coordinator first; again until no other session is in the way. */
   everywhere(statement: string): Promise<void>;
 }
@@ -86,11 +87,13 @@ async function onCluster(url: string, work: (cluster: Cluster) => Promise<void>)
   await withClient(url, async (client) => {
     // Only of this session: a database is made and dropped here node by node.
     await client.query('set citus.enable_create_database_propagation = off');
-    const workers = await workersOf(client);
+    const nodes = await nodesOf(client);
+    const workers = nodes.filter(({ coordinator }) => !coordinator);
     if (workers.length === 0)
       throw new Error('The database of TEST_CITUS_URL knows no active worker. Add them with citus_add_node.');
     await work({
       client,
+      nodes,
       async everywhere(statement) {
         await again(statement, async () => {
           await client.query(statement);
@@ -115,15 +118,8 @@ async function again(statement: string, work: () => Promise<void>): Promise<void
   }, statement);
 }
 
-async function workersOf(client: pg.Client): Promise<Worker[]> {
-  const { rows } = await client.query<Worker>(
-    'select node_name as host, node_port::integer as port from citus_get_active_worker_nodes() order by 1, 2',
-  );
-  return rows;
-}
-
 /** Runs it in the database of the worker that has the same name as that of `client`, as Citus' own functions do. */
-async function onWorker(client: pg.Client, { host, port }: Worker, statement: string): Promise<void> {
+async function onWorker(client: pg.Client, { host, port }: ClusterNode, statement: string): Promise<void> {
   const { rows } = await client.query<{ success: boolean; result: string }>(
     'select success, result from master_run_on_worker(array[$1::text], array[$2::integer], array[$3::text], false)',
     [host, port, statement],
@@ -144,10 +140,6 @@ const makeRole = `
     end if;
     alter role ${SERVICE_ROLE} login;
   end $$`;
-
-interface ClusterNode extends Worker {
-  coordinator: boolean;
-}
 
 async function nodesOf(client: pg.Client): Promise<ClusterNode[]> {
   const { rows } = await client.query<ClusterNode>(

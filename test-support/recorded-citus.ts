@@ -105,9 +105,6 @@ const OBJECTS = `
   end $$;
 
   -- What test-support/citus-cluster.ts asks besides.
-  create function citus_get_active_worker_nodes(out node_name text, out node_port bigint) returns setof record
-  language sql as 'select nodename, nodeport from pg_dist_node where isactive and groupid > 0';
-
   create function master_run_on_worker(
     worker_name text[], port integer[], command text[], parallel boolean,
     out node_name text, out node_port integer, out success boolean, out result text

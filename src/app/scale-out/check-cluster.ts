@@ -1,6 +1,7 @@
 /** Whether a cluster can take the tables, and what to do where it cannot. Contract: CMD-23. */
 import type { Client } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { findRoleFault, roleFaultText } from '../../platform/db/service-role.ts';
 import { canReach, isCoordinator, listNodes, type Node, readExtensionVersion } from './citus.store.ts';
 
 /** Older versions were not tried. */
@@ -43,6 +44,8 @@ async function unreachable(client: Client, nodes: readonly Node[]): Promise<stri
         `The coordinator cannot sign in on node ${addressOf(node)} as the user of DATABASE_URL. Check that the node runs, that it has this database with the extension citus, and that its pg_hba.conf lets this user in.`,
       );
   }
+  const fault = await findRoleFault(client);
+  if (fault !== undefined) return [...problems, `${roleFaultText(fault)} Run: npx interchange migrate`];
   for (const node of reached) {
     if (await canReachAs(client, SERVICE_ROLE, node)) continue;
     problems.push(

@@ -218,6 +218,11 @@ const REFUSALS: [name: string, make: string, message: RegExp][] = [
     /worker-2:5434 as interchange_service.*alter role interchange_service login/,
   ],
   [
+    'a role of the service without rights',
+    'revoke select on organisation from interchange_service',
+    /interchange_service has no rights in this database.*npx interchange migrate/,
+  ],
+  [
     'missing migrations',
     `delete from schema_migration where name like '0122%'`,
     /1 migration\(s\) are missing.*migrate/,
