@@ -36,6 +36,8 @@ const LONG = [
   'src/privacy/archive/archive-access-log.test.ts',
   'src/exchange/worker/delivery-worker.test.ts',
   'test/exchange-chaos.test.ts',
+  'test/failover.test.ts',
+  'test/full-disk.test.ts',
   'test/master-key-rotation.test.ts',
   'test/fuzz.test.ts',
 ];

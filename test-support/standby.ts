@@ -16,7 +16,7 @@ import { waitUntil } from './wait-until.ts';
 const DATABASE = 'interchange';
 
 export interface Replication {
-  /** Names both servers, the primary first. */
+  /** Names both servers, the standby first. */
   url: string;
   primaryUrl: string;
   standbyUrl: string;
@@ -57,7 +57,7 @@ export async function startReplication(): Promise<Replication> {
     return state === 'sync';
   }, 'the standby follows');
   return {
-    url: primaryUrl.replace(/(127\.0\.0\.1:\d+)/, `$1,127.0.0.1:${standby.port}`),
+    url: standbyUrl.replace(/(127\.0\.0\.1:\d+)/, `$1,127.0.0.1:${primary.port}`),
     primaryUrl,
     standbyUrl,
     async killPrimary() {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { freePort } from '../../../test-support/free-port.ts';
@@ -21,10 +21,15 @@ after(async () => {
   await database.drop();
 });
 
-/** The URL of the test's database with these hosts before its own. */
+/** The URL of the test's database at these hosts. */
+function urlOf(hosts: readonly string[], query = ''): string {
+  const { username, password, pathname } = new URL(database.url);
+  return `postgres://${username}:${password}@${hosts}${pathname}${query}`;
+}
+
+/** The same with these hosts before its own. */
 function behind(hosts: readonly string[], query = ''): string {
-  const { username, password, host, pathname } = new URL(database.url);
-  return `postgres://${username}:${password}@${[...hosts, host].join()}${pathname}${query}`;
+  return urlOf([...hosts, new URL(database.url).host], query);
 }
 
 async function deadHost(): Promise<string> {
@@ -66,30 +71,38 @@ describe('several hosts', () => {
     await using(behind([`127.0.0.1:${portOf(silent)}`], '?connect_timeout=1'), async (pool) => {
       assert.ok((await pidOf(pool)) > 0);
     });
+    const [first, second] = [`127.0.0.1:${portOf(silent)}`, await deadHost()];
+    await using(urlOf([first, second], '?connect_timeout=1'), async (pool) => {
+      const message = `${first} did not answer in time, ${second} cannot be used (ECONNREFUSED)`;
+      await assert.rejects(pool.query('select 1'), (error: Error) => error.message.includes(message));
+    });
     silent.close();
   });
 
-  test('the one that was good is tried first the next time', async () => {
-    const dead = await listen((socket) => socket.destroy());
-    let tried = 0;
-    dead.on('connection', () => {
-      tried += 1;
+  test('the one that was good is used the next time, without a look at the others', async () => {
+    const { port, hostname } = new URL(database.url);
+    const tried: string[] = [];
+    const dead = await listen((socket) => {
+      tried.push('dead');
+      socket.destroy();
     });
-    await using(behind([`127.0.0.1:${portOf(dead)}`]), async (pool) => {
-      for (let n = 0; n < 5; n += 1) {
-        const client = await pool.connect();
-        client.release(true);
-      }
+    const good = await listen((socket) => {
+      tried.push('good');
+      const server = connect(Number(port), hostname);
+      socket.on('error', () => server.destroy()).pipe(server);
+      server.on('error', () => socket.destroy()).pipe(socket);
     });
-    assert.equal(tried, 1);
-    dead.close();
+    const url = urlOf([`127.0.0.1:${portOf(dead)}`, `127.0.0.1:${portOf(good)}`]);
+    await using(url, async (pool) => {
+      for (let n = 0; n < 3; n += 1) (await pool.connect()).release(true);
+    });
+    assert.deepEqual(tried, ['dead', 'good', 'good', 'good', 'good']);
+    for (const server of [dead, good]) server.close();
   });
 
   test('of which none can be used are told with their reasons, and callers are asked to come again', async () => {
     const [first, second] = [await deadHost(), await deadHost()];
-    const { username, password, pathname } = new URL(database.url);
-    const url = `postgres://${username}:${password}@${first},${second}${pathname}`;
-    await using(url, async (pool) => {
+    await using(urlOf([first, second]), async (pool) => {
       const error = await pool.query('select 1').catch((failure: unknown) => failure);
       assert.ok(error instanceof NoServerError);
       assert.ok(
@@ -173,8 +186,8 @@ test('an answer that does not come is not waited for longer than the limit and a
   }
 });
 
-async function listen(onConnection: Parameters<typeof createServer>[1] = () => undefined): Promise<Server> {
-  const server = createServer(onConnection as never).listen(0, '127.0.0.1');
+async function listen(onConnection: (socket: Socket) => void = () => undefined): Promise<Server> {
+  const server = createServer(onConnection).unref().listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }

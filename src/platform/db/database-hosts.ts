@@ -45,7 +45,8 @@ export function trackHosts(
   }
 
   async function tryHost(host: DatabaseHost): Promise<void> {
-    const client = Object.assign(new pg.Client({ ...config, connectionTimeoutMillis: connectMs }), host);
+    const limits = { connectionTimeoutMillis: connectMs, query_timeout: connectMs };
+    const client = Object.assign(new pg.Client({ ...config, ...limits }), host);
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -87,5 +88,6 @@ function isFaultOfUrl(error: Error): boolean {
 function reasonOf(error: Error): string {
   if (error instanceof ReadOnlyError) return 'is read-only';
   const { code } = error as { code?: unknown };
-  return `cannot be used (${typeof code === 'string' ? code : 'no answer in time'})`;
+  if (typeof code === 'string') return `cannot be used (${code})`;
+  return /time/.test(error.message) ? 'did not answer in time' : 'ended the connection';
 }
