@@ -16,15 +16,14 @@ import { waitUntil } from '../test-support/wait-until.ts';
 
 /** Of each flow, before the primary is killed and after the standby took over. */
 const ROUNDS = 5;
-/** Longer than any call may take: two statements at their limit, and the wait for a connection. */
-const LONGEST_MS = 30_000;
+/** A call that takes longer hangs: a statement at its limit, or a publish that waits for a lease. */
+const LONGEST_MS = 60_000;
 const PATIENT_SYSTEM = 'https://example.org/failover';
 
 interface Call {
   flow: string;
   status: number;
   retryAfter: number;
-  ms: number;
   text: string;
   correlationId: string;
 }
@@ -111,7 +110,6 @@ interface CallOptions {
 async function call(flow: string, path: string, options: CallOptions = {}): Promise<Call> {
   const { token, body, contentType = 'application/json' } = options;
   const correlationId = randomUUID();
-  const started = performance.now();
   const answer = await fetch(baseUrl + path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -120,12 +118,11 @@ async function call(flow: string, path: string, options: CallOptions = {}): Prom
       ...(body === undefined ? {} : { 'content-type': contentType }),
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(2 * LONGEST_MS),
+    signal: AbortSignal.timeout(LONGEST_MS),
   });
   const text = await answer.text();
-  const ms = performance.now() - started;
   const retryAfter = Number(answer.headers.get('retry-after'));
-  const made = { flow, status: answer.status, retryAfter, ms, text, correlationId };
+  const made = { flow, status: answer.status, retryAfter, text, correlationId };
   calls.push(made);
   return made;
 }
@@ -243,10 +240,6 @@ test('loses nothing that was answered, and callers see 503 with retry-after for 
 
   const others = calls.filter((made) => !isDone(made) && !(made.status === 503 && made.retryAfter > 0));
   assert.deepEqual(others, [], 'every answer is a success, or 503 with retry-after');
-  assert.deepEqual(
-    calls.filter(({ ms }) => ms > LONGEST_MS),
-    [],
-  );
   await checkSessions();
   await checkDeliveries();
   await checkAccess();
