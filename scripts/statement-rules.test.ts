@@ -1,8 +1,10 @@
 /** Good and bad statements for each rule that Citus sets. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createTestDatabase } from '../test-support/database.ts';
 import { checkStatements, placeOf } from './statement-check.ts';
 import { statementFaults } from './statement-rules.ts';
+import { IMMUTABLE, STABLE } from './statement-volatility.ts';
 
 function rulesBroken(sql: string): number[] {
   return [...new Set(statementFaults(sql, placeOf).map(({ rule }) => rule))].sort();
@@ -202,6 +204,11 @@ const BAD: readonly { name: string; rules: readonly number[]; sql: string }[] = 
     sql: 'update session set revoked_at = clock_timestamp() where organisation_id = $1',
   },
   {
+    name: 'an unknown function in an update',
+    rules: [3],
+    sql: 'update session set revoked_reason = surprise() where organisation_id = $1',
+  },
+  {
     name: 'a lock that spans organisations',
     rules: [1, 3],
     sql: 'select id from session where expires_at < $1 for update skip locked',
@@ -314,4 +321,22 @@ describe('the check of recorded statements', () => {
   test('what PostgreSQL cannot parse is passed over', () => {
     assert.deepEqual(checkStatements([{ ...spanning, text: 'delete fromm session' }], now), []);
   });
+});
+
+test('the functions that count as immutable or stable are so in PostgreSQL', async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.drop());
+  for (const [names, accepted] of [
+    [IMMUTABLE, /^i$/],
+    [STABLE, /^i?s$/],
+  ] as const) {
+    const { rows } = await database.pool.query<{ name: string; volatilities: string }>(
+      `select name, (select string_agg(distinct provolatile::text, '' order by provolatile::text)
+         from pg_proc where pronamespace = 'pg_catalog'::regnamespace and proname = name) as volatilities
+       from unnest($1::text[]) as name`,
+      [[...names]],
+    );
+    for (const { name, volatilities } of rows)
+      if (name !== 'length') assert.match(volatilities ?? 'none', accepted, name);
+  }
 });

@@ -19,78 +19,21 @@ export interface MutablePart {
   ofColumn: boolean;
 }
 
-/** Functions that pg_proc has as immutable for every type they are called with here. What is missing is not taken for one. */
-const IMMUTABLE = new Set([
-  ...[
-    'abs',
-    'array_length',
-    'array_remove',
-    'array_append',
-    'array_cat',
-    'bit_length',
-    'cardinality',
-    'ceil',
-    'chr',
-  ],
-  ...[
-    'decode',
-    'encode',
-    'floor',
-    'least',
-    'greatest',
-    'length',
-    'lower',
-    'make_interval',
-    'md5',
-    'mod',
-    'octet_length',
-  ],
-  ...[
-    'power',
-    'replace',
-    'regexp_replace',
-    'round',
-    'sha256',
-    'substr',
-    'substring',
-    'trim',
-    'btrim',
-    'unnest',
-    'upper',
-    'jsonb_array_length',
-  ],
-  ...[
-    'jsonb_array_elements',
-    'jsonb_array_elements_text',
-    'jsonb_object_keys',
-    'jsonb_strip_nulls',
-    'count',
-    'sum',
-  ],
-  ...[
-    'max',
-    'min',
-    'bool_or',
-    'bool_and',
-    'array_agg',
-    'row_number',
-    'json_to_recordset',
-    'jsonb_to_recordset',
-  ],
-]);
-const VOLATILE = new Set([
-  ...[
-    'clock_timestamp',
-    'timeofday',
-    'random',
-    'gen_random_uuid',
-    'uuidv7',
-    'nextval',
-    'setval',
-    'set_config',
-  ],
-  ...['pg_notify', 'pg_sleep', 'pg_advisory_lock', 'pg_advisory_xact_lock', 'pg_try_advisory_xact_lock'],
-]);
+/** Functions of pg_proc by their volatility. One that is missing counts as volatile. `length(bytea, name)` is not called. */
+export const IMMUTABLE = named(`
+  abs array_agg array_append array_cat array_length array_remove bit_length bool_and bool_or btrim cardinality ceil chr
+  count decode encode floor jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_object_keys
+  jsonb_strip_nulls length lower make_interval max md5 min mod octet_length power regexp_replace replace round row_number
+  sha256 string_agg substr substring sum unnest upper`);
+export const STABLE = named(`
+  age array_to_string concat concat_ws current_setting date_trunc format json_agg json_build_object json_to_recordset
+  jsonb_agg jsonb_build_object jsonb_to_recordset now pg_backend_pid statement_timestamp to_char to_json
+  to_jsonb to_timestamp transaction_timestamp`);
+
+function named(names: string): ReadonlySet<string> {
+  return new Set(names.trim().split(/\s+/));
+}
+
 const TIMES = new Set(['timestamptz', 'timestamp', 'date', 'time', 'timetz']);
 const TEXTS = new Set(['text', 'varchar', 'bpchar', 'name']);
 /** Columns that hold times are named so. */
@@ -103,7 +46,11 @@ export function mutableParts(tree: unknown, { inSelects = true } = {}): MutableP
     if (type === 'SubLink' && !inSelects) return false;
     const shown = mutable(type, held);
     if (shown !== undefined)
-      parts.push({ shown, volatile: VOLATILE.has(shown.replace('()', '')), ofColumn: hasColumn(held) });
+      parts.push({
+        shown,
+        volatile: type === 'FuncCall' && !STABLE.has(functionName(held)),
+        ofColumn: hasColumn(held),
+      });
     return true;
   });
   return parts;
