@@ -27,7 +27,7 @@ export const IMMUTABLE = named(`
   sha256 string_agg substr substring sum unnest upper`);
 export const STABLE = named(`
   age array_to_string concat concat_ws current_setting date_trunc format json_agg json_build_object json_to_recordset
-  jsonb_agg jsonb_build_object jsonb_to_recordset now pg_backend_pid statement_timestamp to_char to_json
+  jsonb_agg jsonb_build_array jsonb_build_object jsonb_to_recordset now pg_backend_pid statement_timestamp to_char to_json
   to_jsonb to_timestamp transaction_timestamp`);
 
 function named(names: string): ReadonlySet<string> {

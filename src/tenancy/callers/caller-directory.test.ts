@@ -41,6 +41,7 @@ describe('createCallerDirectory', () => {
   test('reads the organisation of an account once [OPS-26]', async () => {
     for (const permissions of [['a'], ['b']]) {
       const found = directory.find(identity);
+      await setImmediate();
       reads.at(-1)?.answer(permissions);
       await found;
     }
