@@ -3,9 +3,9 @@ import { onPatientsChanged } from '../exchange/queue/enqueue-patient-changes.ts'
 import { registerQueueGauges } from '../exchange/worker/exchange-metrics.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
-import { createPublishSweep, SWEEP } from '../publish/history/sweep.ts';
+import { createPublishSweep } from '../publish/history/sweep.ts';
 import { createPublisher, type Publisher } from '../publish/runs/publish.ts';
-import { eraseExpiredReplacements, sweepSignIn } from '../sign-in/sessions/sweep.ts';
+import { createSignInSweep, eraseExpiredReplacements } from '../sign-in/sessions/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
 import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/organisations/retention.ts';
 import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
@@ -33,6 +33,7 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
   registerQueueGauges(runtime.metrics.registry, counting);
   const unmapped = createUnmappedRecorder({
     ...runtime,
+    work: runtime.work.of('unmapped-codes'),
     onError: (error) =>
       runtime.log.warn(errorFields(error), 'unmapped codes could not be counted; trying again later'),
   });
@@ -58,15 +59,22 @@ export function housekeepingSteps({
   background: db,
   config,
   log,
-}: Pick<Runtime, 'background' | 'config' | 'log'>): HousekeepingStep[] {
-  const sweepPublishes = createPublishSweep(db, { ...SWEEP, historyDays: config.publishHistoryDays });
-  const sweepRetained = createRetentionSweep(db, retentionRules(config), RETENTION_LIMITS);
+  work,
+}: Pick<Runtime, 'background' | 'config' | 'log' | 'work'>): HousekeepingStep[] {
+  const inTurn = (name: string) => ({ db, work: work.of(name) });
+  const sweepPublishes = createPublishSweep(inTurn('publish-sweep'), {
+    ...RETENTION_LIMITS,
+    historyDays: config.publishHistoryDays,
+  });
+  const sweepRetained = createRetentionSweep(inTurn('retention'), retentionRules(config), RETENTION_LIMITS);
+  const sweepSignIn = createSignInSweep(inTurn('sign-in-sweep'));
+  const replacements = inTurn('refresh-replacements');
   return [
     {
       name: 'refresh-replacements',
-      run: async (now) => void (await eraseExpiredReplacements(db, now, config.signIn)),
+      run: async (now) => void (await eraseExpiredReplacements(replacements, now, config.signIn)),
     },
-    { name: 'sign-in', run: async (now) => void (await sweepSignIn(db, now)) },
+    { name: 'sign-in', run: async (now) => void (await sweepSignIn(now)) },
     { name: 'publishes', run: async (now) => void (await sweepPublishes(now)) },
     {
       name: 'retention',

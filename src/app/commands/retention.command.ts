@@ -1,6 +1,7 @@
 /** `interchange retention run`. Contract: OPS-23. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../tenancy/organisations/retention.ts';
 import { loadConfig } from '../config/config.ts';
 import { retentionRules } from './retention.ts';
@@ -16,12 +17,27 @@ export function runRetentionCommand(environment: CommandEnvironment): Command {
     )
     .action(async ({ dryRun = false }: { dryRun?: boolean }) => {
       const rules = retentionRules(loadConfig(environment.env));
-      const removed = await environment.withSession(({ db }) => runRetention(db, rules, { dryRun }));
+      const watch = createWorkWatch();
+      const work = watch.of('retention');
+      const removed = await environment.withSession(({ db }) =>
+        runRetention({ db, work }, rules, { dryRun }),
+      );
+      const failed = watch.failing().get(work.name) ?? [];
       const items = rules.map(({ name, days }) => ({ name, keptDays: days, removed: removed[name] ?? 0 }));
       const lines = items.map(({ name, keptDays, removed: count }) => {
         const kept = keptDays === 0 ? 'kept for ever' : `kept for ${keptDays} days`;
         return `${String(count).padStart(9)}  ${name}, ${kept}`;
       });
-      environment.print({ dryRun, items }, [dryRun ? 'Would be removed:' : 'Removed:', ...lines].join('\n'));
+      lines.push(
+        ...failed.map(
+          (organisationId) =>
+            `Nothing more was ${dryRun ? 'counted' : 'removed'} of organisation ${organisationId}: the database refused. Its log says why. Run the command again.`,
+        ),
+      );
+      environment.print(
+        { dryRun, items, failed },
+        [dryRun ? 'Would be removed:' : 'Removed:', ...lines].join('\n'),
+      );
+      if (failed.length > 0) environment.fail();
     });
 }

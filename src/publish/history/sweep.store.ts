@@ -1,18 +1,16 @@
-/** Removes what publishing no longer needs, a bounded batch at a time. Runs over every organisation. */
+/** Removes what publishing no longer needs, a bounded batch of an organisation at a time. */
 import type { Queryable } from '../../platform/db/database.ts';
-
-/** Where a batch ended: `begun_at` as PostgreSQL writes it, and the id. */
-export interface SweepPosition {
-  at: string;
-  id: string;
-}
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 export interface SweepBatch {
   /** Publishes that were looked at. */
   looked: number;
   erased: number;
-  last: SweepPosition | undefined;
+  /** Where the batch ended. */
+  last: string | undefined;
 }
+
+const START = '-infinity 00000000-0000-0000-0000-000000000000';
 
 /**
  * Look at the next publishes that began before `before`, oldest first, and erase those that a later complete
@@ -20,29 +18,32 @@ export interface SweepBatch {
  */
 export async function eraseReplacedRuns(
   db: Queryable,
-  { before, after, limit }: { before: Date; after: SweepPosition; limit: number },
+  { organisationId }: OrganisationScope,
+  { before, after = START, limit }: { before: Date; after: string | undefined; limit: number },
 ): Promise<SweepBatch> {
+  const end = after.lastIndexOf(' ');
   const { rows } = await db.query<{ looked: number; erased: number; at: string | null; id: string | null }>({
     name: 'sweep-publish-runs',
     text: `
       with looked as materialized (
-        select organisation_id, facility_id, id, subject_kind, subject_id, target_id, begun_at
+        select facility_id, id, subject_kind, subject_id, target_id, begun_at
         from publish_run
-        where begun_at < $1
-          and (begun_at, id) > ($2::timestamptz, $3::uuid)
+        where organisation_id = $1
+          and begun_at < $2
+          and (begun_at, id) > ($3::timestamptz, $4::uuid)
         order by begun_at, id
-        limit $4
+        limit $5
       ),
       erased as (
         delete from publish_run r
         using looked l
-        where r.organisation_id = l.organisation_id
+        where r.organisation_id = $1
           and r.facility_id = l.facility_id
           and r.id = l.id
           and exists (
             select 1
             from publish_run later
-            where later.organisation_id = l.organisation_id
+            where later.organisation_id = $1
               and later.facility_id = l.facility_id
               and later.subject_kind = l.subject_kind
               and later.subject_id = l.subject_id
@@ -60,17 +61,21 @@ export async function eraseReplacedRuns(
       )
       select (select count(*)::int from looked) as looked, (select count(*)::int from erased) as erased,
         (select begun_at::text from last) as at, (select id from last) as id`,
-    values: [before, after.at, after.id, limit],
+    values: [organisationId, before, after.slice(0, end), after.slice(end + 1), limit],
   });
   const { looked = 0, erased = 0, at = null, id = null } = rows[0] ?? {};
-  return { looked, erased, last: at === null || id === null ? undefined : { at, id } };
+  return { looked, erased, last: at === null || id === null ? undefined : `${at} ${id}` };
 }
 
 /** Leases that were given back, or whose process died. Whoever asks for one begun before `before` has ended by now. */
-export async function deleteEndedLeases(db: Queryable, before: Date): Promise<void> {
+export async function deleteEndedLeases(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  before: Date,
+): Promise<void> {
   await db.query({
     name: 'sweep-publish-leases',
-    text: 'delete from publish_lease where leased_until < $1',
-    values: [before],
+    text: 'delete from publish_lease where organisation_id = $1 and leased_until < $2',
+    values: [organisationId, before],
   });
 }

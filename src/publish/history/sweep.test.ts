@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { createPublishSweep, SWEEP } from './sweep.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
+import { RETENTION_LIMITS } from '../../tenancy/organisations/retention.ts';
+import { createPublishSweep } from './sweep.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 
@@ -51,7 +53,10 @@ describe('the sweep of publishes', () => {
     return rows.map(({ id }) => id);
   };
   const sweep = (settings = {}) =>
-    createPublishSweep(database.pool, { ...SWEEP, historyDays: 400, ...settings });
+    createPublishSweep(
+      { db: database.pool, work: createWorkWatch().of('publish-sweep') },
+      { ...RETENTION_LIMITS, historyDays: 400, ...settings },
+    );
 
   test('an old publish goes once a later complete one has replaced it [PUB-46]', async () => {
     const subject = randomUUID();

@@ -11,6 +11,7 @@ import {
 } from '../../../test-support/sign-in.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { createSigningKeys } from '../keys/signing-keys.ts';
 import { secondsAfter } from '../settings.ts';
@@ -118,7 +119,11 @@ async function sealed(): Promise<number> {
   return rows[0].sealed;
 }
 const eraseAt = (seconds: number, settings: { refreshRepeatSeconds: number } = fixture.signIn.settings) =>
-  eraseExpiredReplacements(fixture.database.pool, secondsAfter(NOW, seconds), settings);
+  eraseExpiredReplacements(
+    { db: fixture.database.pool, work: createWorkWatch().of('refresh-replacements') },
+    secondsAfter(NOW, seconds),
+    settings,
+  );
 
 test('the sealed pair is erased after the window, a minute late for clocks that run ahead [SIGN-IN-32]', async () => {
   const pair = await at(10, first.refreshToken);

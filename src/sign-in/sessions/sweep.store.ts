@@ -1,24 +1,42 @@
-/** Removes what sign-in no longer needs, a bounded batch at a time. Runs over every organisation. */
+/** Removes what sign-in no longer needs, a bounded batch at a time. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 
-/** Each takes what to remove before, and how many rows at most; and answers how many it removed. */
-type SweepStep = (db: Queryable, before: Date, limit: number) => Promise<number>;
+interface SweepBatch {
+  before: Date;
+  /** Rows at most. */
+  limit: number;
+}
 
+/** Answers how many rows it removed. */
+type SweepStep = (db: Queryable, batch: SweepBatch) => Promise<number>;
+type OrganisationStep = (db: Queryable, scope: OrganisationScope, batch: SweepBatch) => Promise<number>;
+
+/** `$1` is the time, `$2` the limit. */
 function step(name: string, text: string): SweepStep {
-  return async (db, before, limit) => {
+  return async (db, { before, limit }) => {
     const { rowCount } = await db.query({ name, text, values: [before, limit] });
     return rowCount ?? 0;
   };
 }
 
+/** `$3` is the organisation. */
+function organisationStep(name: string, text: string): OrganisationStep {
+  return async (db, { organisationId }, { before, limit }) => {
+    const { rowCount } = await db.query({ name, text, values: [before, limit, organisationId] });
+    return rowCount ?? 0;
+  };
+}
+
 /** Sealed pairs whose window has ended. Skips what an exchange is erasing at the moment, so that neither waits. */
-export const eraseReplacements = step(
+export const eraseReplacements = organisationStep(
   'sweep-replacements',
   `
       with ended as (
-        select organisation_id, token_hash
+        select token_hash
         from refresh_token
-        where sealed_replacement is not null
+        where organisation_id = $3
+          and sealed_replacement is not null
           and exchanged_at < $1
         limit $2
         for no key update skip locked
@@ -26,12 +44,13 @@ export const eraseReplacements = step(
       update refresh_token t
       set sealed_replacement = null
       from ended
-      where t.organisation_id = ended.organisation_id
+      where t.organisation_id = $3
         and t.token_hash = ended.token_hash`,
 );
 
 interface Deletion {
   table: string;
+  /** Besides the organisation. */
   key: readonly string[];
   /** Where rows are looked for; the table, as `t`, when not given. */
   from?: string;
@@ -40,10 +59,8 @@ interface Deletion {
   still?: string;
 }
 
-function deletion(name: string, { table, key, from = `${table} t`, where, still }: Deletion): SweepStep {
-  return step(
-    name,
-    `
+function deletion({ table, key, from = `${table} t`, where, still }: Deletion): string {
+  return `
       with ended as (
         select ${key.map((column) => `t.${column}`).join(', ')}
         from ${from}
@@ -53,55 +70,64 @@ function deletion(name: string, { table, key, from = `${table} t`, where, still 
       delete from ${table} t
       using ended
       where ${key.map((column) => `t.${column} = ended.${column}`).join(' and ')}
-        and ${still ?? 'true'}`,
-  );
+        and ${still ?? 'true'}`;
 }
 
-const TOKEN_KEY = ['organisation_id', 'token_hash'];
-const COUNTER_KEY = ['identity_hash', 'network'];
+function organisationDeletion(name: string, { where, ...rest }: Deletion): OrganisationStep {
+  const own = 't.organisation_id = $3';
+  return organisationStep(name, deletion({ ...rest, where: `${own} and ${where}`, still: own }));
+}
 
-export const deleteExpiredTokens = deletion('sweep-refresh-tokens', {
+export const deleteExpiredTokens = organisationDeletion('sweep-refresh-tokens', {
   table: 'refresh_token',
-  key: TOKEN_KEY,
+  key: ['token_hash'],
   where: 't.expires_at < $1',
 });
 
 /** Tokens of sessions that were revoked; sessions that expired lose theirs by {@link deleteExpiredTokens}. */
-export const deleteTokensOfRevokedSessions = deletion('sweep-revoked-tokens', {
+export const deleteTokensOfRevokedSessions = organisationDeletion('sweep-revoked-tokens', {
   table: 'refresh_token',
-  key: TOKEN_KEY,
-  from: 'session s join refresh_token t on t.organisation_id = s.organisation_id and t.session_id = s.id',
-  where: 's.revoked_at < $1',
+  key: ['token_hash'],
+  from: 'session s join refresh_token t on t.session_id = s.id',
+  where: 's.organisation_id = $3 and s.revoked_at < $1',
 });
 
-export const deleteEndedSessions = deletion('sweep-sessions', {
+export const deleteEndedSessions = organisationDeletion('sweep-sessions', {
   table: 'session',
-  key: ['organisation_id', 'id'],
+  key: ['id'],
   where: `(t.expires_at < $1 or t.revoked_at < $1)
           and not exists (
             select
             from refresh_token r
-            where r.organisation_id = t.organisation_id
+            where r.organisation_id = $3
               and r.session_id = t.id
           )`,
 });
 
-export const deleteEndedSetupLinks = deletion('sweep-setup-links', {
+export const deleteEndedSetupLinks = organisationDeletion('sweep-setup-links', {
   table: 'password_setup_link',
-  key: TOKEN_KEY,
+  key: ['token_hash'],
   where: 't.expires_at < $1',
 });
 
-export const deleteIdleCounters = deletion('sweep-counters', {
-  table: 'sign_in_counter',
-  key: COUNTER_KEY,
-  where: 't.updated_at < $1 and (t.locked_until is null or t.locked_until < $1)',
-  still: 't.updated_at < $1',
-});
+const COUNTER_KEY = ['identity_hash', 'network'];
 
-export const deleteForgottenNetworks = deletion('sweep-networks', {
-  table: 'sign_in_network',
-  key: COUNTER_KEY,
-  where: 't.last_sign_in_at < $1',
-  still: 't.last_sign_in_at < $1',
-});
+export const deleteIdleCounters = step(
+  'sweep-counters',
+  deletion({
+    table: 'sign_in_counter',
+    key: COUNTER_KEY,
+    where: 't.updated_at < $1 and (t.locked_until is null or t.locked_until < $1)',
+    still: 't.updated_at < $1',
+  }),
+);
+
+export const deleteForgottenNetworks = step(
+  'sweep-networks',
+  deletion({
+    table: 'sign_in_network',
+    key: COUNTER_KEY,
+    where: 't.last_sign_in_at < $1',
+    still: 't.last_sign_in_at < $1',
+  }),
+);

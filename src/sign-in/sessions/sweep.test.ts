@@ -7,12 +7,13 @@ import {
   type SignInFixture,
   statusOf,
 } from '../../../test-support/sign-in.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { rotateSigningKey } from '../keys/rotate-signing-key.ts';
 import { secondsAfter } from '../settings.ts';
 import { login } from './login.ts';
 import { refresh } from './refresh.ts';
-import { sweepSignIn } from './sweep.ts';
+import { createSignInSweep } from './sweep.ts';
 
 const NOW = new Date();
 const DAY = 86_400;
@@ -30,7 +31,10 @@ const context = (seconds: number) => ({
 });
 const signIn = (identity: string, credential = PASSWORD, seconds = 0) =>
   login(fixture.signIn, { identity, credential, userType: 'EHR' }, context(seconds));
-const sweepAt = (seconds: number) => sweepSignIn(fixture.database.pool, secondsAfter(NOW, seconds));
+const sweepAt = (seconds: number) =>
+  createSignInSweep({ db: fixture.database.pool, work: createWorkWatch().of('sign-in-sweep') })(
+    secondsAfter(NOW, seconds),
+  );
 
 async function rowsOf(table: string): Promise<number> {
   const { rows } = await fixture.database.pool.query(`select count(*)::int as rows from ${table}`);

@@ -5,6 +5,7 @@
  */
 import { DatabaseError } from 'pg';
 import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import { outageOf } from '../../platform/db/unavailable.ts';
 
 /** One kind of background work, such as `deliveries`. */
@@ -81,17 +82,23 @@ export function createWorkWatch({
   };
 }
 
+/** Where background work is done, and what notes the organisations that it fails for. */
+export interface WorkContext {
+  db: Queryable;
+  work: OrganisationWork;
+}
+
 /** Organisations that are worked for at once; those that the work fails for take turns of their own. */
 const AT_ONCE = 4;
 
 /**
- * Run the work for each organisation that does not rest. One that fails is noted, and the others go on. Rejects, and
- * begins nothing more, when the database itself is out of reach.
+ * Run the work for each organisation that does not rest. One that fails is noted, and the others go on. `false` says that
+ * nothing was tried. Rejects, and begins nothing more, when the database itself is out of reach.
  */
 export async function forEachOrganisation(
   work: OrganisationWork,
   organisationIds: readonly string[],
-  run: (organisationId: string) => Promise<void>,
+  run: (organisationId: string) => Promise<void | false>,
 ): Promise<void> {
   const due = organisationIds.filter((organisationId) => work.restMs(organisationId) === 0);
   const failing = due.filter((organisationId) => work.isFailing(organisationId));
@@ -101,8 +108,7 @@ export async function forEachOrganisation(
   async function takeTurns(queue: string[]): Promise<void> {
     for (let next = queue.shift(); next !== undefined && !('error' in ended); next = queue.shift())
       try {
-        await run(next);
-        work.succeeded(next);
+        if ((await run(next)) !== false) work.succeeded(next);
       } catch (error) {
         if (isWholeDatabase(error)) ended.error = error;
         else work.failed(next, error);

@@ -5,6 +5,7 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { listOrganisations } from './organisation.store.ts';
+import { forEachOrganisation, type WorkContext } from './organisation-work.ts';
 
 export interface RetentionRule {
   /** What it removes, as the log and the command name it. */
@@ -16,6 +17,8 @@ export interface RetentionRule {
 
 export interface RetentionBatch {
   days: number;
+  /** The time of the database when the sweep began. */
+  now: Date;
   /** Where the batch before ended; undefined at the beginning. */
   after: string | undefined;
   /** Rows looked at by one statement. */
@@ -40,9 +43,9 @@ export const RETENTION_LIMITS: RetentionLimits = { batchRows: 1_000, batchesAtMo
 /** How much was removed, by the name of the rule. Rules that removed nothing are left out. */
 export type Removed = Record<string, number>;
 
+/** What is left to be done for an organisation, in turn. */
 interface Task {
   rule: RetentionRule;
-  organisationId: string;
   after: string | undefined;
 }
 
@@ -50,65 +53,77 @@ const DAY_MS = 86_400_000;
 
 /**
  * A sweep to be called every minute: it begins anew every day, goes on where it stopped, and rests when it is through.
- * What fails of one organisation stops no other; it is tried again with the next call, and thrown at the end of this.
+ * What fails for one organisation stops no other, and is tried again with a later call.
  */
 export function createRetentionSweep(
-  db: Queryable,
+  { db, work }: WorkContext,
   rules: readonly RetentionRule[],
   { batchRows, batchesAtMost }: RetentionLimits,
 ): (now: Date) => Promise<Removed> {
   let begunMs = Number.NEGATIVE_INFINITY;
-  let tasks: Task[] = [];
+  let left = new Map<string, Task[]>();
   return async (now) => {
     if (now.getTime() - begunMs >= DAY_MS) {
-      tasks = await everyTask(db, rules);
+      left = await everyTask(db, rules);
       begunMs = now.getTime();
     }
     const removed: Removed = {};
-    const failed: { task: Task; error: unknown }[] = [];
-    for (let batch = 0; batch < batchesAtMost; batch += 1) {
-      const [task] = tasks;
-      if (task === undefined) break;
-      try {
-        if (await step(db, task, { limit: batchRows, dryRun: false, removed })) tasks.shift();
-      } catch (error) {
-        tasks.shift();
-        failed.push({ task, error });
+    let batches = batchesAtMost;
+    await forEachOrganisation(work, [...left.keys()], async (organisationId) => {
+      const tasks = left.get(organisationId) ?? [];
+      if (batches <= 0) return false;
+      for (let [task] = tasks; task !== undefined && batches > 0; [task] = tasks) {
+        batches -= 1;
+        // At the end until it succeeds, so that the others come first when it fails.
+        tasks.push(...tasks.splice(0, 1));
+        const done = await step({ db, organisationId }, task, {
+          now,
+          limit: batchRows,
+          dryRun: false,
+          removed,
+        });
+        tasks.pop();
+        if (!done) tasks.unshift(task);
       }
-    }
-    tasks.push(...failed.map(({ task }) => task));
-    if (failed[0] !== undefined) throw failed[0].error;
+      if (tasks.length === 0) left.delete(organisationId);
+      return undefined;
+    });
     return removed;
   };
 }
 
 /** Everything that is over now, to the end; or, with `dryRun`, how much that is. */
 export async function runRetention(
-  db: Queryable,
+  { db, work }: WorkContext,
   rules: readonly RetentionRule[],
   { dryRun }: { dryRun: boolean },
 ): Promise<Removed> {
   const removed: Removed = {};
-  for (const task of await everyTask(db, rules))
-    while (!(await step(db, task, { limit: RETENTION_LIMITS.batchRows, dryRun, removed })));
+  const now = new Date();
+  const limit = RETENTION_LIMITS.batchRows;
+  const every = await everyTask(db, rules);
+  await forEachOrganisation(work, [...every.keys()], async (organisationId) => {
+    for (const task of every.get(organisationId) ?? [])
+      while (!(await step({ db, organisationId }, task, { now, limit, dryRun, removed })));
+  });
   return removed;
 }
 
-async function everyTask(db: Queryable, rules: readonly RetentionRule[]): Promise<Task[]> {
+async function everyTask(db: Queryable, rules: readonly RetentionRule[]): Promise<Map<string, Task[]>> {
   const organisations = await listOrganisations(db);
-  return rules
-    .filter(({ days }) => days > 0)
-    .flatMap((rule) => organisations.map(({ id }) => ({ rule, organisationId: id, after: undefined })));
+  const used = rules.filter(({ days }) => days > 0);
+  if (used.length === 0) return new Map();
+  return new Map(organisations.map(({ id }) => [id, used.map((rule) => ({ rule, after: undefined }))]));
 }
 
 /** One batch of a task; true when nothing of it is left. */
 async function step(
-  db: Queryable,
+  { db, organisationId }: { db: Queryable; organisationId: string },
   task: Task,
-  { limit, dryRun, removed }: { limit: number; dryRun: boolean; removed: Removed },
+  { removed, ...batch }: Pick<RetentionBatch, 'now' | 'limit' | 'dryRun'> & { removed: Removed },
 ): Promise<boolean> {
-  const { rule, organisationId, after } = task;
-  const swept = await rule.sweep(db, { organisationId }, { days: rule.days, after, limit, dryRun });
+  const { rule, after } = task;
+  const swept = await rule.sweep(db, { organisationId }, { ...batch, days: rule.days, after });
   if (swept.removed > 0) removed[rule.name] = (removed[rule.name] ?? 0) + swept.removed;
   task.after = swept.last;
   return swept.last === undefined;

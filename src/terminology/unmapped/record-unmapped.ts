@@ -6,6 +6,7 @@
  */
 import type { Coding } from '../../fhir/coded.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import { isWholeDatabase, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { addMetCodes, type MetCode } from './unmapped.store.ts';
 
@@ -40,6 +41,8 @@ export interface UnmappedRecorderOptions {
   db: Queryable;
   now: () => Date;
   flushAfterMs?: number;
+  /** Notes the organisations whose codes cannot be counted, in place of `onError`. */
+  work?: OrganisationWork;
   onError: (error: unknown) => void;
 }
 
@@ -69,14 +72,24 @@ export function createUnmappedRecorder(options: UnmappedRecorderOptions): Unmapp
   async function write(): Promise<void> {
     const codes = Map.groupBy(held.values(), ({ organisationId }) => organisationId);
     held = new Map();
-    for (const [organisationId, met] of codes)
-      try {
-        await addMetCodes(options.db, { organisationId }, { met, now: options.now() });
-      } catch (error) {
-        for (const code of met) hold(code);
-        options.onError(error);
-        schedule();
+    for (const [organisationId, met] of codes) await writeOf(organisationId, met);
+  }
+
+  /** One that fails rests, and keeps its codes for later. */
+  async function writeOf(organisationId: string, met: HeldCode[]): Promise<void> {
+    const { db, work, onError } = options;
+    try {
+      if (closed || work === undefined || work.restMs(organisationId) === 0) {
+        await addMetCodes(db, { organisationId }, { met, now: options.now() });
+        work?.succeeded(organisationId);
+        return;
       }
+    } catch (error) {
+      if (work === undefined || isWholeDatabase(error)) onError(error);
+      else work.failed(organisationId, error);
+    }
+    for (const code of met) hold(code);
+    schedule();
   }
 
   function flush(): Promise<void> {

@@ -1,0 +1,104 @@
+/** Housekeeping of one organisation whose part of the database does not answer waits; that of all others is done. */
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { housekeepingSteps } from '../src/app/features.ts';
+import { startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { runCommand } from '../test-support/command.ts';
+import { type Faults, prepareFaults } from '../test-support/failing-organisation.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
+
+type Row = (account: TestAccount) => [text: string, values: unknown[]];
+
+/** An outdated row of each kind, by what finds those that are left. */
+const OUTDATED: Record<string, Row> = {
+  'refresh_token where sealed_replacement is not null': ({ organisationId, sessionId }) => [
+    `insert into refresh_token (organisation_id, token_hash, session_id, issued_at, expires_at, exchanged_at,
+       sealed_replacement)
+     values ($1, $2, $3, now() - interval '1 hour', now() + interval '1 day', now() - interval '1 hour', '\\x00')`,
+    [organisationId, randomBytes(32), sessionId],
+  ],
+  "refresh_token where expires_at < now() - interval '2 days'": ({ organisationId, sessionId }) => [
+    `insert into refresh_token (organisation_id, token_hash, session_id, issued_at, expires_at)
+     values ($1, $2, $3, now() - interval '9 days', now() - interval '3 days')`,
+    [organisationId, randomBytes(32), sessionId],
+  ],
+  publish_lease: ({ organisationId }) => [
+    `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
+     values ($1, $2, 'Patient', $2, $2, now() - interval '2 days')`,
+    [organisationId, randomUUID()],
+  ],
+  terminology_unmapped: ({ organisationId, facilityId }) => [
+    `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place, met_count,
+       first_met_at, last_met_at)
+     values ($1, $2, 'urn:lab', 'old', 'lab.result', 1, now() - interval '900 days', now() - interval '900 days')`,
+    [organisationId, facilityId],
+  ],
+};
+
+describe('housekeeping while the database refuses one organisation', () => {
+  let api: TestApi;
+  let faults: Faults;
+  let accounts: TestAccount[];
+  before(async () => {
+    api = await startTestApi();
+    faults = await prepareFaults(api.database);
+    accounts = [];
+    for (let count = 0; count < 3; count += 1)
+      accounts.push(await api.createAccount(await api.createTenant()));
+    for (const account of accounts)
+      for (const row of Object.values(OUTDATED)) await api.database.pool.query(...row(account));
+  });
+  after(async () => {
+    await faults.close();
+    await api.close();
+  });
+
+  /** Ids of the organisations with an outdated row, by what finds it. */
+  async function left(): Promise<Record<string, string[]>> {
+    const found: [string, string[]][] = [];
+    for (const what of Object.keys(OUTDATED)) {
+      const { rows } = await api.runtime.owner.query<{ organisation_id: string }>(
+        `select organisation_id from ${what} order by organisation_id`,
+      );
+      found.push([what, rows.map((row) => row.organisation_id)]);
+    }
+    return Object.fromEntries(found);
+  }
+
+  test('the others are swept, and it is when it is mended [OPS-29]', async () => {
+    const [failing] = accounts as [TestAccount];
+    await faults.fail(failing.organisationId);
+    const steps = housekeepingSteps(api.runtime);
+    const run = async () => {
+      for (const step of steps) await step.run(new Date());
+    };
+    await run();
+    const all = Object.keys(OUTDATED);
+    const ids = [failing.organisationId];
+    assert.deepEqual(await left(), Object.fromEntries(all.map((found) => [found, ids])));
+    const works = ['publish-sweep', 'refresh-replacements', 'retention', 'sign-in-sweep'];
+    assert.deepEqual([...api.runtime.work.failing().keys()].sort(), works);
+    for (const work of works) assert.deepEqual(api.runtime.work.failing().get(work), ids);
+    await faults.mend(failing.organisationId);
+    await waitUntil(async () => {
+      await run();
+      return Object.values(await left()).every(({ length }) => length === 0);
+    }, 'its own is swept too');
+    assert.equal(api.runtime.work.failing().size, 0);
+  });
+
+  test('`retention run` does the others, names it, and ends with code 1 [OPS-29]', async () => {
+    const [failing] = accounts as [TestAccount];
+    for (const row of Object.values(OUTDATED)) await api.database.pool.query(...row(failing));
+    await faults.fail(failing.organisationId);
+    const run = () => runCommand(['retention', 'run', '--dry-run', '--json'], { env: api.env });
+    const refused = await run();
+    assert.equal(refused.code, 1);
+    assert.deepEqual(JSON.parse(refused.stdout).failed, [failing.organisationId]);
+    await faults.mend(failing.organisationId);
+    const whole = await run();
+    assert.equal(whole.code, 0);
+    assert.deepEqual(JSON.parse(whole.stdout).failed, []);
+  });
+});
