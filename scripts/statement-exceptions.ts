@@ -12,13 +12,28 @@ export const EXCEPTIONS: readonly Exception[] = [
     rules: [3],
     reason: 'a dry run shows temporary tables beside the real ones, which Citus refuses (docs/scaling.md)',
   },
+  {
+    statement: 'src/privacy/access-log/log-organisations.store.ts',
+    rules: [1],
+    reason:
+      'Verification asks which organisations have entries, also one that never was. When a node is down, the table of the organisations is enough.',
+  },
+  {
+    statement: 'src/app/scale-out/citus.store.ts',
+    rules: [1],
+    reason: 'The command that distributes the tables counts all rows of each.',
+  },
+  {
+    statement: 'src/app/doctor/check-upkeep.ts',
+    rules: [1],
+    reason: 'The check of the months asks whether any entry of any organisation is misplaced.',
+  },
+  {
+    statement: 'src/app/build-runtime.ts',
+    rules: [1, 2],
+    reason: 'Migrations of the embedded database, which is on one machine.',
+  },
 ];
 
 /** Rooms, and beginnings of names, whose statements are not checked yet. */
-export const LATER: readonly string[] = [
-  'src/sign-in/sessions/sweep',
-  'src/publish/history/sweep',
-  'src/privacy/',
-  'src/app/',
-  'access-log-',
-];
+export const LATER: readonly string[] = [];

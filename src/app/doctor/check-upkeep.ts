@@ -3,6 +3,7 @@ import { type QueueState, queueStates } from '../../exchange/queue/queue-state.s
 import type { Queryable } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../tenancy/organisations/retention.ts';
 import { retentionRules } from '../commands/retention.ts';
 import type { Config } from '../config/config.ts';
@@ -18,7 +19,15 @@ export async function checkRetention(owner: Queryable, config: Config): Promise<
   const rules = retentionRules(config)
     .filter(({ days }) => days > 0)
     .map((rule) => ({ ...rule, days: rule.days + LATE_DAYS }));
-  const late = Object.entries(await runRetention(owner, rules, { dryRun: true }));
+  const watch = createWorkWatch();
+  const work = watch.of('retention');
+  const late = Object.entries(await runRetention({ db: owner, work }, rules, { dryRun: true }));
+  const [refused] = watch.failing().get(work.name) ?? [];
+  if (refused !== undefined)
+    return warning(
+      `What is overdue could not be counted: the database refused organisation ${refused}.`,
+      'The log of the database says why.',
+    );
   if (late.length === 0) return ok('Nothing is kept longer than it should be.');
   return warning(
     `Overdue by more than ${LATE_DAYS} days: ${late.map(([name, count]) => `${count} ${name}`).join(', ')}.`,

@@ -1,13 +1,21 @@
 /** SQL of reading the chains of the access log back, for verification. Contract: LOG-17. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { HashedEntry, WriterRow } from './access-log.store.ts';
 
+/** A writer as verification sees it. */
+export interface ListedWriter extends WriterRow {
+  /** True when the time is finer than a millisecond. The writer hashes and writes milliseconds, so it was changed. */
+  finerTime: boolean;
+}
+
 /** In order of their numbers. With `lock`, no head moves before the transaction ends. */
-export async function listWriters(db: Queryable, { lock = false } = {}): Promise<WriterRow[]> {
-  const { rows } = await db.query<WriterRow>({
+export async function listWriters(db: Queryable, { lock = false } = {}): Promise<ListedWriter[]> {
+  const { rows } = await db.query<ListedWriter>({
     text: `
       select id, number, started_at as "startedAt", genesis_hash as "genesisHash", last_sequence as "lastSequence",
-        last_hash as "lastHash", head_seal as "headSeal"
+        last_hash as "lastHash", head_seal as "headSeal",
+        started_at <> date_trunc('milliseconds', started_at) as "finerTime"
       from access_log_writer
       order by number ${lock ? 'for update' : ''}`,
   });
@@ -23,67 +31,50 @@ export async function readRegistry(db: Queryable): Promise<{ lastNumber: number;
 }
 
 /** The columns of a {@link HashedEntry}. */
-export const ENTRY_COLUMNS = `organisation_id as "organisationId", occurred_at as "occurredAt", writer_id as "writerId",
+const ENTRY_COLUMNS = `organisation_id as "organisationId", occurred_at as "occurredAt", writer_id as "writerId",
   sequence, facility_id as "facilityId", patient_id as "patientId", account_id as "accountId", action,
   resource_type as "resourceType", resource_id as "resourceId", purpose_of_use as "purposeOfUse", outcome,
   correlation_id as "correlationId", previous_hash as "previousHash", hash`;
 
-/** Up to `limit` entries of one writer after a sequence number, in order. */
-export async function readChain(
+/** An entry as it is read back. */
+export interface ReadEntry extends HashedEntry {
+  /** As of a {@link ListedWriter}. */
+  finerTime: boolean;
+  /** The time as PostgreSQL writes it. */
+  occurredText: string;
+}
+
+export interface EntriesWanted {
+  /** The log, or the table of one of its months. */
+  table: string;
+  /** Of these writers alone. */
+  writerIds?: readonly string[];
+}
+
+/** Up to `limit` entries of one organisation after another one, in the order of writers and sequence numbers. */
+export async function readEntries(
   db: Queryable,
-  writerId: string,
-  after: { sequence: number; limit: number },
-): Promise<HashedEntry[]> {
-  const { rows } = await db.query<HashedEntry>({
-    name: 'access-log-chain',
+  { organisationId }: OrganisationScope,
+  { table, writerIds, after, limit }: EntriesWanted & { after: ReadEntry | undefined; limit: number },
+): Promise<ReadEntry[]> {
+  const { rows } = await db.query<ReadEntry>({
     text: `
-      select ${ENTRY_COLUMNS}
-      from access_log
-      where writer_id = $1
-        and sequence > $2
-      order by sequence
-      limit $3`,
-    values: [writerId, after.sequence, after.limit],
+      select ${ENTRY_COLUMNS}, occurred_at <> date_trunc('milliseconds', occurred_at) as "finerTime",
+        occurred_at::text as "occurredText"
+      from ${table}
+      where organisation_id = $1
+        and ($3::uuid[] is null or writer_id = any($3))
+        ${after === undefined ? '' : 'and (writer_id, sequence, occurred_at) > ($4::uuid, $5::bigint, $6::timestamptz)'}
+      order by writer_id, sequence, occurred_at
+      limit $2`,
+    values: [
+      organisationId,
+      limit,
+      writerIds ?? null,
+      ...(after === undefined ? [] : [after.writerId, after.sequence, after.occurredText]),
+    ],
   });
   return rows;
-}
-
-/** Writers whose entries exist but which are not registered: someone removed the registration. */
-export async function unregisteredWriters(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ writer_id: string }>({
-    text: `
-      select distinct l.writer_id
-      from access_log l
-      where not exists (select from access_log_writer w where w.id = l.writer_id)`,
-  });
-  return rows.map((row) => row.writer_id);
-}
-
-/** What the chain walk does not see of one writer, in one snapshot. */
-export interface WriterTotals {
-  entries: number;
-  lastSequence: number;
-  /** True when a time is finer than a millisecond. The writer hashes and writes milliseconds, so it was changed. */
-  finerTimes: boolean;
-}
-
-export async function readTotals(db: Queryable, writerId: string): Promise<WriterTotals | undefined> {
-  const { rows } = await db.query<WriterTotals>({
-    name: 'access-log-totals',
-    text: `
-      select
-        count(l.sequence) as entries,
-        w.last_sequence as "lastSequence",
-        coalesce(bool_or(l.occurred_at <> date_trunc('milliseconds', l.occurred_at)), false)
-          or w.started_at <> date_trunc('milliseconds', w.started_at) as "finerTimes"
-      from access_log_writer w
-      left join access_log l
-        on l.writer_id = w.id
-      where w.id = $1
-      group by w.id`,
-    values: [writerId],
-  });
-  return rows[0];
 }
 
 export async function replaceRegistrySeal(db: Queryable, seal: Buffer): Promise<void> {

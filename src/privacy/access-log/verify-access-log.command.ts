@@ -5,12 +5,8 @@ import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { HEAD_EVENT } from './access-log.writer.ts';
 import { allChainKeys } from './access-log-keys.ts';
-import {
-  type NotedHead,
-  REGISTRATION_CHANGED,
-  type VerificationResult,
-  verifyAccessLog,
-} from './verify-access-log.ts';
+import { REGISTRATION_CHANGED } from './chain-walk.ts';
+import { type NotedHead, type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
 
 export function verifyAccessLogCommand(environment: CommandEnvironment): Command {
   return new Command('verify')
@@ -55,6 +51,11 @@ function summary(result: VerificationResult): string {
       ...archiveLines(result),
       ...restoreLines(result),
     ].join('\n');
+  const unread = unreadLines(result);
+  if (faults.length === 0)
+    return ['The access log could not be read whole. Nothing that was read was changed.', ...unread].join(
+      '\n',
+    );
   const lines = faults.map(
     ({ writerId, sequence, reason, archive }) =>
       `  ${archive ?? `chain ${writerId}${sequence === null ? '' : `, entry ${sequence}`}`}: ${reason}`,
@@ -70,7 +71,14 @@ function summary(result: VerificationResult): string {
       ...lines,
       'Nothing else was changed or removed. Note the heads anew: npx interchange access-log verify --json > heads.json',
     ].join('\n');
-  return `The access log is NOT whole:\n${lines.join('\n')}${hint}`;
+  return [`The access log is NOT whole:\n${lines.join('\n')}${hint}`, ...unread].join('\n');
+}
+
+function unreadLines({ organisationsUnread, entriesUnread }: VerificationResult): string[] {
+  if (organisationsUnread.length === 0) return [];
+  return [
+    `The database refused to read the entries of these organisations: ${organisationsUnread.join(', ')}. So ${entriesUnread} entries were not checked. Run the command again when the database reads them.`,
+  ];
 }
 
 function restoreLines({ restores }: VerificationResult): string[] {

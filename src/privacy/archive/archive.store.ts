@@ -5,15 +5,15 @@
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
-import { ENTRY_COLUMNS } from '../access-log/access-log-chain.store.ts';
+import { listWriters } from '../access-log/access-log-chain.store.ts';
+import { organisationsOfLog } from '../access-log/log-organisations.store.ts';
+import { mergedEntries } from '../access-log/merged-entries.ts';
 import {
   type ArchivedRun,
   type ArchiveManifest,
   type ReadChainKeys,
   sealManifest,
 } from './archive-manifest.ts';
-
-const PAGE = 5_000;
 
 export async function listArchives(db: Queryable): Promise<ArchiveManifest[]> {
   const { rows } = await db.query<{ manifest: ArchiveManifest }>({
@@ -56,46 +56,59 @@ export async function monthsBefore(owner: Queryable, before: string): Promise<st
       join pg_class c
         on c.oid = i.inhrelid
       where i.inhparent = 'access_log'::regclass
-        and c.relname ~ '^access_log_\\d{4}_\\d{2}$'
-      union
-      select distinct to_char(occurred_at at time zone 'UTC', 'YYYY-MM')
-      from access_log_default
-      order by month`,
+        and c.relname ~ '^access_log_\\d{4}_\\d{2}$'`,
   });
-  return rows.map(({ month }) => month).filter((month) => month < before);
+  const months = new Set(rows.map(({ month }) => month));
+  for (const organisationId of await organisationsOfLog(owner, 'access_log_default')) {
+    const early = await owner.query<{ month: string }>({
+      text: `
+        select distinct to_char(occurred_at at time zone 'UTC', 'YYYY-MM') as month
+        from access_log_default
+        where organisation_id = $1`,
+      values: [organisationId],
+    });
+    for (const { month } of early.rows) months.add(month);
+  }
+  return [...months].filter((month) => month < before).sort();
 }
 
 /** Entries of a month, wherever they are. */
 export async function countMonth(owner: Queryable, month: string): Promise<number> {
-  const { rows } = await owner.query<{ entries: number }>({
-    text: `
-      select count(*) as entries
-      from access_log
-      where occurred_at >= $1::timestamptz
-        and occurred_at < $1::timestamptz + interval '1 month'`,
-    values: [`${month}-01T00:00:00Z`],
-  });
-  return rows[0]?.entries ?? 0;
+  let entries = 0;
+  for (const organisationId of await organisationsOfLog(owner)) {
+    const { rows } = await owner.query<{ entries: number }>({
+      text: `
+        select count(*) as entries
+        from access_log
+        where organisation_id = $1
+          and occurred_at >= $2::timestamptz
+          and occurred_at < $2::timestamptz + interval '1 month'`,
+      values: [organisationId, `${month}-01T00:00:00Z`],
+    });
+    entries += rows[0]?.entries ?? 0;
+  }
+  return entries;
 }
 
 /** The entries of a month's partition, in the order of writers and sequence numbers. */
 export async function* readPartition(owner: Queryable, month: string): AsyncIterable<HashedEntry> {
-  let after: readonly [string, number] = ['00000000-0000-0000-0000-000000000000', 0];
-  for (;;) {
-    const { rows } = await owner.query<HashedEntry>({
-      text: `
-        select ${ENTRY_COLUMNS}
-        from ${partitionOf(month)}
-        where (writer_id, sequence) > ($1::uuid, $2::bigint)
-        order by writer_id, sequence
-        limit $3`,
-      values: [...after, PAGE],
-    });
-    yield* rows;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return;
-    after = [last.writerId, last.sequence];
-  }
+  const entries = mergedEntries(owner, {
+    table: partitionOf(month),
+    organisationIds: await organisationsOfLog(owner, partitionOf(month)),
+    // A month leaves the log whole or not at all.
+    onUnread(_organisationId, error) {
+      throw error;
+    },
+  });
+  for await (const { finerTime: _, occurredText: __, ...entry } of entries) yield entry;
+}
+
+/** An entry beside a run, by its writer and number. */
+interface Neighbour {
+  writerId: string;
+  sequence: number;
+  hash: Buffer;
+  previousHash: Buffer;
 }
 
 /**
@@ -106,45 +119,62 @@ export async function findLooseRun(
   owner: Queryable,
   runs: readonly ArchivedRun[],
 ): Promise<{ writerId: string; sequence: number } | undefined> {
-  const { rows } = await owner.query<{ writerId: string; sequence: number }>({
-    text: `
-      with run as (
-        select *
-        from jsonb_to_recordset($1::jsonb) as r(
-          "writerId" uuid, "firstSequence" bigint, "lastSequence" bigint, "previousHash" text, "lastHash" text)
-      ), archived as materialized (
-        select r.*
-        from access_log_archive a, jsonb_to_recordset(a.manifest -> 'runs') as r(
-          "writerId" uuid, "firstSequence" bigint, "lastSequence" bigint, "previousHash" text, "lastHash" text)
-      )
-      select r."writerId", r."firstSequence" as sequence
-      from run r
-      left join access_log_writer w
-        on w.id = r."writerId"
-      left join access_log before
-        on before.writer_id = r."writerId"
-        and before.sequence = r."firstSequence" - 1
-      left join archived archived_before
-        on archived_before."writerId" = r."writerId"
-        and archived_before."lastSequence" = r."firstSequence" - 1
-      left join access_log after
-        on after.writer_id = r."writerId"
-        and after.sequence = r."lastSequence" + 1
-      left join archived archived_after
-        on archived_after."writerId" = r."writerId"
-        and archived_after."firstSequence" = r."lastSequence" + 1
-      where decode(r."previousHash", 'hex') is distinct from case
-          when r."firstSequence" = 1 then w.genesis_hash
-          else coalesce(before.hash, decode(archived_before."lastHash", 'hex'))
-        end
-        or decode(r."lastHash", 'hex') is distinct from case
-          when r."lastSequence" = w.last_sequence then w.last_hash
-          else coalesce(after.previous_hash, decode(archived_after."previousHash", 'hex'))
-        end
-      limit 1`,
-    values: [JSON.stringify(runs)],
+  const writers = new Map((await listWriters(owner)).map((writer) => [writer.id, writer]));
+  const archived = (await listArchives(owner)).flatMap((manifest) => manifest.runs);
+  const ending = new Map(archived.map((run) => [placeOf(run.writerId, run.lastSequence), run.lastHash]));
+  const beginning = new Map(
+    archived.map((run) => [placeOf(run.writerId, run.firstSequence), run.previousHash]),
+  );
+  const beside = await neighbours(owner, runs);
+  const loose = runs.find((run) => {
+    const { writerId, firstSequence, lastSequence } = run;
+    const writer = writers.get(writerId);
+    const before = placeOf(writerId, firstSequence - 1);
+    const after = placeOf(writerId, lastSequence + 1);
+    const joinsBefore =
+      firstSequence === 1 ? hex(writer?.genesisHash) : (hex(beside.get(before)?.hash) ?? ending.get(before));
+    const joinsAfter =
+      lastSequence === writer?.lastSequence
+        ? hex(writer.lastHash)
+        : (hex(beside.get(after)?.previousHash) ?? beginning.get(after));
+    return run.previousHash !== joinsBefore || run.lastHash !== joinsAfter;
   });
-  return rows[0];
+  return loose === undefined ? undefined : { writerId: loose.writerId, sequence: loose.firstSequence };
+}
+
+/** The entries of the log just before and after the runs, by their places. */
+async function neighbours(owner: Queryable, runs: readonly ArchivedRun[]): Promise<Map<string, Neighbour>> {
+  const places = runs.flatMap(({ writerId, firstSequence, lastSequence }) => [
+    { writerId, sequence: firstSequence - 1 },
+    { writerId, sequence: lastSequence + 1 },
+  ]);
+  const found = new Map<string, Neighbour>();
+  for (const organisationId of await organisationsOfLog(owner)) {
+    const { rows } = await owner.query<Neighbour>({
+      text: `
+        select l.writer_id as "writerId", l.sequence, l.hash, l.previous_hash as "previousHash"
+        from unnest($2::uuid[], $3::bigint[]) n (writer_id, sequence)
+        join access_log l
+          on l.organisation_id = $1
+          and l.writer_id = n.writer_id
+          and l.sequence = n.sequence`,
+      values: [
+        organisationId,
+        places.map(({ writerId }) => writerId),
+        places.map(({ sequence }) => sequence),
+      ],
+    });
+    for (const row of rows) found.set(placeOf(row.writerId, row.sequence), row);
+  }
+  return found;
+}
+
+function placeOf(writerId: string, sequence: number): string {
+  return `${writerId}/${sequence}`;
+}
+
+function hex(hash: Buffer | undefined): string | undefined {
+  return hash?.toString('hex');
 }
 
 /** Of how many parts a month was archived in so far. */
@@ -192,12 +222,20 @@ export async function removeMonth(
 
 /** Times are written to the millisecond: a finer one is not what was hashed. */
 async function holdsExactly(client: Client, partition: string, entries: number): Promise<boolean> {
-  const { rows } = await client.query<{ entries: number; finer_times: boolean }>(`
-    select
-      count(*) as entries,
-      coalesce(bool_or(occurred_at <> date_trunc('milliseconds', occurred_at)), false) as finer_times
-    from ${partition}`);
-  return rows[0]?.entries === entries && !rows[0].finer_times;
+  let held = 0;
+  for (const organisationId of await organisationsOfLog(client, partition)) {
+    const { rows } = await client.query<{ entries: number; finer_times: boolean }>(
+      `select
+         count(*) as entries,
+         coalesce(bool_or(occurred_at <> date_trunc('milliseconds', occurred_at)), false) as finer_times
+       from ${partition}
+       where organisation_id = $1`,
+      [organisationId],
+    );
+    if (rows[0]?.finer_times === true) return false;
+    held += rows[0]?.entries ?? 0;
+  }
+  return held === entries;
 }
 
 function partitionOf(month: string): string {

@@ -98,7 +98,7 @@ const AT_ONCE = 4;
 export async function forEachOrganisation(
   work: OrganisationWork,
   organisationIds: readonly string[],
-  run: (organisationId: string) => Promise<void | false>,
+  run: (organisationId: string) => Promise<unknown>,
 ): Promise<void> {
   const due = organisationIds.filter((organisationId) => work.restMs(organisationId) === 0);
   const failing = due.filter((organisationId) => work.isFailing(organisationId));
