@@ -122,7 +122,7 @@ function errorViolation({ from, to, typeOnly }: Import): string[] {
 }
 
 function outsideViolation({ from, to }: Import): string[] {
-  if (/^(test|test-support|bench|scripts|web)\//.test(to) || to.endsWith('.test.ts'))
+  if (/^(test|test-support|bench|soak|scripts|web)\//.test(to) || to.endsWith('.test.ts'))
     return [`${from} imports ${to}, which is not part of the service.`];
   return [];
 }

@@ -14,7 +14,7 @@ import {
 
 const PAGE = 'docs/spec-coverage.md';
 const CODE = '{src,local-postgres,tools,scripts,migrations,web}/**/*.{ts,js,sql}';
-const TESTS = '{src,local-postgres,tools,scripts,test,bench}/**/*.test.ts';
+const TESTS = '{src,local-postgres,tools,scripts,test,bench,soak}/**/*.test.ts';
 /** Tests that several files run. */
 const SHARED_TESTS = 'test-support/**/*.ts';
 /** Its texts are examples. */

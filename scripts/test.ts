@@ -119,7 +119,8 @@ async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise
   const given = all.filter((argument) => argument !== '--statements');
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
-  const places = named.length > 0 ? named : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench'];
+  const places =
+    named.length > 0 ? named : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench', 'soak'];
   const found = places.flatMap((place) => (isFolder(place) ? testsBelow(place) : [place]));
   // Flags such as --test-name-pattern pass over a suite that is not loaded yet.
   const files = found.length === 1 || flags.length > 0 ? found : await inGroups(found, folder);

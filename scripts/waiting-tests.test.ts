@@ -35,7 +35,7 @@ function looksAtClock(text: string): boolean {
 
 describe('tests wait for no clock', () => {
   const files = globSync(
-    ['{src,local-postgres,tools,test,scripts,bench}/**/*.test.ts', 'test-support/**/*.{ts,js}'],
+    ['{src,local-postgres,tools,test,scripts,bench,soak}/**/*.test.ts', 'test-support/**/*.{ts,js}'],
     {
       exclude: ['scripts/waiting-tests.test.ts'],
     },

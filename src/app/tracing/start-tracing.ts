@@ -44,7 +44,8 @@ export interface Tracing {
 
 /** A span of OpenTelemetry with what the rest of the program knows of it. */
 interface LiveContext extends TraceContext {
-  readonly parent: Context;
+  /** For spans inside of it. */
+  readonly inside: Context;
   readonly span: OtelSpan;
   ended: boolean;
 }
@@ -72,13 +73,13 @@ export function startTracing(settings: TraceSettings, log: Log): Tracing {
       const isPart = parent !== undefined && !parent.ended;
       if (span.partOnly === true && !isPart) return undefined;
       const options = { kind: KINDS[span.kind], links: links(span.link) };
-      const started = tracer.startSpan(span.name, options, isPart ? parent.parent : ROOT_CONTEXT);
+      const started = tracer.startSpan(span.name, options, isPart ? parent.inside : ROOT_CONTEXT);
       const { traceId, spanId } = started.spanContext();
       const context = {
         traceId,
         spanId,
         span: started,
-        parent: trace.setSpan(ROOT_CONTEXT, started),
+        inside: trace.setSpan(ROOT_CONTEXT, started),
         ended: false,
       };
       live.set(span, context);
