@@ -7,7 +7,7 @@ revoke update, delete, truncate on access_log from interchange_service;
 revoke delete, truncate on access_log_writer, access_log_registry from interchange_service;
 revoke insert, update, delete, truncate on schema_migration, data_key from interchange_service;
 -- What may be missing from the log, and why, is told by its owner alone.
-revoke insert, update, delete, truncate on access_log_archive, database_restore from interchange_service;
+revoke insert, update, delete, truncate on access_log_archive, database_restore, database_place from interchange_service;
 grant truncate on write_probe to interchange_service;
 do $$
 declare part regclass;

@@ -115,9 +115,21 @@ default_pool_size = 100
     await clinic.command('account', 'enable', '--email', 'system@example.org');
   });
 
+  const inTransactionMode = () =>
+    Object.assign(new URL(env.DATABASE_URL ?? ''), { pathname: '/transactions' }).href;
+
+  test('the doctor tells the modes apart [CMD-24]', async () => {
+    const pooler = async (DATABASE_URL = '') => {
+      const { stdout } = await runCommand(['doctor'], { env: { ...env, DATABASE_URL } });
+      return /^([a-z ]+?) +pooler /m.exec(stdout)?.[1] ?? assert.fail(stdout);
+    };
+    assert.deepEqual([await pooler(env.DATABASE_URL), await pooler(inTransactionMode())], ['ok', 'failed']);
+  });
+
   test('in transaction mode a command says that it cannot work, and why', async () => {
-    const url = Object.assign(new URL(env.DATABASE_URL ?? ''), { pathname: '/transactions' });
-    const { code, stderr } = await runCommand(['migrate'], { env: { ...env, DATABASE_URL: url.href } });
+    const { code, stderr } = await runCommand(['migrate'], {
+      env: { ...env, DATABASE_URL: inTransactionMode() },
+    });
     assert.equal(code, 1);
     assert.match(stderr, /Set it to session mode/);
   });

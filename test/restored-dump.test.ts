@@ -1,8 +1,9 @@
 /** A database that was restored from a dump, which carries neither the service's role nor, sometimes, its rights. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { runCommand, runProcess } from '../test-support/command.ts';
+import { runCommand, runProcess, startCommand } from '../test-support/command.ts';
 import { ask, makeDataDir, openHere } from '../test-support/embedded.ts';
+import { databaseUrl } from '../test-support/template.ts';
 
 let data: Awaited<ReturnType<typeof makeDataDir>>;
 let server: Awaited<ReturnType<typeof openHere>>;
@@ -50,4 +51,28 @@ test('says what is missing, and migrate mends it [OPS-35]', async () => {
     assert.match((await run('migrate')).stdout, /^The schema is current\.\n$/);
     assert.match((await run('organisation', 'list')).stdout, /Kept/);
   }
+});
+
+test('a copy of a database is not served before it is marked [EXC-56]', async () => {
+  const serve = async (DATABASE_URL: string) => {
+    const service = startCommand(['serve'], { env: { ...env, DATABASE_URL } });
+    const started = service.printed(/"event":"listening"/).then(
+      () => true,
+      () => false,
+    );
+    if (await started) service.child.kill('SIGTERM');
+    return { started: await started, ...(await service.ended) };
+  };
+  assert.equal((await serve(server.url)).started, true);
+  await ask(databaseUrl(server.url, 'postgres'), 'create database copied template interchange');
+  const copied = databaseUrl(server.url, 'copied');
+  for (const attempt of ['a first', 'a second']) {
+    const { started, code, stderr } = await serve(copied);
+    assert.deepEqual([started, code], [false, 1], attempt);
+    assert.match(stderr, /was restored from a dump, or copied.* npx interchange restore --mark/);
+  }
+  const marked = await runCommand(['restore', '--mark'], { env: { ...env, DATABASE_URL: copied } });
+  assert.equal(marked.code, 0, marked.stderr);
+  assert.equal((await serve(copied)).started, true);
+  assert.equal((await serve(server.url)).started, true, 'the one that it was copied from goes on');
 });

@@ -1,7 +1,9 @@
 /** Runs a process of the service until it is told to stop. Contract: CMD-17, OPS-4, OPS-17. */
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '../platform/db/migrate.ts';
 import { createLog, errorFields, type Log } from '../platform/log/log.ts';
+import { requireKnownPlace } from './backup/database-place.ts';
 import { buildApi } from './build-api.ts';
 import {
   buildRuntime,
@@ -49,7 +51,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   const tracing = await startTraces(config, log);
   const opened = await openDatabase(config, log);
   try {
-    if (!cluster.isWorker) await requireSchema(opened, config);
+    if (!cluster.isWorker) {
+      await requireSchema(opened, config);
+      await withClient(opened.url, requireKnownPlace);
+    }
     const stop = stopSignal(log);
     const running = await startParts({ ...options, config, log, opened });
     sayServing();
@@ -176,6 +181,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
+    await withClient(opened.url, requireKnownPlace);
     const { keys, serviceUrl } = await openKeys(opened, config);
     await keys.close();
     const stop = stopSignal(log);

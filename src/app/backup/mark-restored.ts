@@ -12,6 +12,7 @@ import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
 import { insertRestore } from '../../privacy/access-log/restore.store.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
+import { recordPlace } from './database-place.ts';
 
 export interface Mark {
   restoredAt: Date;
@@ -62,4 +63,5 @@ async function record(
   times: { restoredAt: Date; backupTakenAt: Date | null },
 ): Promise<void> {
   await insertRestore(client, await newestChainKey(keys, client), { id: randomUUID(), ...times });
+  await recordPlace(client);
 }

@@ -1,8 +1,9 @@
-/** Checks of what is in the database: its schema, the rights of the service's role, where tables lie. */
+/** Checks of what is in the database: schema, rights of the service's role, where tables lie, whether it is a copy. */
 import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { readSchemaState } from '../../platform/db/migrate.ts';
 import { onOwnConnection } from '../../platform/db/own-connection.ts';
 import { findRoleFault, type Right, readRoleRights, roleFaultText } from '../../platform/db/service-role.ts';
+import { isUnmarkedCopy, UNMARKED_COPY } from '../backup/database-place.ts';
 import { isDistributed } from '../scale-out/citus.store.ts';
 import { checkPlacement } from '../scale-out/scale-out.ts';
 import { counted, type Found, failed, notApplicable, ok, warning } from './finding.ts';
@@ -51,6 +52,15 @@ export async function checkRole(owner: Queryable): Promise<Found> {
 function named(rights: readonly Right[]): string {
   const shown = rights.slice(0, 5).map(({ object, right }) => `${right} on ${object}`);
   return shown.join(', ') + (rights.length > shown.length ? ', …' : '');
+}
+
+export async function checkMark(owner: Queryable): Promise<Found> {
+  if (await isUnmarkedCopy(owner))
+    return failed(
+      `${UNMARKED_COPY} The service does not start on it.`,
+      'Run: npx interchange restore --mark',
+    );
+  return ok('It is the database that the service ran on last, or one that was marked as restored.');
 }
 
 export async function checkTables(owner: Pool, url: string): Promise<Found> {

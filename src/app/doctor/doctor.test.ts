@@ -237,6 +237,17 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     },
   );
 
+  test('tells a copy that is not marked as restored [CMD-24]', async () => {
+    const elsewhere = `insert into database_place values (true, 'another server')
+      on conflict (single_row) do update set place = excluded.place`;
+    says(
+      await broken('restore', elsewhere, 'delete from database_place'),
+      'failed',
+      /was restored from a dump, or copied/,
+      /restore --mark/,
+    );
+  });
+
   test('tries the master key, and tells a rotation that is not finished [CMD-24]', async () => {
     says(
       await examined('master key', { MASTER_KEY: '18'.repeat(32) }),

@@ -10,7 +10,7 @@ import { masterKeySource } from '../config/master-key.ts';
 import { checkAddress } from './check-address.ts';
 import { checkDisk } from './check-disk.ts';
 import { checkMasterKey } from './check-keys.ts';
-import { checkRole, checkSchema, checkTables } from './check-schema.ts';
+import { checkMark, checkRole, checkSchema, checkTables } from './check-schema.ts';
 import {
   checkClock,
   checkConnections,
@@ -33,6 +33,7 @@ const NAMES = [
   'schema',
   'role',
   'placement',
+  'restore',
   'master key',
   'address',
   'retention',
@@ -56,7 +57,7 @@ export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<
   if (config !== undefined) await examineDatabase(config, now, note);
   const reason = [...found].findLast(([, { outcome }]) => outcome === 'failed')?.[0];
   return NAMES.map((name): Finding => {
-    const text = `It needs what "${reason}" looked for.`;
+    const text = `It was left out, because "${reason}" failed.`;
     return { check: name, ...(found.get(name) ?? { outcome: 'not run', text }) };
   });
 }
@@ -153,6 +154,7 @@ async function runChecks({ config, owner, url, now }: Patient, note: Note): Prom
   if ((await check('schema', () => checkSchema(owner))).outcome === 'failed') return;
   await check('role', () => checkRole(owner));
   await check('placement', () => checkTables(owner, url));
+  await check('restore', () => checkMark(owner));
   await check('master key', () => checkMasterKey(owner, url, masterKeySource(config)));
   await check('address', async () => checkAddress(owner, config, (await runningProcesses(owner)) > 0));
   await check('retention', () => checkRetention(owner, config));

@@ -96,6 +96,7 @@ export const LOCAL_TABLES: Readonly<Record<string, string>> = {
   access_log_writer: 'one chain holds entries of many organisations, and its head is moved by single rows',
   access_log_registry: 'one row, which says how many chains there are',
   access_log_archive: 'a month that was archived holds entries of all organisations',
+  database_place: 'one row, which names the server that it is on',
   database_restore:
     'a restore puts all organisations back; `interchange restore` writes it, and verification reads it',
   write_probe: '/readyz writes it to learn whether the coordinator takes writes',

@@ -1,0 +1,59 @@
+/**
+ * Notices a database that was restored from a dump, or copied, and not marked (docs/backup.md). A copy of the files of a
+ * server cannot be told from the server itself.
+ * Contract: EXC-56.
+ */
+import { CommandError } from '../../platform/command/command.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+
+/** Throws CommandError when the service last ran on another database than this. Needs the owner of the schema. */
+export async function requireKnownPlace(owner: Queryable): Promise<void> {
+  const place = await readPlace(owner);
+  if (place === undefined) return;
+  await owner.query({
+    text: 'insert into database_place (place) values ($1) on conflict do nothing',
+    values: [place],
+  });
+  if (await isUnmarkedCopy(owner))
+    throw new CommandError(
+      `${UNMARKED_COPY} Say so with: npx interchange restore --mark. See docs/backup.md, "After a restore".`,
+    );
+}
+
+export const UNMARKED_COPY =
+  'This database was restored from a dump, or copied, since the service last ran on it. It may have forgotten what was delivered.';
+
+export async function isUnmarkedCopy(owner: Queryable): Promise<boolean> {
+  const place = await readPlace(owner);
+  const { rows } = await owner.query<{ place: string }>({ text: 'select place from database_place' });
+  return place !== undefined && rows[0] !== undefined && rows[0].place !== place;
+}
+
+/** From now on this is the place where the service runs. */
+export async function recordPlace(owner: Queryable): Promise<void> {
+  const place = await readPlace(owner);
+  if (place === undefined) return;
+  await owner.query({
+    text: `
+      insert into database_place (place)
+      values ($1)
+      on conflict (single_row) do update
+      set place = excluded.place`,
+    values: [place],
+  });
+}
+
+/** Undefined where this user may not ask. */
+async function readPlace(owner: Queryable): Promise<string | undefined> {
+  const { rows } = await owner.query<{ allowed: boolean }>({
+    text: `select has_function_privilege('pg_control_system()', 'execute') as allowed`,
+  });
+  if (rows[0]?.allowed !== true) return undefined;
+  const found = await owner.query<{ place: string }>({
+    text: `
+      select s.system_identifier || '/' || d.oid as place
+      from pg_control_system() s, pg_database d
+      where d.datname = current_database()`,
+  });
+  return found.rows[0]?.place;
+}
