@@ -7,9 +7,9 @@ import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
 import { verifyAccessLog } from '../src/privacy/access-log/verify-access-log.ts';
 import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
 import { runCommand } from '../test-support/command.ts';
-import { type Faults, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
 
-describe('verification of the access log by organisation', () => {
+describe('verification of the access log by organisation', ONE_FAILS, () => {
   let api: TestApi;
   let faults: Faults;
   let tenants: Tenant[];

@@ -7,7 +7,7 @@ import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
 import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 import { startExchange, type TestExchange } from '../test-support/exchange-server.ts';
-import { type Faults, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;
@@ -71,7 +71,7 @@ async function refusedAgain(times: number): Promise<void> {
   await waitUntil(async () => (await faults.refusals()) >= before + times, 'the worker tries again');
 }
 
-describe('deliveries while the database refuses one organisation', () => {
+describe('deliveries while the database refuses one organisation', ONE_FAILS, () => {
   const TABLES = [
     undefined,
     'exchange_connection',

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { housekeepingSteps } from '../src/app/features.ts';
 import { startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { runCommand } from '../test-support/command.ts';
-import { type Faults, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 type Row = (account: TestAccount) => [text: string, values: unknown[]];
@@ -36,7 +36,7 @@ const OUTDATED: Record<string, Row> = {
   ],
 };
 
-describe('housekeeping while the database refuses one organisation', () => {
+describe('housekeeping while the database refuses one organisation', ONE_FAILS, () => {
   let api: TestApi;
   let faults: Faults;
   let accounts: TestAccount[];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { type Faults, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
@@ -53,7 +53,7 @@ const CALLS: Record<string, (organisation: Organisation) => Promise<Answer>> = {
     }),
 };
 
-describe('requests while the database refuses one organisation', () => {
+describe('requests while the database refuses one organisation', ONE_FAILS, () => {
   for (const [what, call] of Object.entries(CALLS))
     test(`${what} of that organisation is 503 with retry-after, of another as ever, also at once [OPS-30]`, async () => {
       await faults.fail(failing.account.organisationId);
