@@ -84,3 +84,6 @@ select distinct organisation_id, facility_id, id, unnest(has_member_ids)
 from observation
 where has_member_ids <> '{}'
 on conflict do nothing;
+
+-- Changes of processes of the version before fire the triggers as soon as this is committed, before grants.sql runs.
+grant select, insert, delete on investigation_report_study, observation_member to interchange_service;

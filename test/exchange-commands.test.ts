@@ -11,21 +11,25 @@ import { createFacility, createOrganisation } from '../src/tenancy/organisations
 import { runCommand, startCommand } from '../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
 import { insertPatients, type Place, queue, rename } from '../test-support/exchange-records.ts';
+import { freePort } from '../test-support/free-port.ts';
 
 let database: TestDatabase;
 let place: Place;
 let folder: string;
 let env: Record<string, string>;
+/** Of the service that a test starts. */
+let origin: string;
 
 before(async () => {
   database = await createTestDatabase();
+  origin = `http://127.0.0.1:${await freePort()}`;
   folder = await mkdtemp(join(tmpdir(), 'exchange-commands-'));
   env = {
     DATABASE_URL: database.url,
     MASTER_KEY: randomBytes(32).toString('hex'),
-    PORT: '3999',
+    PORT: new URL(origin).port,
     // So that no address is called a guess.
-    PUBLIC_BASE_URL: 'http://127.0.0.1:3999/api/v1',
+    PUBLIC_BASE_URL: `${origin}/api/v1`,
   };
   const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
   const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
@@ -65,10 +69,7 @@ const create = (...more: string[]) =>
 test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, CMD-13]', async () => {
   const created = await create('--facility', place.facilityId, '--callback-header', 'X-Hub-Signature');
   assert.deepEqual(Object.keys(created).sort(), ['callbackSecret', 'callbackUrl', 'id', 'outboundSecret']);
-  assert.equal(
-    created.callbackUrl,
-    `http://127.0.0.1:3999/api/v1/exchange/connections/${created.id}/callback`,
-  );
+  assert.equal(created.callbackUrl, `${origin}/api/v1/exchange/connections/${created.id}/callback`);
   const shown = await json('connection', 'show', '--id', created.id);
   assert.deepEqual(
     [shown.facilityIds, shown.callbackHeader, shown.enabled],
@@ -272,7 +273,7 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
     'c',
   );
   await writeFile(file, JSON.stringify(connection));
-  const service = startCommand(['serve', '--port', '3999'], {
+  const service = startCommand(['serve'], {
     env: { ...env, LOG_LEVEL: 'info', DELIVERY_RETRY_SECONDS: '0.3,0.3,0.3,0.3,0.3,0.3' },
   });
   const simulator = startCommand(
@@ -294,7 +295,7 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
     );
     assert.equal(rows[0]?.value, assigned);
     assert.equal((await fetch(`${address}/in`, { method: 'POST', body: '{}' })).status, 401, 'unsigned');
-    const metrics = await (await fetch('http://127.0.0.1:3999/metrics')).text();
+    const metrics = await (await fetch(`${origin}/metrics`)).text();
     const tries = (outcome: string) =>
       Number(
         new RegExp(

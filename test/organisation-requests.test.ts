@@ -42,6 +42,8 @@ async function createOrganisation(): Promise<Organisation> {
 const CALLS: Record<string, (organisation: Organisation) => Promise<Answer>> = {
   'reading an encounter': ({ account: { token }, seeds }) =>
     api.call(`/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`, { token }),
+  'reading a patient': ({ account: { token }, seeds }) =>
+    api.call(`/patients/base/${seeds.patientId}`, { token }),
   'searching patients': ({ account: { token } }) => api.call('/patients/base?search=a', { token }),
   'importing a patient': ({ account: { token } }) =>
     api.call('/imports/fhir', { method: 'POST', token, body: PATIENT }),
@@ -64,6 +66,28 @@ describe('requests while the database refuses one organisation', ONE_FAILS, () =
       await faults.mend(failing.account.organisationId);
       assert.equal((await call(failing)).status, 200);
     });
+
+  test('reads that arrive together share no answer with those of that organisation [OPS-30]', async () => {
+    for (const what of ['reading an encounter', 'reading a patient']) {
+      const read = CALLS[what] as (organisation: Organisation) => Promise<Answer>;
+      // Who calls is known from here on, so that the calls below meet in one round trip.
+      await Promise.all([read(failing), read(well)]);
+      await faults.fail(failing.account.organisationId);
+      for (let round = 0; round < 10; round += 1) {
+        const [refused, ...others] = await Promise.all([
+          read(failing),
+          read(well),
+          read(failing),
+          read(well),
+        ]);
+        assert.deepEqual(
+          [refused, ...others].map(({ status }) => status),
+          [503, 200, 503, 200],
+        );
+      }
+      await faults.mend(failing.account.organisationId);
+    }
+  });
 
   test('what cannot be logged is not released; others are logged and released [LOG-20, LOG-10]', async () => {
     const read = CALLS['reading an encounter'] as (organisation: Organisation) => Promise<Answer>;

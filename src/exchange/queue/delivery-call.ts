@@ -30,16 +30,18 @@ async function call(pool: Pool, organisationId: string): Promise<void> {
     underWay.again = true;
     return;
   }
-  const own = { again: false };
+  const own = { again: true };
   ofPool.set(organisationId, own);
-  await pool
-    .query({
-      name: 'exchange-call-workers',
-      text: 'select pg_notify($1, $2)',
-      values: [DELIVERY_CHANNEL, organisationId],
-    })
-    .catch(() => undefined);
-  await sleep(APART_MS, undefined, { ref: false });
+  while (own.again) {
+    own.again = false;
+    await pool
+      .query({
+        name: 'exchange-call-workers',
+        text: 'select pg_notify($1, $2)',
+        values: [DELIVERY_CHANNEL, organisationId],
+      })
+      .catch(() => undefined);
+    await sleep(APART_MS, undefined, { ref: false });
+  }
   ofPool.delete(organisationId);
-  if (own.again) await call(pool, organisationId);
 }

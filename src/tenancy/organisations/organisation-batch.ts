@@ -1,4 +1,7 @@
-/** Round trips that calls share: one statement for each organisation, because a query names one (src/tenancy/scope.ts). */
+/**
+ * Round trips that calls of one organisation share: a query names one (src/tenancy/scope.ts). What fails or waits for one
+ * organisation fails and waits for no other. Contract: OPS-30.
+ */
 import { type BatchOptions, createBatcher } from '../../platform/db/batch.ts';
 import type { OrganisationScope } from '../scope.ts';
 
@@ -11,28 +14,35 @@ interface OrganisationBatchOptions<Key, Value> extends Omit<BatchOptions<Key, Va
   load: (organisationId: string, keys: readonly Key[]) => Promise<Value[]>;
 }
 
+interface OrganisationBatcher<Key, Value> {
+  ask: (key: Key) => Promise<Value>;
+  waiting: number;
+}
+
 export function createOrganisationBatcher<Key extends Scoped, Value>(
   options: OrganisationBatchOptions<Key, Value>,
 ): (key: Key) => Promise<Value> {
-  return createBatcher<Key, Value>({ ...options, load: (keys) => loadByOrganisation(keys, options.load) });
-}
+  /** Of organisations that wait for an answer. */
+  const batchers = new Map<string, OrganisationBatcher<Key, Value>>();
 
-async function loadByOrganisation<Key extends Scoped, Value>(
-  keys: readonly Key[],
-  load: (organisationId: string, keys: readonly Key[]) => Promise<Value[]>,
-): Promise<Value[]> {
-  const places = Map.groupBy(keys.keys(), (index) => keys[index]?.scope.organisationId ?? '');
-  const values = new Array<Value>(keys.length);
-  await Promise.all(
-    Array.from(places, async ([organisationId, indexes]) => {
-      const loaded = await load(
-        organisationId,
-        indexes.map((index) => keys[index] as Key),
-      );
-      indexes.forEach((index, place) => {
-        values[index] = loaded[place] as Value;
-      });
-    }),
-  );
-  return values;
+  function batcherOf(organisationId: string): OrganisationBatcher<Key, Value> {
+    const found = batchers.get(organisationId);
+    if (found !== undefined) return found;
+    const load = (keys: readonly Key[]) => options.load(organisationId, keys);
+    const made = { ask: createBatcher<Key, Value>({ ...options, load }), waiting: 0 };
+    batchers.set(organisationId, made);
+    return made;
+  }
+
+  return async (key) => {
+    const { organisationId } = key.scope;
+    const batcher = batcherOf(organisationId);
+    batcher.waiting += 1;
+    try {
+      return await batcher.ask(key);
+    } finally {
+      batcher.waiting -= 1;
+      if (batcher.waiting === 0) batchers.delete(organisationId);
+    }
+  };
 }

@@ -1,5 +1,6 @@
 /** The tables by which panels are found by their members, and reports by their studies (docs/adr/0131). */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { needsPlainPostgres } from '../../../../test-support/plain-postgres.ts';
@@ -156,4 +157,25 @@ describe('a process of the version before, which knows the arrays alone', () => 
     assert.deepEqual(await migrate(t.database.url), ['0150-members-by-id.sql']);
     assert.deepEqual(await kept(), { members: 1, studies: 1 });
   });
+
+  test(
+    'a process of the version before may change what has triggers as soon as the migration is committed',
+    TRIGGERS,
+    async () => {
+      const sql = await readFile(
+        new URL('../../../../migrations/0150-members-by-id.sql', import.meta.url),
+        'utf8',
+      );
+      await owner.query('begin');
+      await owner.query('drop table observation_member, investigation_report_study cascade');
+      await owner.query('drop function observation_member_keep, investigation_report_study_keep cascade');
+      await owner.query(sql);
+      const { rows } = await owner.query(`
+      select bool_and(has_table_privilege('interchange_service', kept, right_to)) as may
+      from unnest(array['observation_member', 'investigation_report_study']) kept
+      cross join unnest(array['select', 'insert', 'delete']) right_to`);
+      await owner.query('rollback');
+      assert.deepEqual(rows, [{ may: true }]);
+    },
+  );
 });
