@@ -36,7 +36,10 @@ if (FOLDER !== undefined && major >= 24) {
   }
 }
 
-/** The file that submits the statement, seen from the root of the project. */
+/** Migrations run on the coordinator, once. */
+const MIGRATIONS = 'src/platform/db/migrate.ts';
+
+/** The file that submits the statement, seen from the root of the project; undefined for what is not checked. */
 function caller() {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = FRAMES;
@@ -45,6 +48,7 @@ function caller() {
   for (const [, url] of stack.matchAll(/(file:\/\/[^)\s]+?):\d+:\d+/g)) {
     if (!url.startsWith(ROOT) || url.includes('/node_modules/') || url === import.meta.url) continue;
     const path = fileURLToPath(url).slice(fileURLToPath(ROOT).length);
+    if (path === MIGRATIONS) return undefined;
     if (!PASSED_THROUGH.test(path)) return path;
   }
   return undefined;
