@@ -8,14 +8,9 @@ export interface Exception {
 
 export const EXCEPTIONS: readonly Exception[] = [
   {
-    statement: 'src/app/scale-out/citus.store.ts',
-    rules: [1],
-    reason: 'the dry run of scale-out counts the rows of each table',
-  },
-  {
     statement: 'src/records/import/write/dry-run-tables.store.ts',
     rules: [3],
-    reason: 'a dry run shows temporary tables beside the real ones, which Citus refuses (docs/scaling.md)',
+    reason: 'A dry run shows temporary tables beside the real ones, which Citus refuses (docs/scaling.md).',
   },
   {
     statement: 'src/privacy/access-log/log-organisations.store.ts',
@@ -33,12 +28,4 @@ export const EXCEPTIONS: readonly Exception[] = [
     rules: [1],
     reason: 'The check of the months asks whether any entry of any organisation is misplaced.',
   },
-  {
-    statement: 'src/app/build-runtime.ts',
-    rules: [1, 2],
-    reason: 'Migrations of the embedded database, which is on one machine.',
-  },
 ];
-
-/** Rooms, and beginnings of names, whose statements are not checked yet. */
-export const LATER: readonly string[] = [];

@@ -152,7 +152,9 @@ async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise
   // On a cluster some tests are left out, so their sentences have no proof, and their statements are not recorded.
   if (code !== 0 || process.env.TEST_CITUS_URL !== undefined) return code;
   const proven = await provesContract(passed);
-  return (await canBeDistributed(recorded, { whole: process.env.TEST_CITUS_URL === undefined })) && proven ? 0 : 1;
+  return (await canBeDistributed(recorded, { whole: process.env.TEST_CITUS_URL === undefined })) && proven
+    ? 0
+    : 1;
 }
 
 /** False when the service issued a statement that Citus would refuse, or run on all nodes; says which. */
