@@ -11,7 +11,7 @@ import {
   openEmbeddedPostgres,
   type UnusedFolder,
 } from '../../../local-postgres/embedded-postgres.ts';
-import { STAGE } from '../../../local-postgres/put-back.ts';
+import { isPutBackPlanned, STAGE } from '../../../local-postgres/put-back.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { createPool } from '../../platform/db/database.ts';
@@ -90,22 +90,45 @@ interface Replacement {
 async function putBack(options: RestoreOptions, { unused, manifest, before }: Replacement): Promise<Mark> {
   await removeStages(unused.path);
   const name = `${STAGE}${options.now.getTime()}`;
-  const stage = join(unused.path, name);
-  await mkdir(stage, { mode: 0o711 });
-  try {
-    await handToOwnerOf(unused.path, stage);
-    await copyBackup(options, manifest, stage);
-    await handToOwnerOf(unused.path, join(stage, 'postgresql.password'));
-    options.onProgress('starting a server on the copy');
-    const mark = await prepare(stage, options.masterKey, new Date(manifest.takenAt));
-    if (options.keepKey) await writeKey(unused.path, stage, options.masterKey);
-    await syncFolder(stage);
-    await unused.putBack(name, before);
-    return mark;
-  } catch (error) {
+  const mark = await stageBackup(options, {
+    manifest,
+    stage: join(unused.path, name),
+    dataDir: unused.path,
+  }).catch(async (error: unknown) => {
     await removeStages(unused.path);
     throw error;
+  });
+  try {
+    await unused.putBack(name, before);
+  } catch (error) {
+    if (!isPutBackPlanned(unused.path)) await removeStages(unused.path);
+    else throw notInPlace(unused.path, error as NodeJS.ErrnoException);
+    throw error;
   }
+  return mark;
+}
+
+/** Whoever opens the folder next finishes it, and needs the stage. */
+function notInPlace(dataDir: string, error: NodeJS.ErrnoException): CommandError {
+  return new CommandError(
+    `The restored database is ready in ${dataDir}, but could not be put into its place (${error.code ?? error.name}). Nothing is lost. Mend that, then run any command: it goes on.`,
+    { cause: error },
+  );
+}
+
+async function stageBackup(
+  options: RestoreOptions,
+  { manifest, stage, dataDir }: { manifest: Manifest; stage: string; dataDir: string },
+): Promise<Mark> {
+  await mkdir(stage, { mode: 0o711 });
+  await handToOwnerOf(dataDir, stage);
+  await copyBackup(options, manifest, stage);
+  await handToOwnerOf(dataDir, join(stage, 'postgresql.password'));
+  options.onProgress('starting a server on the copy');
+  const mark = await prepare(stage, options.masterKey, new Date(manifest.takenAt));
+  if (options.keepKey) await writeKey(dataDir, stage, options.masterKey);
+  await syncFolder(stage);
+  return mark;
 }
 
 async function refuseOtherKey({ masterKeyIds }: Manifest, masterKey: MasterKeySource): Promise<void> {
