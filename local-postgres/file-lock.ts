@@ -21,7 +21,7 @@ export function tryLock(path: string, mode: 'shared' | 'exclusive'): FileLock | 
   try {
     if (mode === 'exclusive') connection.exec('begin exclusive');
     else connection.exec('begin; select count(*) from sqlite_master');
-    return { release: () => (connection.isOpen ? connection.close() : undefined) };
+    return { release: () => connection.close() };
   } catch (error) {
     connection.close();
     if (isBusy(error)) return undefined;

@@ -19,8 +19,7 @@ export interface SmallDisk {
 }
 
 const SIZE = '192m';
-/** For unshare: what is mounted is seen by the process alone. */
-export const OWN_MOUNTS = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+const OWN_MOUNTS = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 
 /** Why this system does not let a test mount a file system; undefined when it does. */
 export function whyNoSmallDisk(): string | undefined {

@@ -5,6 +5,9 @@ import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { restore } from '../src/app/backup/restore.ts';
+import { loadConfig } from '../src/app/config/config.ts';
+import { masterKeySource } from '../src/app/config/master-key.ts';
 import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
 import { runCommand, startCommand } from '../test-support/command.ts';
 import { makeDataDir } from '../test-support/embedded.ts';
@@ -189,9 +192,35 @@ describe('backup and restore of the embedded database', { timeout: 1_800_000 }, 
       assert.ok((sequences().at(-1) ?? 0) > highest);
       await verifyIsWhole(clinic);
       await clinic.stop();
+      await restoreIntoTheWay(elsewhere.path);
     } finally {
       clinic.env = env;
       await elsewhere.remove();
     }
   });
+
+  /** The folder for what is replaced cannot be made. What was prepared stays, and goes to its place later. */
+  async function restoreIntoTheWay(dataDir: string): Promise<void> {
+    const made = JSON.parse(await clinic.command('organisation', 'create', '--name', 'Later', '--json'));
+    const now = new Date();
+    const obstacle = join(dataDir, `before-restore-${now.toISOString().replaceAll(/[:.]/g, '-')}`);
+    await writeFile(obstacle, '');
+    const masterKey = masterKeySource(loadConfig({ DATA_DIR: dataDir }));
+    const options = {
+      dataDir,
+      from: at('first'),
+      masterKey,
+      keepKey: false,
+      replace: true,
+      dryRun: false,
+      now,
+    };
+    await assert.rejects(
+      restore({ ...options, onProgress: () => undefined }),
+      /could not be put into its place \(EEXIST\)\. Nothing is lost/,
+    );
+    await rm(obstacle);
+    assert.ok(!(await clinic.command('organisation', 'list')).includes(made.id));
+    assert.ok(existsSync(join(obstacle, 'postgresql/PG_VERSION')));
+  }
 });

@@ -193,6 +193,30 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await clinic.useEverything();
   });
 
+  test('changes nothing while the database refuses one organisation, and is finished afterwards [OPS-16]', async () => {
+    const path = join(folder, 'refused.key');
+    assert.equal((await rotate(['--write-new-key-file', path])).code, 0);
+    const key = (await readFile(path, 'utf8')).trim();
+    await configure({ MASTER_KEY: key });
+    const before = await dataKeysOf(key);
+    await owner.query(`
+      create function refuse() returns trigger language plpgsql as $$
+      begin
+        raise exception using errcode = '08006', message = 'the node of this organisation is down';
+      end $$;
+      create trigger refuse before update on exchange_secret for each row execute function refuse()`);
+    const refused = await rotate(['--finish'], { key });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /The database refused.*Nothing was changed.*Run --finish again/);
+    assert.deepEqual(await dataKeysOf(key), before);
+    assert.deepEqual(await dataKeysOf(old), before, 'both keys open the database');
+    await owner.query('drop function refuse cascade');
+    const finished = await rotate(['--finish'], { key });
+    assert.equal(finished.code, 0, finished.stderr);
+    assert.deepEqual(await dataKeysOf(old), []);
+    await verifyIsWhole(clinic);
+  });
+
   test('takes one new key, which is none of before, and from no argument', async () => {
     const wrong = [
       [],

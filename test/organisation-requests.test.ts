@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
+import { sampleBundle } from '../test-support/sample-bundle.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
@@ -10,8 +11,6 @@ interface Organisation {
   account: TestAccount;
   seeds: SeededRecords;
 }
-
-const PATIENT = { resourceType: 'Patient', id: 'p1', gender: 'female', name: [{ family: 'Test' }] };
 
 let api: TestApi;
 let faults: Faults;
@@ -45,8 +44,8 @@ const CALLS: Record<string, (organisation: Organisation) => Promise<Answer>> = {
   'reading a patient': ({ account: { token }, seeds }) =>
     api.call(`/patients/base/${seeds.patientId}`, { token }),
   'searching patients': ({ account: { token } }) => api.call('/patients/base?search=a', { token }),
-  'importing a patient': ({ account: { token } }) =>
-    api.call('/imports/fhir', { method: 'POST', token, body: PATIENT }),
+  'importing a Bundle': ({ account: { token } }) =>
+    api.call('/imports/fhir', { method: 'POST', token, body: sampleBundle() }),
   'changing privacy': ({ account: { token }, seeds }) =>
     api.call(`/patients/base/${seeds.patientId}/privacy`, {
       method: 'PUT',

@@ -19,6 +19,7 @@ import type { DataKeys } from '../../platform/crypto/key-ring.ts';
 import { type MasterKey, type MasterKeySource, wrapDataKey } from '../../platform/crypto/master-key.ts';
 import { type Resealed, resealTable } from '../../platform/crypto/sealed-table.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
 import { listWriters } from '../../privacy/access-log/access-log-chain.store.ts';
 import {
   ARCHIVES_NAME,
@@ -98,7 +99,16 @@ export async function finishRotation(owner: Pool, source: MasterKeySource): Prom
     const resealed = await resealEverything(client, [newest, ...dataKeys]);
     await askForRenewal(client);
     return resealed;
-  });
+  }).catch(refusedByDatabase);
+}
+
+/** One organisation whose part of the database does not answer is enough: everything is sealed anew, or nothing. */
+function refusedByDatabase(error: unknown): never {
+  if (outageOf(error) === undefined) throw error;
+  throw new CommandError(
+    'The database refused while everything was sealed again. Nothing was changed. Its log says why. Run --finish again when all of it answers.',
+    { cause: error },
+  );
 }
 
 /** Give a rotation up: the master key of `source`, which was to be replaced, is again the only one that opens the database. */
