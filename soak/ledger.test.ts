@@ -7,6 +7,7 @@ import {
   isGood,
   judgeDeliveries,
   judgePresence,
+  judgeProvoked,
   judgePublishes,
   judgeValues,
 } from './ledger.ts';
@@ -59,6 +60,12 @@ describe('deliveries', () => {
     const [, signed] = judged([...all, arrival(1, 3, { signed: false })]);
     assert.deepEqual(counts(signed as Finding), { lost: 0, wrong: 1 });
   });
+});
+
+test('a soak in which the exchange never failed is no soak', () => {
+  const many = Array.from({ length: 300 }, (_, index) => arrival(1, index + 1));
+  assert.ok(!isGood(judgeProvoked({ arrivals: many, provoked: 0 })));
+  assert.ok(isGood(judgeProvoked({ arrivals: many, provoked: 20 })));
 });
 
 test('what was answered and is not there is lost', () => {

@@ -39,6 +39,8 @@ export interface Ledger {
   /** The newest change of each patient that was answered. */
   rounds: Map<number, number>;
   arrivals: Arrival[];
+  /** Requests that the exchange dropped, refused or answered late on purpose. */
+  provoked: number;
   /** Correlation ids of reads and publishes that were answered with data. */
   accesses: string[];
   /** By `local`. */
@@ -55,6 +57,7 @@ export function createLedger(): Ledger {
     faults: [],
     rounds: new Map(),
     arrivals: [],
+    provoked: 0,
     accesses: [],
     published: new Map(),
     confirmed: new Map(),
@@ -111,6 +114,18 @@ export function judgeDeliveries({ rounds, arrivals }: Pick<Ledger, 'rounds' | 'a
       wrong: unsigned,
     },
   ];
+}
+
+/** Of so many requests some must have been failed on purpose, or the soak is easier than it says. */
+export function judgeProvoked({ arrivals, provoked }: Pick<Ledger, 'arrivals' | 'provoked'>): Finding {
+  const isTooEasy = arrivals.length > 200 && provoked === 0;
+  return {
+    what: 'deliveries that the exchange failed or delayed on purpose',
+    expected: provoked,
+    found: provoked,
+    lost: 0,
+    wrong: isTooEasy ? 1 : 0,
+  };
 }
 
 /** How often a delivery came first that should not have: a gap or a step back in sequence, or an older content. */

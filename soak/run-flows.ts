@@ -39,6 +39,7 @@ export interface Stage {
 
 export async function runFlows(world: World, stage: Stage): Promise<Finding[]> {
   const { api, worker, say } = stage;
+  world.calm = false;
   const startMs = performance.now();
   const totalMs = stage.minutes * 60_000;
   const kills = noKills();

@@ -6,6 +6,7 @@ import {
   type Finding,
   judgeDeliveries,
   judgePresence,
+  judgeProvoked,
   judgePublishes,
   judgeValues,
   type RemoteResource,
@@ -43,6 +44,7 @@ export async function verify(world: World, databaseUrl: string): Promise<Finding
   return [
     await changes(world),
     ...judgeDeliveries(ledger),
+    judgeProvoked(ledger),
     judgePresence('confirmations kept', ledger.confirmed.keys(), new Set(callbacks.map(({ id }) => id))),
     await assignedIds(world),
     judgePresence('answered reads and publishes in the access log', ledger.accesses, accesses),

@@ -71,6 +71,7 @@ function note(
   const { patient, round } = contentOf(envelope.resource);
   const nonce = String(headers['x-correlation-id']);
   ledger.arrivals.push({ deliveryId, patient, round, sequence, nonce, signed: verdict === 'valid' });
+  if (behaviour === 'drop' || behaviour.status !== 200 || (behaviour.delayMs ?? 0) > 0) ledger.provoked += 1;
   const isTaken = behaviour !== 'drop' && behaviour.status === 200;
   if (isTaken && !ledger.confirmed.has(deliveryId)) unconfirmed.push({ deliveryId, patient });
 }
