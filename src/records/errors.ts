@@ -2,6 +2,10 @@
 import { domainErrors } from '../platform/domain-error.ts';
 
 export const importError = domainErrors({
+  dry_run_distributed: {
+    status: 400,
+    text: 'The database is distributed over several machines, and a dry run of an import is not possible there. Nothing was imported. Import into an organisation that you made for tests.',
+  },
   upload_stalled: {
     status: 408,
     headers: { connection: 'close' },

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import pg from 'pg';
 import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
 import { connect, queue } from '../../../test-support/exchange-records.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
 import { createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
 import {
   bundle,
@@ -29,7 +31,7 @@ const LABORATORY = [
   { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }] },
 ];
 
-describe('while a dry run is held open in the middle', () => {
+describe('while a dry run is held open in the middle', NO_DRY_RUN, () => {
   let api: TestApi;
   let server: TestFhirServer;
   let account: TestAccount;
@@ -157,7 +159,7 @@ describe('while a dry run is held open in the middle', () => {
   }
 });
 
-describe('what a dry run reports', () => {
+describe('what a dry run reports', NO_DRY_RUN, () => {
   let t: ImportTest;
   before(async () => {
     t = await createImportTest();
@@ -235,6 +237,29 @@ describe('what a dry run reports', () => {
        order by 1, 2`,
     );
 });
+
+test(
+  'where the database is distributed it is refused, with what to do, and nothing is kept [IN-24]',
+  NO_DRY_RUN,
+  async () => {
+    const t = await createImportTest();
+    const owner = new pg.Client({ connectionString: t.database.adminUrl });
+    await owner.connect();
+    try {
+      // The name of the extension is all that is asked for.
+      await owner.query(`
+      insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+      select 99999, 'citus', extowner, extnamespace, false, '13.2-1'
+      from pg_extension
+      where extname = 'plpgsql'`);
+      await assert.rejects(t.run([patient()], { dryRun: true }), { code: 'dry_run_distributed' });
+      assert.equal((await t.rows('select from patient')).length, 0);
+    } finally {
+      await owner.end();
+      await t.database.drop();
+    }
+  },
+);
 
 /** Holds the reading of the first result for its writing: by then the patients and the encounter are written. */
 function heldSpool(bytes: Buffer): { spool: Spool; reached: Promise<void>; release: () => void } {

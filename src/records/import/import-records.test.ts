@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
 import {
   bundle,
   conditionalCreate,
@@ -525,7 +526,7 @@ describe('importing again', () => {
     assert.deepEqual(await participantsOf(visit), []);
   });
 
-  test('a dry run reports the same and writes nothing, also across files [IN-24]', async () => {
+  test('a dry run reports the same and writes nothing, also across files [IN-24]', NO_DRY_RUN, async () => {
     const [clinic, doctor, someone, visit] = everything() as [Resource, Resource, Resource, Resource];
     const files = [bundle([clinic, doctor]), bundle([someone]), visit, encounter('Patient/none')];
     const before = await state();

@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
+import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
 import {
   bundle,
   encounter,
@@ -160,7 +161,7 @@ test('standard input that cannot be read is rejected like a file, and the files 
   );
 });
 
-test('a dry run says so and keeps nothing', async () => {
+test('a dry run says so and keeps nothing', NO_DRY_RUN, async () => {
   const where = await facility();
   const { stdout, code } = await run([...where, '--dry-run', DEMO]);
   assert.equal(code, 0);

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
 import { createTestDatabase } from '../../../test-support/database.ts';
 import { importJson } from '../../../test-support/import-files.ts';
+import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { importRecords } from './import-records.ts';
 import { importText } from './import-report.ts';
@@ -147,7 +148,7 @@ test('what a report or an order of a later file brings along is shown, and is no
   assert.deepEqual(report.notShown, { survey: 1 });
 });
 
-test('a dry run counts none of it: it puts nothing under orders [IN-24]', async () => {
+test('a dry run counts none of it: it puts nothing under orders [IN-24]', NO_DRY_RUN, async () => {
   await newTenant();
   const bytes = Buffer.from(JSON.stringify(bundle([people, observation('survey', categorised('survey'))])));
   const sources = [{ name: 'a', sizeBytes: bytes.length, open: async () => memorySpool(bytes) }];

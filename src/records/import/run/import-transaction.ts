@@ -2,9 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
+import { isDistributed } from '../../../platform/db/distributed.ts';
 import { onOwnConnection } from '../../../platform/db/own-connection.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
+import { importError } from '../../errors.ts';
 import { prepareDryRun } from '../write/dry-run-tables.store.ts';
 
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
@@ -31,6 +33,7 @@ export async function inDryRun<T>(
   work: (run: RunTransaction) => Promise<T>,
 ): Promise<T> {
   return onOwnConnection(pool, async (client) => {
+    if (await isDistributed(client)) throw importError('dry_run_distributed');
     await prepareDryRun(client, scope, tables);
     return work(async (unit) => {
       await client.query('begin');
