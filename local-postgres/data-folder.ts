@@ -32,9 +32,14 @@ export interface DataFolder {
   users: string;
 }
 
-/** Make the folder and its lock files where they are missing. */
+/** Make the folder and its lock files where they are missing. Finishes a restore that began to replace the database. */
 export async function openDataFolder(dataDir: string): Promise<DataFolder> {
-  const wanted = resolve(dataDir);
+  const folder = await makeDataFolder(resolve(dataDir));
+  if (isPutBackPlanned(folder.path)) await finishRestore(folder);
+  return folder;
+}
+
+async function makeDataFolder(wanted: string): Promise<DataFolder> {
   try {
     // Others may pass through, so that an unprivileged server reaches its files; they cannot list or read them.
     if (await makeFolder(wanted)) await chmod(wanted, 0o711);
@@ -42,7 +47,6 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
     const folder = { path, gate: join(path, 'postgresql.gate'), users: join(path, 'postgresql.users') };
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     for (const file of [folder.gate, folder.users]) await makeLockFile(path, file);
-    if (isPutBackPlanned(path)) await finishRestore(folder);
     return folder;
   } catch (error) {
     throw new EmbeddedPostgresError(
@@ -55,7 +59,10 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
 /** A restore that was killed while it replaced the database, or one that does so at the moment. */
 async function finishRestore({ path, gate }: DataFolder): Promise<void> {
   const lock = await waitForLock(gate, RESTORE_TIMEOUT_MS);
-  if (lock === undefined) throw new Error('the gate of the folder is not free');
+  if (lock === undefined)
+    throw new EmbeddedPostgresError(
+      `Another process is replacing the database in ${path} by a restored one and did not finish in time. Try again; if that fails, look for a process that hangs.`,
+    );
   try {
     await finishPutBack(path);
   } finally {

@@ -4,7 +4,7 @@
  * Any number of processes use one server. Each holds a shared lock while it does; whoever releases last stops
  * the server. Starting and stopping happen under an exclusive lock, so that they never meet. Both locks end
  * with their process, so a killed one leaves nothing behind.
- * Contract: CMD-18, OPS-1, OPS-8.
+ * Contract: CMD-18, OPS-1, OPS-8, OPS-38.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -131,6 +131,8 @@ async function behindGate<T>(site: Site, work: () => Promise<T>): Promise<T> {
 async function joinOrStart(site: Site, keepPort: boolean, log: ServerLog): Promise<RunningServer> {
   const running = await findServer(site.clusterDir);
   if (running !== undefined) return running;
+  // Since the folder was opened, a restore may have begun to replace the database. A new one must not be made then.
+  await finishPutBack(site.dataDir);
   await prepareCluster(site);
   const server = await startServer(site, keepPort);
   log.info({ port: server.port, pid: server.pid }, 'PostgreSQL started');

@@ -21,7 +21,7 @@ export function tryLock(path: string, mode: 'shared' | 'exclusive'): FileLock | 
   try {
     if (mode === 'exclusive') connection.exec('begin exclusive');
     else connection.exec('begin; select count(*) from sqlite_master');
-    return { release: () => connection.close() };
+    return { release: () => (connection.isOpen ? connection.close() : undefined) };
   } catch (error) {
     connection.close();
     if (isBusy(error)) return undefined;

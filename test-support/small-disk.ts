@@ -19,7 +19,8 @@ export interface SmallDisk {
 }
 
 const SIZE = '192m';
-const OWN_MOUNTS = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+/** For unshare: what is mounted is seen by the process alone. */
+export const OWN_MOUNTS = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 
 /** Why this system does not let a test mount a file system; undefined when it does. */
 export function whyNoSmallDisk(): string | undefined {

@@ -1,9 +1,9 @@
 /** A backup of the embedded database, made while it works and proven by starting it. Contract: OPS-34. */
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, copyFile, lstat, mkdir, readdir, realpath, rename, rm, statfs } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
 import { copyRunningCluster } from '../../../local-postgres/base-backup.ts';
-import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
+import { openEmbeddedPostgres, stopAbandoned } from '../../../local-postgres/embedded-postgres.ts';
 import { tryLock } from '../../../local-postgres/file-lock.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
@@ -22,6 +22,7 @@ export interface BackupOptions {
   onProgress: (text: string) => void;
 }
 
+/** Marks a folder that only a backup fills. */
 const LOCK = 'backup.lock';
 /** What a server that was started on the copy leaves beside the data. */
 const LEFTOVERS = [
@@ -43,18 +44,21 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   if (existsSync(folder))
     throw new CommandError(`${folder} exists, and was not changed. Name a folder that does not exist yet.`);
   const draft = `${folder}.unfinished`;
+  await refuseInside(options.dataDir, folder);
   const lock = await takeDraft(draft);
   try {
     const takenAt = await copyDatabase(options, draft);
     options.onProgress('starting a server on the copy');
     const masterKeyIds = await prove(draft, options.masterKey);
-    lock.release();
-    for (const name of [...LEFTOVERS, LOCK]) await rm(join(draft, name), { force: true });
+    for (const name of LEFTOVERS) await rm(join(draft, name), { force: true });
     const manifest = await writeManifest(draft, { takenAt: takenAt.toISOString(), masterKeyIds }, (bytes) =>
       options.onProgress(`${megabytes(bytes)} written to the disk`),
     );
     await chmod(draft, 0o700);
+    // The lock file stays until here, so that the draft of a killed backup always has it.
+    lock.release();
     await rename(draft, folder);
+    await rm(join(folder, LOCK), { force: true });
     await syncFolder(dirname(folder));
     return manifest;
   } catch (error) {
@@ -64,22 +68,59 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   }
 }
 
+/** The copy would copy itself, or be in the way of a restore. */
+async function refuseInside(dataDir: string, folder: string): Promise<void> {
+  const above = await realpath(dirname(folder)).catch((error: NodeJS.ErrnoException) => {
+    throw notWritable(folder, error);
+  });
+  for (const closed of [dataDir, join(dataDir, 'postgresql')])
+    if (`${join(above, basename(folder))}${sep}`.startsWith(`${await realpath(closed)}${sep}`))
+      throw new CommandError(
+        `${folder} is in the data folder ${dataDir}, and was not made. Name a folder outside, best on another disk.`,
+      );
+}
+
 /** Others may pass through while a server runs on the copy, as in a data folder; what is in it is closed to them. */
 async function takeDraft(draft: string): Promise<{ release(): void }> {
-  await mkdir(draft, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') return;
-    throw new CommandError(
-      `The folder ${dirname(draft)} cannot be written to (${error.code}). Name another one with --to.`,
-    );
+  await mkdir(draft, { mode: 0o711 }).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw notWritable(draft, error);
+    await refuseForeign(draft);
   });
   const lock = tryLock(join(draft, LOCK), 'exclusive');
   if (lock === undefined)
     throw new CommandError(
       `Another backup writes to ${draft} at the moment. Wait for it, or name another folder.`,
     );
+  if (!(await stopAbandoned(draft)))
+    throw new CommandError(`Another process uses the database in ${draft}. Stop it, then try again.`);
   for (const name of await readdir(draft))
     if (!name.startsWith(LOCK)) await rm(join(draft, name), { recursive: true, force: true });
   return lock;
+}
+
+/** Everything in the draft of a killed backup is removed, so it must be one. */
+async function refuseForeign(draft: string): Promise<void> {
+  const names = (await isOurs(draft, 'isDirectory')) ? await readdir(draft) : undefined;
+  if (names?.length === 0 || (names?.every(isOfDraft) && (await isOurs(join(draft, LOCK), 'isFile')))) return;
+  throw new CommandError(
+    `${draft} exists and is not what a killed backup of this user left. It was not changed. Move it away, or name another folder with --to.`,
+  );
+}
+
+function isOfDraft(name: string): boolean {
+  return name === 'manifest.json' || [LOCK, 'postgresql'].some((start) => name.startsWith(start));
+}
+
+/** Not a link, and of the user who runs the command. */
+async function isOurs(path: string, kind: 'isDirectory' | 'isFile'): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.[kind]() === true && [found.uid, undefined].includes(process.getuid?.());
+}
+
+function notWritable(folder: string, { code }: NodeJS.ErrnoException): CommandError {
+  return new CommandError(
+    `The folder ${dirname(folder)} cannot be written to (${code}). Name another one with --to.`,
+  );
 }
 
 async function copyDatabase(options: BackupOptions, draft: string): Promise<Date> {
@@ -96,7 +137,9 @@ async function copyDatabase(options: BackupOptions, draft: string): Promise<Date
       onProgress: (files) => options.onProgress(`${files} files copied`),
     });
     // Of the loopback server that the copy will be; whoever reads the backup reads the data in any case.
-    await copyFile(join(dataDir, 'postgresql.password'), join(draft, 'postgresql.password'));
+    const password = join(draft, 'postgresql.password');
+    await copyFile(join(dataDir, 'postgresql.password'), password);
+    await chmod(password, 0o600);
     return takenAt;
   } finally {
     await release();

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
+import { openDataFolder } from '../../../local-postgres/data-folder.ts';
+import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
@@ -35,8 +37,9 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
   const config = loadConfig(environment.env);
   if (config.database.kind === 'url')
     throw new CommandError(
-      `interchange backup copies the embedded database only. Back up the database of DATABASE_URL with PostgreSQL's own tools, for example: pg_dump --format=custom --file=interchange.dump "$DATABASE_URL". See docs/backup.md.`,
+      `interchange backup copies the embedded database only. Back up the database of DATABASE_URL with PostgreSQL's own tools, as docs/backup.md says: pg_dump reads the connection from a service file. Its arguments are no place for a password, because every user of the machine can read them.`,
     );
+  if (isPutBackPlanned(config.dataDir)) await openDataFolder(config.dataDir);
   if (!existsSync(join(config.dataDir, 'postgresql')))
     throw new CommandError(
       `There is no database in ${config.dataDir}. Set DATA_DIR to the folder that has one.`,

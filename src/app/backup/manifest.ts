@@ -1,10 +1,15 @@
 /** What a backup folder holds, with the digest of every file, so that a damaged backup is noticed before it is used. */
 import { createHash, hash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import { CommandError } from '../../platform/command/command.ts';
 
 const NAME = 'manifest.json';
+/** A backup is made of the folder `postgresql`, with everything in it, and this file. */
+const PASSWORD = 'postgresql.password';
+/** That folder or a path in it: no `..`, no backslash, no empty part. */
+const IN_CLUSTER = /^postgresql(\/(?!\.{1,2}(\/|$))[^/\\\0]+)*$/;
 
 export interface BackupFacts {
   /** Up to when the backup holds everything, ISO 8601. */
@@ -27,18 +32,27 @@ type OnBytes = (bytes: number) => void;
 export async function writeManifest(folder: string, facts: BackupFacts, onBytes: OnBytes): Promise<Manifest> {
   const manifest: Manifest = { format: 1, ...facts, folders: [], files: [] };
   let bytes = 0;
-  const folders = [''];
+  const add = async (path: string) => {
+    const file = await opened(join(folder, path), 'r', async (handle) => {
+      await handle.sync();
+      return digestOf(handle);
+    });
+    manifest.files.push({ path, ...file });
+    bytes += file.sizeBytes;
+    onBytes(bytes);
+  };
+  await add(PASSWORD);
+  const folders = ['postgresql'];
   for (let at = folders.shift(); at !== undefined; at = folders.shift()) {
-    if (at !== '') manifest.folders.push(at);
+    manifest.folders.push(at);
     for (const entry of await readdir(join(folder, at), { withFileTypes: true })) {
-      const path = at === '' ? entry.name : `${at}/${entry.name}`;
+      const path = `${at}/${entry.name}`;
+      if (!IN_CLUSTER.test(path))
+        throw new CommandError(
+          `The database folder holds ${JSON.stringify(path)}, a name that a backup cannot keep. Move it away, then try again.`,
+        );
       if (entry.isDirectory()) folders.push(path);
-      else {
-        const file = await digestOf(join(folder, path));
-        manifest.files.push({ path, ...file });
-        bytes += file.sizeBytes;
-        onBytes(bytes);
-      }
+      else await add(path);
     }
     await syncFolder(join(folder, at));
   }
@@ -63,50 +77,98 @@ export async function readManifest(folder: string): Promise<Manifest> {
       `The ${NAME} of ${folder} is damaged, or a newer version of interchange wrote it. Nothing was changed. Use another backup, or that version.`,
     );
   if (digest !== digestOfAll(manifest)) throw damaged(folder, NAME);
+  refuseOtherPaths(folder, manifest);
   return manifest;
 }
 
-/** Read every file of a backup. Throws CommandError at the first that is not as it was written. */
-export async function checkBackup(folder: string, manifest: Manifest, onBytes: OnBytes): Promise<void> {
+/** Whoever can write the backup can write its digest as well. A folder stands before what is in it, and nothing twice. */
+function refuseOtherPaths(folder: string, { folders, files }: Manifest): void {
+  const made = new Set(['.']);
+  const taken = new Set<string>();
+  const refuseUnless = (isGood: boolean, path: string) => {
+    if (!isGood || taken.has(path) || !made.has(posix.dirname(path)))
+      throw new CommandError(
+        `The ${NAME} of ${folder} names ${JSON.stringify(path)}, which is no path of a backup. Nothing was changed. Use another backup.`,
+      );
+    taken.add(path);
+  };
+  for (const path of folders) {
+    refuseUnless(IN_CLUSTER.test(path), path);
+    made.add(path);
+  }
+  for (const { path } of files) refuseUnless(path === PASSWORD || IN_CLUSTER.test(path), path);
+}
+
+/**
+ * Read every file of a backup, and write what was read to the new folder `to` where one is given, for its owner only.
+ * Throws CommandError at the first that is not as it was written.
+ */
+export async function readBackup(
+  folder: string,
+  manifest: Manifest,
+  { to, onBytes }: { to?: string; onBytes: OnBytes },
+): Promise<void> {
+  for (const path of manifest.folders) {
+    const found = await lstatOrNothing(join(folder, path));
+    if (found?.isDirectory() !== true) throw damaged(folder, path);
+    if (to !== undefined) await mkdir(join(to, path), { mode: 0o700 });
+  }
   let bytes = 0;
-  for (const file of manifest.files) {
-    await checkFile(join(folder, file.path), file, folder);
-    bytes += file.sizeBytes;
+  for (const { path, sizeBytes, sha256 } of manifest.files) {
+    const found = await lstatOrNothing(join(folder, path));
+    if (found?.isFile() !== true || found.size !== sizeBytes) throw damaged(folder, path);
+    const read = await opened(join(folder, path), 'r', (file) =>
+      to === undefined ? digestOf(file) : copyTo(join(to, path), file),
+    );
+    if (read.sha256 !== sha256) throw damaged(folder, path);
+    bytes += sizeBytes;
     onBytes(bytes);
   }
 }
 
-export async function makeFolders(at: string, { folders }: Manifest): Promise<void> {
-  for (const folder of folders) await mkdir(join(at, folder), { mode: 0o700 });
-}
-
-/** Throws CommandError where the file at `path` is not as the backup in `folder` has it. */
-export async function checkFile(
-  path: string,
-  file: Manifest['files'][number],
-  folder: string,
-): Promise<void> {
-  const found = await digestOf(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
+async function copyTo(path: string, file: FileHandle): Promise<Digest> {
+  return opened(path, 'wx', async (copy) => {
+    const digest = await digestOf(file, (chunk) => copy.writeFile(chunk));
+    await copy.sync();
+    return digest;
   });
-  if (found?.sha256 !== file.sha256) throw damaged(folder, file.path);
 }
 
-/** Reads a file in pieces, and has it on the disk. */
-async function digestOf(path: string): Promise<{ sizeBytes: number; sha256: string }> {
-  const file = await open(path, 'r');
+async function lstatOrNothing(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+}
+
+async function opened<T>(
+  path: string,
+  flags: 'r' | 'wx',
+  work: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags, 0o600);
   try {
-    await file.sync();
-    const sha256 = createHash('sha256');
-    let sizeBytes = 0;
-    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 1 << 20 })) {
-      sha256.update(chunk as Buffer);
-      sizeBytes += (chunk as Buffer).length;
-    }
-    return { sizeBytes, sha256: sha256.digest('hex') };
+    return await work(file);
   } finally {
     await file.close();
   }
+}
+
+interface Digest {
+  sizeBytes: number;
+  sha256: string;
+}
+
+/** Reads a file in pieces. */
+async function digestOf(file: FileHandle, onChunk?: (chunk: Buffer) => Promise<void>): Promise<Digest> {
+  const sha256 = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 1 << 20 })) {
+    sha256.update(chunk as Buffer);
+    sizeBytes += (chunk as Buffer).length;
+    await onChunk?.(chunk as Buffer);
+  }
+  return { sizeBytes, sha256: sha256.digest('hex') };
 }
 
 /** The names in a folder are on the disk, too. Windows has no such thing. */

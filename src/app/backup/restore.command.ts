@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { openDataFolder } from '../../../local-postgres/data-folder.ts';
+import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { createPool } from '../../platform/db/database.ts';
@@ -64,6 +66,8 @@ async function restoreFrom(
     throw new CommandError(
       "interchange restore --from puts the embedded database back only. Restore the database of DATABASE_URL with PostgreSQL's own tools, then run: npx interchange restore --mark. See docs/backup.md.",
     );
+  // An earlier restore that could not finish may have put the key aside.
+  if (isPutBackPlanned(config.dataDir)) await openDataFolder(config.dataDir);
   const { dryRun = false, keyFile } = options;
   const progress = progressLine(environment);
   const restored = await restore({

@@ -1,17 +1,18 @@
 /**
  * Puts the embedded database back from a backup. Everything that can fail is done beside the database that is there, which
- * is then replaced in one step and kept. Contract: CMD-25, OPS-34.
+ * is then replaced in one step and kept. Contract: CMD-25, OPS-34, OPS-38.
  */
 import { existsSync } from 'node:fs';
-import { constants, copyFile, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handToOwnerOf } from '../../../local-postgres/data-folder.ts';
 import {
   holdUnused,
   openEmbeddedPostgres,
+  stopAbandoned,
   type UnusedFolder,
 } from '../../../local-postgres/embedded-postgres.ts';
-import { isPutBackPlanned, STAGE } from '../../../local-postgres/put-back.ts';
+import { findMount, isPutBackPlanned, STAGE } from '../../../local-postgres/put-back.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { createPool } from '../../platform/db/database.ts';
@@ -20,7 +21,7 @@ import { createLog } from '../../platform/log/log.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { openServiceKeys } from '../master-key/service-keys.ts';
 import { megabytes } from './back-up.ts';
-import { checkBackup, checkFile, type Manifest, makeFolders, readManifest, syncFolder } from './manifest.ts';
+import { type Manifest, readBackup, readManifest, syncFolder } from './manifest.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
 
 export interface RestoreOptions {
@@ -46,14 +47,17 @@ export interface Restored {
   mark: Mark | null;
 }
 
-/** Throws CommandError, and has changed nothing then. */
+/**
+ * Throws CommandError, and has changed nothing then; or EmbeddedPostgresError when it has begun to replace the database
+ * and could not finish, which the next start does.
+ */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { dataDir, from } = options;
   const manifest = await readManifest(from);
   await refuseOtherKey(manifest, options.masterKey);
   const sizeBytes = manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0);
   if (options.dryRun && !existsSync(dataDir)) {
-    await checkBackup(from, manifest, (bytes) => options.onProgress(`${megabytes(bytes)} checked`));
+    await check(options, manifest);
     return { takenAt: manifest.takenAt, sizeBytes, before: null, mark: null };
   }
   const unused = await holdUnused(dataDir);
@@ -69,9 +73,10 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
       );
     const before = `before-restore-${options.now.toISOString().replaceAll(/[:.]/g, '-')}`;
     const kept = present ? join(unused.path, before) : null;
+    await refuseMount(unused.path, options.keepKey);
     await refuseFullDisk(unused.path, sizeBytes);
     if (options.dryRun) {
-      await checkBackup(from, manifest, (bytes) => options.onProgress(`${megabytes(bytes)} checked`));
+      await check(options, manifest);
       return { takenAt: manifest.takenAt, sizeBytes, before: kept, mark: null };
     }
     const mark = await putBack(options, { unused, manifest, before });
@@ -90,45 +95,30 @@ interface Replacement {
 async function putBack(options: RestoreOptions, { unused, manifest, before }: Replacement): Promise<Mark> {
   await removeStages(unused.path);
   const name = `${STAGE}${options.now.getTime()}`;
-  const mark = await stageBackup(options, {
-    manifest,
-    stage: join(unused.path, name),
-    dataDir: unused.path,
-  }).catch(async (error: unknown) => {
-    await removeStages(unused.path);
-    throw error;
-  });
+  const stage = join(unused.path, name);
+  await mkdir(stage, { mode: 0o711 });
   try {
+    await handToOwnerOf(unused.path, stage);
+    await readBackup(options.from, manifest, {
+      to: stage,
+      onBytes: (bytes) => options.onProgress(`${megabytes(bytes)} copied`),
+    });
+    await handToOwnerOf(unused.path, join(stage, 'postgresql.password'));
+    options.onProgress('starting a server on the copy');
+    const mark = await prepare(stage, options.masterKey, new Date(manifest.takenAt));
+    if (options.keepKey) await writeKey(unused.path, stage, options.masterKey);
+    await syncFolder(stage);
     await unused.putBack(name, before);
+    return mark;
   } catch (error) {
+    // From the plan on, the stage may hold the only whole database.
     if (!isPutBackPlanned(unused.path)) await removeStages(unused.path);
-    else throw notInPlace(unused.path, error as NodeJS.ErrnoException);
     throw error;
   }
-  return mark;
 }
 
-/** Whoever opens the folder next finishes it, and needs the stage. */
-function notInPlace(dataDir: string, error: NodeJS.ErrnoException): CommandError {
-  return new CommandError(
-    `The restored database is ready in ${dataDir}, but could not be put into its place (${error.code ?? error.name}). Nothing is lost. Mend that, then run any command: it goes on.`,
-    { cause: error },
-  );
-}
-
-async function stageBackup(
-  options: RestoreOptions,
-  { manifest, stage, dataDir }: { manifest: Manifest; stage: string; dataDir: string },
-): Promise<Mark> {
-  await mkdir(stage, { mode: 0o711 });
-  await handToOwnerOf(dataDir, stage);
-  await copyBackup(options, manifest, stage);
-  await handToOwnerOf(dataDir, join(stage, 'postgresql.password'));
-  options.onProgress('starting a server on the copy');
-  const mark = await prepare(stage, options.masterKey, new Date(manifest.takenAt));
-  if (options.keepKey) await writeKey(dataDir, stage, options.masterKey);
-  await syncFolder(stage);
-  return mark;
+function check({ from, onProgress }: RestoreOptions, manifest: Manifest): Promise<void> {
+  return readBackup(from, manifest, { onBytes: (bytes) => onProgress(`${megabytes(bytes)} checked`) });
 }
 
 async function refuseOtherKey({ masterKeyIds }: Manifest, masterKey: MasterKeySource): Promise<void> {
@@ -136,6 +126,14 @@ async function refuseOtherKey({ masterKeyIds }: Manifest, masterKey: MasterKeySo
   if (masterKeyIds.includes(id)) return;
   throw new CommandError(
     `${masterKey.name} is key ${id}, but the backup needs master key ${masterKeyIds.join(' or ')}. Nothing was changed. Give that key with --key-file.`,
+  );
+}
+
+async function refuseMount(folder: string, withKey: boolean): Promise<void> {
+  const mount = await findMount(folder, withKey);
+  if (mount === undefined) return;
+  throw new CommandError(
+    `${mount} is mounted by itself or on another file system, so a restore cannot replace it. Nothing was changed. Mount the whole folder ${folder} instead, then try again.`,
   );
 }
 
@@ -147,28 +145,12 @@ async function refuseFullDisk(folder: string, needed: number): Promise<void> {
   );
 }
 
-/** Of restores that were killed before they replaced anything. */
+/** Of restores that were killed before they replaced anything; the server of such a copy may still run. */
 async function removeStages(dataDir: string): Promise<void> {
-  for (const name of await readdir(dataDir))
-    if (name.startsWith(STAGE))
-      await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 20 });
-}
-
-/** What is checked is the copy, so that a fault of either disk shows. */
-async function copyBackup(options: RestoreOptions, manifest: Manifest, stage: string): Promise<void> {
-  const { from } = options;
-  await makeFolders(stage, manifest);
-  let bytes = 0;
-  for (const file of manifest.files) {
-    const copy = join(stage, file.path);
-    await copyFile(join(from, file.path), copy, constants.COPYFILE_FICLONE).catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-      },
-    );
-    await checkFile(copy, file, from);
-    bytes += file.sizeBytes;
-    options.onProgress(`${megabytes(bytes)} copied`);
+  for (const name of await readdir(dataDir)) {
+    if (!name.startsWith(STAGE)) continue;
+    const stage = join(dataDir, name);
+    if (await stopAbandoned(stage)) await rm(stage, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 
