@@ -1,6 +1,7 @@
 /** One organisation whose part of the database does not answer delays its own deliveries, and nobody else's. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import pg from 'pg';
 import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
@@ -119,5 +120,52 @@ describe('deliveries while the database refuses one organisation', ONE_FAILS, ()
     await waitUntil(() => failingIds().length === 0, 'the work is done again');
     assert.equal(logged('organisation-work.done-again', failing), 1);
     assert.ok(!(await api.runtime.metrics.registry.metrics()).includes(metric));
+  });
+});
+
+test('workers are called for all organisations once calls may have been lost [EXC-55]', async () => {
+  const calls: (string | undefined)[] = [];
+  const stopListening = api.runtime.listen((organisationId) => calls.push(organisationId));
+  const owner = new pg.Client({ connectionString: api.database.adminUrl });
+  await owner.connect();
+  await owner.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name like 'interchange live%'`,
+  );
+  await owner.end();
+  await waitUntil(() => calls.includes(undefined), 'the connection listens again');
+  stopListening();
+});
+
+describe('deliveries while organisations hang', ONE_FAILS, () => {
+  let hung: Tenant[];
+  beforeEach(async () => {
+    hung = await Promise.all(Array.from({ length: 6 }, () => api.createTenant()));
+    for (const tenant of hung) {
+      await connectTo(tenant);
+      await faults.hang(tenant.organisationId, 'exchange_connection');
+    }
+  });
+  afterEach(async () => {
+    for (const { organisationId } of hung) await faults.mend(organisationId);
+  });
+  const hangs = () => waitUntil(async () => (await faults.hanging()).length > 0, 'a look hangs');
+
+  test('others go on, and each of those is tried again [OPS-29]', async () => {
+    worker.start();
+    await hangs();
+    await arrives(await queueOne(well));
+    await waitUntil(() => failingIds().length === hung.length, 'each of them is named');
+    await hangs();
+    await arrives(await queueOne(well));
+    for (const { organisationId } of hung) await faults.mend(organisationId);
+    await waitUntil(() => failingIds().length === 0, 'the work is done again');
+  });
+
+  test('a worker stops while they hang [OPS-29]', async () => {
+    const stopping = buildDeliveries(api.runtime);
+    stopping.start();
+    await hangs();
+    await stopping.stop();
   });
 });

@@ -18,7 +18,7 @@ let failing: Organisation;
 let well: Organisation;
 
 before(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ env: { DATABASE_STATEMENT_SECONDS: '0' } });
   faults = await prepareFaults(api.database);
 });
 after(async () => {
@@ -104,6 +104,23 @@ describe('requests while the database refuses one organisation', ONE_FAILS, () =
     await faults.mend(organisationId);
     assert.equal((await read(failing)).status, 200);
     assert.equal(api.runtime.work.failing().get('access-log'), undefined);
+  });
+
+  test('one that hangs is named, and keeps the connection that listens only until it failed [LOG-20]', async () => {
+    const read = CALLS['reading an encounter'] as (organisation: Organisation) => Promise<Answer>;
+    assert.equal((await read(failing)).status, 200);
+    const { organisationId } = failing.account;
+    await faults.hang(organisationId, 'access_log');
+    assert.equal((await read(failing)).status, 503);
+    assert.deepEqual(api.runtime.work.failing().get('access-log'), [organisationId]);
+    assert.equal(api.runtime.live.up, true);
+    const refused = read(failing);
+    await waitUntil(async () => (await faults.hanging()).length > 0, 'it hangs again');
+    assert.deepEqual(await faults.hanging(), ['interchange access log']);
+    assert.equal((await read(well)).status, 200);
+    assert.equal((await refused).status, 503);
+    await faults.mend(organisationId);
+    assert.equal((await read(failing)).status, 200);
   });
 
   test('the process stays ready, and says how many organisations which work fails for [OPS-30]', async () => {

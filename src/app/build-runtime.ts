@@ -22,6 +22,7 @@ import { errorFields, type Log } from '../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import {
   type AccessLogWriter,
+  APPEND_LIMIT_MS,
   createAccessLogWriter,
   HEAD_EVENT,
   MAX_CHAINS,
@@ -139,8 +140,11 @@ export interface Runtime {
   changes: ChangeNotifications;
   /** Which organisations background work fails for. */
   work: WorkWatch;
-  /** Calls back with an organisation of which deliveries, modules or connections changed. Returns how to end that. */
-  listen: (onCall: (organisationId: string) => void) => () => void;
+  /**
+   * Calls back with an organisation of which deliveries, modules or connections changed; with none when calls may have
+   * been lost. Returns how to end that.
+   */
+  listen: (onCall: (organisationId: string | undefined) => void) => () => void;
   close(): Promise<void>;
 }
 
@@ -175,14 +179,15 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     onError,
   );
   // A short wait for locks: whoever writes the access log queues behind it.
-  const ownerLimits = { ...long, lockMs: requests.lockMs };
+  const ownerLimits = { ...long, lockMs: shorter(requests.lockMs, OWNER_LOCK_MS) };
   const owner = createPool(
     { url, max: 2, applicationName: 'interchange owner', limits: ownerLimits, onFailure },
     onError,
   );
   // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
+  const appending = { ...requests, statementMs: shorter(requests.statementMs, APPEND_LIMIT_MS) };
   const accessLogDb = createPool(
-    { ...service, max: MAX_CHAINS, applicationName: 'interchange access log' },
+    { ...service, limits: appending, max: MAX_CHAINS, applicationName: 'interchange access log' },
     onError,
   );
   const clock = await watchClock({
@@ -196,9 +201,9 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const work = createWorkWatch({ onChange: (change) => logWorkChange(log, change) });
   registerWorkGauge(metrics.registry, work);
   const callers = createCallerDirectory(db, databaseTime);
-  const listeners = new Set<(organisationId: string) => void>();
+  const listeners = new Set<(organisationId: string | undefined) => void>();
   const live = await openLiveConnection({
-    connection: { ...service, applicationName: 'interchange live' },
+    connection: { ...service, limits: appending, applicationName: 'interchange live' },
     channels: [LIVE_CHANNEL, KEYS_CHANNEL, DELIVERY_CHANNEL],
     prepare: (client) => announceKey(client, keys),
     onNotification: (channel, payload) => {
@@ -207,7 +212,10 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
       const changed = channel === DELIVERY_CHANNEL ? payload : changedOrganisation(channel, payload);
       if (changed !== undefined) for (const listener of listeners) listener(changed);
     },
-    onStateChange: (up) => callers.setListening(up),
+    onStateChange(up) {
+      callers.setListening(up);
+      if (up) for (const listener of listeners) listener(undefined);
+    },
     onError,
   });
   /** A rotation of the master key asks every process to look for a new key. */
@@ -277,6 +285,13 @@ function changedOrganisation(channel: string, payload: string): string | undefin
 /** Four imports at once (src/records/import), housekeeping, and one to spare. */
 const BACKGROUND_CONNECTIONS = 6;
 const HEAD_NOTES_MS = 60_000;
+/** Shorter than a group of the access log may take, so that it is not refused for it. */
+const OWNER_LOCK_MS = 2_000;
+
+/** A limit of the configuration, where 0 is none, and `mostMs` at most. */
+function shorter(limitMs: number, mostMs: number): number {
+  return limitMs === 0 ? mostMs : Math.min(limitMs, mostMs);
+}
 
 /** Says in the log how far this process's chains have come: what is kept outside the database shows a rollback. */
 function noteHeads(accessLog: AccessLogWriter, log: Log): void {

@@ -11,6 +11,8 @@ const HOUSEKEEPING_MS = 60_000;
 const MONTHS_AHEAD = 4;
 /** Of the delivery worker, beside those of the process. */
 const DELIVERY_CONNECTIONS = 6;
+/** An organisation that does not answer gives its connections back after this. */
+const STATEMENT_LIMIT_MS = 10_000;
 /** For organisations that deliveries fail for: a database that is slow to refuse them keeps no other waiting. */
 const ASIDE_CONNECTIONS = 2;
 
@@ -78,13 +80,16 @@ function partitions({ owner }: Runtime): HousekeepingStep {
 /** The delivery worker of a process, on connections of its own. */
 export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const { url, log, metrics, config } = runtime;
+  const { background } = config.timeLimits;
+  const statementMs = Math.min(background.statementMs || STATEMENT_LIMIT_MS, STATEMENT_LIMIT_MS);
+  const limits = { ...background, statementMs };
   const open = (max: number) =>
     createDeliveryPool(
       {
         url,
         role: SERVICE_ROLE,
         max,
-        limits: config.timeLimits.background,
+        limits,
         onFailure: (error) => runtime.writes.note(error),
       },
       (error) => log.warn(errorFields(error), 'database connection lost'),

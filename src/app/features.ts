@@ -1,6 +1,7 @@
 /** The parts that routes, workers and commands of features share, built once for a process. */
 import { onPatientsChanged } from '../exchange/queue/enqueue-patient-changes.ts';
 import { registerQueueGauges } from '../exchange/worker/exchange-metrics.ts';
+import { answeredWithin } from '../platform/db/database.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { createPublishSweep } from '../publish/history/sweep.ts';
@@ -54,6 +55,9 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
   };
 }
 
+/** A statement of a sweep has a small batch to do: one that takes longer hangs, and others need its connection. */
+const SWEEP_LIMIT_MS = 60_000;
+
 /** What the worker does about once a minute. */
 export function housekeepingSteps({
   background: db,
@@ -61,7 +65,8 @@ export function housekeepingSteps({
   log,
   work,
 }: Pick<Runtime, 'background' | 'config' | 'log' | 'work'>): HousekeepingStep[] {
-  const inTurn = (name: string) => ({ db, work: work.of(name) });
+  const limited = answeredWithin(db, SWEEP_LIMIT_MS);
+  const inTurn = (name: string) => ({ db: limited, work: work.of(name) });
   const sweepPublishes = createPublishSweep(inTurn('publish-sweep'), {
     ...RETENTION_LIMITS,
     historyDays: config.publishHistoryDays,

@@ -29,7 +29,10 @@ export async function connectionStates(
         k.opened_at is not null as "breakerOpen",
         coalesce(n.due_at <= now() and (k.opened_at is null or k.probe_at <= now()), false) as due,
         (extract(epoch from
-          case when k.opened_at is null then n.due_at else greatest(n.due_at, k.probe_at) end - now()
+          case
+            when k.opened_at is null then least(n.due_at, f.free_at)
+            when f.free_at is not null then greatest(least(n.due_at, f.free_at), k.probe_at)
+          end - now()
         ) * 1000)::double precision as "dueInMs",
         exists (
           select from exchange_head h
@@ -61,6 +64,16 @@ export async function connectionStates(
         order by h.due_at
         limit 1
       ) n on true
+      -- While nothing is due, this one is leased, if any is: the worker that leased it may have died.
+      left join lateral (
+        select greatest(h.due_at, h.leased_until) as free_at
+        from exchange_head h
+        where h.organisation_id = $1
+          and h.connection_id = c.id
+          and h.due_at is not null
+        order by h.due_at
+        limit 1
+      ) f on true
       where c.organisation_id = $1
         and c.disabled_at is null`,
     values: [organisationId],

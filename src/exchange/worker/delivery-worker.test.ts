@@ -22,6 +22,7 @@ import { createWorkWatch } from '../../tenancy/organisations/organisation-work.t
 import { updateConnection } from '../connections/connection.store.ts';
 import type { CreatedConnection } from '../connections/create-connection.ts';
 import { rotateSecret } from '../connections/rotate-secret.ts';
+import { connectionStates } from '../queue/connection-state.store.ts';
 import { decide } from '../review/review.store.ts';
 import { openBreaker } from './breaker.store.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
@@ -517,7 +518,7 @@ describe('delivery', () => {
     assert.equal(exchange.arrivals.length, 200, 'nothing was sent twice');
   });
 
-  test('sends again, with the same delivery id, what a dead worker had leased [EXC-8, EXC-50]', async () => {
+  test('sends again, with the same delivery id, what a dead worker had leased, once that ended [EXC-8, EXC-50, EXC-55]', async () => {
     const ids = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, ids);
     await database.pool.query(
@@ -525,6 +526,8 @@ describe('delivery', () => {
        where organisation_id = $1`,
       [place.organisationId, randomUUID()],
     );
+    const [state] = await connectionStates(database.pool, place);
+    assert.ok((state?.dueInMs ?? 0) > 0, 'it becomes due when the lease ends');
     work();
     await workersLook();
     assert.equal(exchange.arrivals.length, 0);

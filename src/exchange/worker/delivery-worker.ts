@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields } from '../../platform/log/log.ts';
+import { createTurns } from '../../tenancy/organisations/organisation-turns.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import {
   createOrganisationDeliveries,
@@ -19,15 +20,14 @@ export interface DeliveryWorker {
   stop(): Promise<void>;
 }
 
-/** Looks under way at once. Those of organisations that the work fails for are counted by themselves. */
+/** Looks under way at once, without slow ones and those of organisations that the work fails for. */
 const LOOKS_AT_ONCE = 3;
-const FAILING_LOOKS_AT_ONCE = 1;
 /** While nothing is due, each organisation is looked at this much later for each organisation that there is. */
 const IDLE_LOOK_MS = 20;
 
 export function createDeliveryWorker(deps: WorkerDependencies): DeliveryWorker {
   const organisations = new Map<string, OrganisationDeliveries>();
-  const looks = { well: new Set<Promise<void>>(), failing: new Set<Promise<void>>() };
+  const turns = createTurns({ work: deps.work, atOnce: LOOKS_AT_ONCE, onFree: lookAtDue });
   const stopped = new AbortController();
   const { pollMs } = deps.settings;
   let called = Promise.withResolvers<void>();
@@ -67,23 +67,20 @@ export function createDeliveryWorker(deps: WorkerDependencies): DeliveryWorker {
     const idleMs = Math.max(pollMs, organisations.size * IDLE_LOOK_MS);
     for (const [organisationId, organisation] of [...organisations]) {
       if (organisation.looking || organisation.nextMs > performance.now()) continue;
-      const isFailing = deps.work.isFailing(organisationId);
-      const underWay = isFailing ? looks.failing : looks.well;
-      if (underWay.size >= (isFailing ? FAILING_LOOKS_AT_ONCE : LOOKS_AT_ONCE)) continue;
+      if (!turns.isFree(organisationId)) continue;
       // To the end, so that every other one that is due comes first the next time.
       organisations.delete(organisationId);
       organisations.set(organisationId, organisation);
-      const look = organisation.look(idleMs).finally(() => {
-        underWay.delete(look);
-        lookAtDue();
-      });
-      underWay.add(look);
+      void turns.take(organisationId, () => organisation.look(idleMs));
     }
   }
 
-  function onCall(organisationId: string): void {
-    const organisation = organisations.get(organisationId);
-    if (organisation === undefined) {
+  function onCall(organisationId: string | undefined): void {
+    const organisation = organisations.get(organisationId ?? '');
+    if (organisationId === undefined) {
+      for (const every of organisations.values()) every.call();
+      lookAtDue();
+    } else if (organisation === undefined) {
       // Its first connection: the directory knows it.
       called.resolve();
       called = Promise.withResolvers();
@@ -103,7 +100,7 @@ export function createDeliveryWorker(deps: WorkerDependencies): DeliveryWorker {
       stopped.abort();
       stopListening();
       await running;
-      await Promise.all([...looks.well, ...looks.failing]);
+      // A look under way may hang. What it finds is not used any more.
       await Promise.all(Array.from(organisations.values(), (organisation) => organisation.stop()));
     },
   };

@@ -4,6 +4,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { connect, insertPatients, type Place, queue } from '../../../test-support/exchange-records.ts';
+import { ONE_FAILS, prepareFaults } from '../../../test-support/failing-organisation.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
@@ -81,6 +83,26 @@ describe('the count of what waits', () => {
     } finally {
       await locking.query('rollback');
       locking.release();
+    }
+  });
+
+  test('of one organisation is shown while that of another hangs [OPS-29]', ONE_FAILS, async () => {
+    const hung = await createOrganisation(database.pool, { name: 'Hung' });
+    const { id: facilityId } = await createFacility(database.pool, {
+      organisationId: hung.id,
+      name: 'Clinic',
+    });
+    const elsewhere = { organisationId: hung.id, facilityId };
+    await connect({ pool: database.pool, keys }, elsewhere, { address: 'https://hie.example.org' });
+    const faults = await prepareFaults(database);
+    await faults.hang(hung.id, 'exchange_connection');
+    try {
+      await queueMore(2);
+      await waitUntil(async () => (await scrape()) === 2, 'it is counted');
+      assert.equal((await faults.hanging()).length, 1);
+    } finally {
+      await faults.mend(hung.id);
+      await faults.close();
     }
   });
 });

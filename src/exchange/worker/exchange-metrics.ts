@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 import { durationsOf, metricOf } from '../../outbound/request-metrics.ts';
-import type { Queryable } from '../../platform/db/database.ts';
+import { answeredWithin, type Queryable } from '../../platform/db/database.ts';
 import { forEachOrganisation, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
@@ -49,6 +49,8 @@ const GAUGES: { name: string; help: string; read: (state: QueueState) => number 
 const GOOD_FOR_MS = 10_000;
 /** … and for so many times what it took: each process keeps one connection busy for a thirtieth of the time at most. */
 const GOOD_FOR_TIMES = 30;
+/** A count of one organisation that takes longer fails. A million deliveries take 3 s (docs/adr/0126). */
+const COUNT_LIMIT_MS = 10_000;
 /** A scrape waits so long for a new count, and shows the last one after that. */
 const WAIT_FOR_COUNT_MS = 2_000;
 
@@ -90,34 +92,41 @@ interface Counting {
 }
 
 interface StateReader {
-  found: QueueState[];
+  /** By organisation; a count that ends is shown at once, whatever others do. */
+  found: Map<string, QueueState[]>;
   goodUntilMs: number;
   counting: Promise<void> | undefined;
 }
 
 /** Counts for the gauges of one scrape together. */
 function createStateReader(counting: Counting, nowMs: () => number): () => Promise<QueueState[]> {
-  const reader: StateReader = { found: [], goodUntilMs: Number.NEGATIVE_INFINITY, counting: undefined };
+  const reader: StateReader = {
+    found: new Map(),
+    goodUntilMs: Number.NEGATIVE_INFINITY,
+    counting: undefined,
+  };
   return async () => {
-    if (nowMs() <= reader.goodUntilMs) return reader.found;
+    if (nowMs() <= reader.goodUntilMs) return [...reader.found.values()].flat();
     reader.counting ??= count(counting, reader, nowMs);
     await Promise.race([reader.counting, sleep(WAIT_FOR_COUNT_MS, undefined, { ref: false })]);
-    return reader.found;
+    return [...reader.found.values()].flat();
   };
 }
 
 async function count({ db, work }: Counting, reader: StateReader, nowMs: () => number): Promise<void> {
   const startedMs = nowMs();
   try {
-    const found: QueueState[] = [];
-    await forEachOrganisation(work, await organisationsWithConnections(db), async (organisationId) => {
-      found.push(...(await queueStates(db, { organisationId })));
+    const limited = answeredWithin(db, COUNT_LIMIT_MS);
+    const organisationIds = await organisationsWithConnections(db);
+    await forEachOrganisation(work, organisationIds, async (organisationId) => {
+      reader.found.set(organisationId, await queueStates(limited, { organisationId }));
     });
-    reader.found = found;
+    for (const organisationId of organisationIds)
+      if (work.isFailing(organisationId)) reader.found.delete(organisationId);
     const endedMs = nowMs();
     reader.goodUntilMs = endedMs + Math.max(GOOD_FOR_MS, GOOD_FOR_TIMES * (endedMs - startedMs));
   } catch {
-    reader.found = [];
+    reader.found.clear();
   } finally {
     reader.counting = undefined;
   }

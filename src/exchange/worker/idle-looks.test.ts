@@ -19,7 +19,7 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
   let worker: DeliveryWorker;
   let organisationIds: string[];
   let asked: string[];
-  let call: (organisationId: string) => void;
+  let call: (organisationId?: string) => void;
   before(async () => {
     database = await createTestDatabase();
     organisationIds = Array.from({ length: ORGANISATIONS }, () => randomUUID());
@@ -39,7 +39,7 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
       accessLog: { record: async () => undefined },
       onAttempt: () => undefined,
       listen(onCall) {
-        call = onCall;
+        call = (organisationId) => onCall(organisationId);
         return () => undefined;
       },
     });
@@ -71,6 +71,15 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
       assert.ok(others < ORGANISATIONS / 2, 'before the turn of the others came');
       assert.ok(looksAt(organisationId) < 10);
     }
+  });
+
+  test('looks at all of them soon when calls may have been lost [EXC-55]', async () => {
+    asked.length = 0;
+    call();
+    const looksAgain = () => organisationIds.every((id) => asked.includes(id));
+    await waitUntil(looksAgain, 'each is looked at');
+    const ticks = asked.filter((one) => !organisationIds.includes(one)).length;
+    assert.ok(ticks < ORGANISATIONS / 2, `before its turn came by itself: ${ticks} rounds`);
   });
 
   test('takes up an organisation whose first connection is made meanwhile [EXC-55]', async () => {

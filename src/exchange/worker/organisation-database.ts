@@ -5,6 +5,7 @@
  */
 import { DatabaseError } from 'pg';
 import type { Queryable } from '../../platform/db/database.ts';
+import { isUnanswered } from '../../platform/db/unavailable.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { isWholeDatabase, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 
@@ -32,7 +33,7 @@ export function createOrganisationDatabase(
 
   function noteFailure(error: unknown): boolean {
     const reason = error instanceof DomainError ? error.cause : error;
-    if (!(reason instanceof DatabaseError) || isWholeDatabase(reason)) return false;
+    if (!(reason instanceof DatabaseError || isUnanswered(reason)) || isWholeDatabase(reason)) return false;
     failedMs = performance.now();
     work.failed(organisationId, reason);
     return true;

@@ -1,4 +1,5 @@
 /** Delivers for one organisation: looks which of its connections have something due, and wakes their runners. */
+import { answeredWithin } from '../../platform/db/database.ts';
 import { errorFields } from '../../platform/log/log.ts';
 import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
 import { type ConnectionState, connectionStates } from '../queue/connection-state.store.ts';
@@ -18,6 +19,8 @@ export interface OrganisationDeliveries {
   stop(): Promise<void>;
 }
 
+/** A look that takes longer fails: others wait for its turn. */
+const LOOK_LIMIT_MS = 3_000;
 /** After an error that says nothing of the organisation. */
 export const ERROR_WAIT_MS = 1_000;
 
@@ -87,12 +90,13 @@ export function createOrganisationDeliveries(
       const beganMs = performance.now();
       state.lookedMs = beganMs;
       try {
-        const states = await connectionStates(db, { organisationId });
+        const states = await connectionStates(answeredWithin(db, LOOK_LIMIT_MS), { organisationId });
         if (state.stopping) return;
         db.noteLook(beganMs);
         if (!deps.isResting()) wake(states);
         state.nextMs = performance.now() + Math.max(work.restMs(organisationId), waitMs(states, idleMs));
       } catch (error) {
+        if (state.stopping) return;
         // The worker says once for all when the database is out of reach.
         if (!db.noteFailure(error) && !isWholeDatabase(error))
           log.warn(

@@ -26,8 +26,11 @@ export interface WorkerDependencies extends Omit<RunnerDependencies, 'db' | 'isR
   aside?: Queryable;
   /** Knows the organisations that delivering fails for. */
   work: OrganisationWork;
-  /** Calls back with an organisation whose deliveries changed. Returns how to end that. */
-  listen?: (onCall: (organisationId: string) => void) => () => void;
+  /**
+   * Calls back with an organisation whose deliveries changed; with none when calls may have been lost. Returns how to end
+   * that.
+   */
+  listen?: (onCall: (organisationId: string | undefined) => void) => () => void;
 }
 
 export interface RunnerDependencies {

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import type { DatabaseHosts } from './database-hosts.ts';
 import { tracedQuery } from './traced-calls.ts';
-import { NoServerError, watched } from './unavailable.ts';
+import { isUnanswered, NoServerError, watched } from './unavailable.ts';
 
 export interface DatabaseClientConfig extends pg.ClientConfig {
   hosts: DatabaseHosts;
@@ -68,8 +68,6 @@ export class DatabaseClient extends pg.Client {
  * After what a connection is not used again: its server does not take writes any more, so that it was the primary once
  * (25006), or it did not answer in the time that pg gives it.
  */
-function isOfNoUse(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  return (error instanceof pg.DatabaseError && code === '25006') || error.message === 'Query read timeout';
+export function isOfNoUse(error: unknown): boolean {
+  return (error instanceof pg.DatabaseError && error.code === '25006') || isUnanswered(error);
 }

@@ -64,6 +64,12 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** The database for statements that are given up, with their connection, when no answer comes in that time. */
+export function answeredWithin(db: Queryable, answerMs: number): Queryable {
+  const limit = { query_timeout: answerMs };
+  return { query: (statement) => db.query({ ...statement, ...limit }) };
+}
+
 /** Where to connect, and how; what the connection then is set to comes with {@link setUpConnection}. */
 export function clientConfig(options: ConnectionOptions): DatabaseClientConfig {
   const { applicationName, limits, onFailure } = options;

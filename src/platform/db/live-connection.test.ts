@@ -108,6 +108,19 @@ describe('openLiveConnection', () => {
     await live.close();
   });
 
+  test('leaves a connection that does not answer in time at once, not when the server ends it [LOG-20]', async () => {
+    const { live, states } = await open();
+    const pid = await pidOf(live);
+    const up = once(states, 'up');
+    const hanging = { text: 'select pg_sleep(3600)', query_timeout: 50 };
+    await assert.rejects(live.client()?.query(hanging) ?? Promise.resolve(), /Query read timeout/);
+    assert.equal(live.up, false);
+    await up;
+    assert.notEqual(await pidOf(live), pid);
+    await terminate(pid);
+    await live.close();
+  });
+
   test('stays closed when it is closed while it reconnects', async () => {
     const { live, states } = await open();
     const down = once(states, 'down');

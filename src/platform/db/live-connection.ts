@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from './database.ts';
-import { DatabaseClient } from './database-client.ts';
+import { DatabaseClient, isOfNoUse } from './database-client.ts';
 
 export interface LiveConnectionOptions {
   connection: ConnectionOptions;
@@ -34,7 +34,7 @@ export interface LiveConnection {
 
 export async function openLiveConnection(options: LiveConnectionOptions): Promise<LiveConnection> {
   const heartbeatMs = options.heartbeatMs ?? 5_000;
-  const config = { ...clientConfig(options.connection), query_timeout: 15_000 };
+  const config = { query_timeout: 15_000, ...clientConfig(options.connection) };
   let current: Connection | undefined;
   let closed = false;
 
@@ -64,7 +64,11 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
       throw error;
     }
     if (closed) return client.end();
-    current = { client, statements: inTurn(client) };
+    const onFailure = (error: unknown): void => {
+      // The client ends the connection, which takes as long as the server likes.
+      if (isOfNoUse(error)) drop(client);
+    };
+    current = { client, statements: inTurn(client, onFailure) };
     options.onStateChange?.(true);
   }
 
@@ -107,12 +111,12 @@ interface Connection {
 }
 
 /** A connection runs one statement at a time, and from version 9 on pg leaves it to its caller to wait for that. */
-function inTurn(client: pg.Client): Queryable {
+function inTurn(client: pg.Client, onFailure: (error: unknown) => void): Queryable {
   let last: Promise<unknown> = Promise.resolve();
   return {
     query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig) {
       const result = last.then(() => client.query<Row>(statement));
-      last = result.catch(() => undefined);
+      last = result.catch(onFailure);
       return result;
     },
   };

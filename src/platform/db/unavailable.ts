@@ -29,6 +29,11 @@ export class NoServerError extends Error {
   }
 }
 
+/** A statement had no answer in the time that pg gives it. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
 const FROM_DATABASE = Symbol('from the database');
 
 /**

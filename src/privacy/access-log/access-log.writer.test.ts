@@ -3,12 +3,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../../../test-support/failing-organisation.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { watchPool } from '../../../test-support/watched-pool.ts';
 import { answered } from '../../../test-support/worded-errors.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import type { AccessEntry } from './access-log.ts';
-import { type AccessLogWriter, createAccessLogWriter } from './access-log.writer.ts';
+import { type AccessLogWriter, createAccessLogWriter, MAX_CHAINS } from './access-log.writer.ts';
 import { makePartitions } from './access-log-partition.store.ts';
 import { verifyAccessLog } from './verify-access-log.ts';
 
@@ -184,6 +187,27 @@ describe('the access log', () => {
     assert.equal(result.entries, before.entries + 1);
   });
 
+  test('shares the connection of others only for organisations that answer, as far as it knows [LOG-20]', async () => {
+    const shared = watchPool(database.pool);
+    const own = newWriter({ connection: () => shared.db });
+    const [first, second] = [entry(), entry({ organisationId: randomUUID() })];
+    const sharedBy = async (one: AccessEntry) => {
+      const before = shared.statements.length;
+      await own.record([one]).catch(() => undefined);
+      return shared.statements.length > before;
+    };
+    assert.deepEqual([await sharedBy(first), await sharedBy(first)], [false, true]);
+    assert.deepEqual([await sharedBy(second), await sharedBy(second)], [false, true]);
+    const refused = entry({ organisationId: randomUUID(), outcome: 'neither' as never });
+    assert.equal(await sharedBy(refused), false);
+    assert.deepEqual(
+      [await sharedBy(second), await sharedBy(first)],
+      [false, false],
+      'each is tried apart again',
+    );
+    assert.deepEqual([await sharedBy(second), await sharedBy(first)], [true, true]);
+  });
+
   test('says what the database refused to nobody but onError', async () => {
     const own = newWriter();
     errors.length = 0;
@@ -277,6 +301,52 @@ describe('the access log', () => {
     ];
     for (const text of refused)
       await assert.rejects(database.pool.query(text), { code: /^42(501|809|P17)$|^42501$/ }, text);
+  });
+});
+
+describe('the access log while organisations hang', ONE_FAILS, () => {
+  let database: TestDatabase;
+  let faults: Faults;
+  before(async () => {
+    database = await createTestDatabase();
+    faults = await prepareFaults(database);
+  });
+  after(async () => {
+    await faults.close();
+    await database.drop();
+  });
+
+  test('is written for the others, also when more hang than have turns at once [LOG-20]', async () => {
+    const pool = createPool(
+      { url: database.url, max: MAX_CHAINS, applicationName: 'writer', role: SERVICE_ROLE },
+      () => undefined,
+    );
+    const work = createWorkWatch().of('access-log');
+    const own = createAccessLogWriter({
+      pool,
+      chainKey: async () => KEY,
+      now: () => NOW,
+      onError: () => undefined,
+      work,
+    });
+    const hung = Array.from({ length: 5 }, () => randomUUID());
+    for (const organisationId of hung) await faults.hang(organisationId, 'access_log');
+    const refused = Promise.all(
+      hung.map((organisationId) => assert.rejects(own.record([entry({ organisationId })]))),
+    );
+    await own.record([entry()]);
+    assert.equal((await faults.hanging()).length, hung.length);
+    await waitUntil(async () => {
+      for (const organisationId of hung) await faults.mend(organisationId);
+      return (await faults.hanging()).length === 0;
+    }, 'what hangs is cancelled');
+    await refused;
+    assert.deepEqual(
+      hung.map((organisationId) => work.isFailing(organisationId)),
+      hung.map(() => true),
+    );
+    await own.close();
+    await pool.end();
   });
 });
 

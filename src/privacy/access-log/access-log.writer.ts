@@ -4,7 +4,10 @@
  * whose part of the database does not answer keeps the others waiting for nothing (docs/adr/0133).
  * Contract: LOG-9, LOG-10, LOG-11, LOG-20.
  */
+import type { Queryable } from '../../platform/db/database.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
 import { currentTrace, inTrace, type TraceContext } from '../../platform/trace/trace.ts';
+import { createTurns, mostAtOnce } from '../../tenancy/organisations/organisation-turns.ts';
 import { isWholeDatabase, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import { privacyError } from '../errors.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
@@ -16,10 +19,16 @@ export const HEAD_EVENT = 'access-log.head';
 export const RENEWED_EVENT = 'access-log.chain-renewed';
 /** Entries in one statement at most. */
 const MAX_GROUP = 2_000;
-/** Chains of a process at most: for so many organisations entries are written at the same time. */
-export const MAX_CHAINS = 4;
+/** For so many organisations entries are written at the same time, without slow ones and those that it fails for. */
+const ORGANISATIONS_AT_ONCE = 4;
+/** How long one statement of a group may take: callers and other organisations wait for it. */
+export const APPEND_LIMIT_MS = 3_000;
+/** Chains of a process at most. */
+export const MAX_CHAINS = mostAtOnce(ORGANISATIONS_AT_ONCE);
 
 export interface AccessLogWriterOptions extends ChainOptions {
+  /** The connection to append on, when there is a better one than the pool (docs/adr/0004). */
+  connection?: (() => Queryable | undefined) | undefined;
   onError: (error: Error) => void;
   /** Told the size of each group that was written. */
   onGroup?: (entries: number) => void;
@@ -57,6 +66,17 @@ interface Lane {
 export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLogWriter {
   const queues = new Map<string, Queue>();
   const lanes: Lane[] = [];
+  const turns = createTurns({
+    work: options.work,
+    atOnce: ORGANISATIONS_AT_ONCE,
+    onFree: writeNext,
+    onSlow: () => answering.clear(),
+  });
+  /**
+   * Organisations whose entries were written since a group of any was last slow or failed. Of others nobody knows whether
+   * their part of the database answers, so they do not use the connection that everybody waits for.
+   */
+  const answering = new Set<string>();
   let beginning: Promise<void> | undefined;
 
   function add(organisationId: string, entries: readonly AccessEntry[]): Promise<void> {
@@ -72,57 +92,55 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
     });
   }
 
-  /** Begin as many groups as there are chains for them. */
+  /** Begin a group for each organisation that may have a turn. */
   function writeNext(): void {
     for (const queue of queues.values()) {
-      if (queue.writing) continue;
-      const lane = laneFor(queue);
+      const { organisationId } = queue;
+      if (queue.writing || !turns.isFree(organisationId)) continue;
+      const lane = freeLane(options.work?.isFailing(organisationId) === true ? 1 : 0);
       if (lane === undefined) continue;
       queue.writing = true;
-      lane.writing = writeGroup(lane.chain, queue.organisationId, takeGroup(queue)).finally(() => {
-        lane.writing = undefined;
-        queue.writing = false;
-        // Behind the others that wait.
-        queues.delete(queue.organisationId);
-        if (queue.waiting.length > 0) queues.set(queue.organisationId, queue);
-        writeNext();
-      });
+      const group = takeGroup(queue);
+      lane.writing = turns
+        .take(organisationId, () => writeGroup(lane, organisationId, group))
+        .finally(() => {
+          lane.writing = undefined;
+          queue.writing = false;
+          // Behind the others that wait.
+          queues.delete(organisationId);
+          if (queue.waiting.length > 0) queues.set(organisationId, queue);
+          writeNext();
+        });
     }
   }
 
-  /** Of organisations that the log fails for, one is written for at a time, and not on the first chain's connection. */
-  function laneFor({ organisationId }: Queue): Lane | undefined {
-    const isFailing = (id: string) => options.work?.isFailing(id) === true;
-    if (!isFailing(organisationId)) return freeLane(0);
-    const busy = [...queues.values()].some((queue) => queue.writing && isFailing(queue.organisationId));
-    return busy ? undefined : freeLane(1);
-  }
-
+  /** The first chain is the one that may use the better connection; `from` leaves it to others. */
   function freeLane(from: number): Lane | undefined {
     for (let index = 0; index < MAX_CHAINS; index += 1) {
-      lanes[index] ??= createLane(index);
-      const lane = lanes[index];
-      if (index >= from && lane?.writing === undefined) return lane;
+      lanes[index] ??= { chain: createWriterChain(options), writing: undefined };
+      if (index >= from && lanes[index]?.writing === undefined) return lanes[index];
     }
     return undefined;
   }
 
-  function createLane(index: number): Lane {
-    const { connection, ...others } = options;
-    return { chain: createWriterChain(index === 0 ? options : others), writing: undefined };
-  }
-
-  async function writeGroup(chain: WriterChain, organisationId: string, group: Waiting[]): Promise<void> {
+  async function writeGroup(lane: Lane, organisationId: string, group: Waiting[]): Promise<void> {
     const entries = group.flatMap((waiting) => waiting.entries);
+    const append = () => {
+      const mayShare = lane === lanes[0] && answering.has(organisationId);
+      return lane.chain.append(entries, mayShare ? options.connection?.() : undefined);
+    };
     try {
       // A lost connection may have written the group or not. The second try starts a chain of its own, so
       // that the worst outcome is an entry that is there twice.
       await inTrace(group[0]?.trace, () =>
-        chain.append(entries).catch((error: Error) => {
+        append().catch((error: Error) => {
+          // It would be as slow again, and keep others waiting.
+          if (outageOf(error) === 'slow') throw error;
           tell(organisationId, error);
-          return chain.append(entries);
+          return append();
         }),
       );
+      answering.add(organisationId);
       options.work?.succeeded(organisationId);
       options.onGroup?.(entries.length);
       for (const waiting of group) waiting.resolve();
@@ -133,6 +151,7 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
   }
 
   function tell(organisationId: string, error: Error): void {
+    answering.clear();
     if (options.work === undefined || isWholeDatabase(error)) options.onError(error);
     else options.work.failed(organisationId, error);
   }

@@ -18,8 +18,6 @@ import { entryHash, genesisHash, headSeal, registrySeal } from './hash-chain.ts'
 
 export interface ChainOptions {
   pool: Pool;
-  /** The connection to append on, when there is a better one than the pool (docs/adr/0004). */
-  connection?: (() => Queryable | undefined) | undefined;
   /** The 32-byte key of a new chain, asked in the transaction that registers it. */
   chainKey: (db: Queryable) => Promise<Buffer>;
   now: () => Date;
@@ -35,8 +33,11 @@ export interface NotedHead {
 }
 
 export interface WriterChain {
-  /** Durable when it resolves. One call at a time. All entries are of one organisation. */
-  append(entries: readonly AccessEntry[]): Promise<void>;
+  /**
+   * Durable when it resolves. One call at a time. All entries are of one organisation. They are written on `connection`
+   * when there is one, else on one of the pool.
+   */
+  append(entries: readonly AccessEntry[], connection?: Queryable): Promise<void>;
   /** Undefined before the first entry. */
   head(): NotedHead | undefined;
 }
@@ -53,22 +54,23 @@ interface Chain {
 export function createWriterChain(options: ChainOptions): WriterChain {
   let chain: Chain | undefined;
 
-  async function append(entries: readonly AccessEntry[]): Promise<void> {
+  async function append(entries: readonly AccessEntry[], connection?: Queryable): Promise<void> {
     const started = chain ?? (await startChain(options));
     chain = undefined;
     const { hashed, moved } = chainEntries(started, entries, options.now());
     const { writerId } = started;
     const move = { writerId, from: started, to: moved };
-    const db = options.connection?.() ?? options.pool;
-    const written = await appendEntries(db, hashed, move).catch(async (error: Error) => {
-      if (isRolledBack(error) || (await isAsLeft(options, started, error))) chain = started;
-      throw error;
-    });
+    const written = await appendEntries(connection ?? options.pool, hashed, move).catch(
+      async (error: Error) => {
+        if (isRolledBack(error) || (await isAsLeft(options, started, error))) chain = started;
+        throw error;
+      },
+    );
     if (!written) {
       if (!(await isSealedAnew(options, started)))
         throw new Error('somebody else changed the head of the access log chain; a new chain begins');
       options.onRenewed?.(writerId);
-      return append(entries);
+      return append(entries, connection);
     }
     chain = moved;
   }

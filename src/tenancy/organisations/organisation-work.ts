@@ -6,7 +6,8 @@
 import { DatabaseError } from 'pg';
 import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { outageOf } from '../../platform/db/unavailable.ts';
+import { isUnanswered, outageOf } from '../../platform/db/unavailable.ts';
+import { createTurns, SLOW_AFTER_MS } from './organisation-turns.ts';
 
 /** One kind of background work, such as `deliveries`. */
 export interface OrganisationWork {
@@ -88,12 +89,13 @@ export interface WorkContext {
   work: OrganisationWork;
 }
 
-/** Organisations that are worked for at once; those that the work fails for take turns of their own. */
-const AT_ONCE = 4;
+/** Organisations that are worked for at once, without slow ones and those that the work fails for. */
+const AT_ONCE = 3;
 
 /**
- * Run the work for each organisation that does not rest. One that fails is noted, and the others go on. `false` says that
- * nothing was tried. Rejects, and begins nothing more, when the database itself is out of reach.
+ * Run the work for each organisation that does not rest. One that fails is noted, and the others go on. Once one was slow,
+ * those that it failed for before are left to a later call, so that this one ends soon. `false` says that nothing was
+ * tried. Rejects, and begins nothing more, when the database itself is out of reach.
  */
 export async function forEachOrganisation(
   work: OrganisationWork,
@@ -101,29 +103,54 @@ export async function forEachOrganisation(
   run: (organisationId: string) => Promise<unknown>,
 ): Promise<void> {
   const due = organisationIds.filter((organisationId) => work.restMs(organisationId) === 0);
-  const failing = due.filter((organisationId) => work.isFailing(organisationId));
+  const failing = fromAnywhere(due.filter((organisationId) => work.isFailing(organisationId)));
   const well = due.filter((organisationId) => !work.isFailing(organisationId));
-  const ended: { error?: unknown } = {};
+  const turns = createTurns({ work, atOnce: AT_ONCE, onFree: beginDue });
+  const done = Promise.withResolvers<void>();
+  const state: { running: number; error?: unknown } = { running: 0 };
 
-  async function takeTurns(queue: string[]): Promise<void> {
-    for (let next = queue.shift(); next !== undefined && !('error' in ended); next = queue.shift())
-      try {
-        if ((await run(next)) !== false) work.succeeded(next);
-      } catch (error) {
-        if (isWholeDatabase(error)) ended.error = error;
-        else work.failed(next, error);
+  function beginDue(): void {
+    for (const queue of [failing, well])
+      for (let [next] = queue; next !== undefined && mayBegin(next); [next] = queue) {
+        queue.shift();
+        void turns.take(next, () => runFor(next));
       }
+    if (state.running === 0) done.resolve();
   }
 
-  await Promise.all([takeTurns(failing), ...Array.from({ length: AT_ONCE }, () => takeTurns(well))]);
-  if ('error' in ended) throw ended.error;
+  const mayBegin = (organisationId: string) => !('error' in state) && turns.isFree(organisationId);
+
+  async function runFor(organisationId: string): Promise<void> {
+    const beganMs = performance.now();
+    state.running += 1;
+    try {
+      if ((await run(organisationId)) !== false) work.succeeded(organisationId);
+    } catch (error) {
+      if (isWholeDatabase(error)) state.error = error;
+      else work.failed(organisationId, error);
+    } finally {
+      state.running -= 1;
+      if (performance.now() - beganMs >= SLOW_AFTER_MS) failing.length = 0;
+    }
+  }
+
+  beginDue();
+  await done.promise;
+  if ('error' in state) throw state.error;
+}
+
+/** The same in a circle, so that none is always the last. */
+function fromAnywhere<Item>(items: readonly Item[]): Item[] {
+  const from = Math.floor(Math.random() * items.length);
+  return [...items.slice(from), ...items.slice(0, from)];
 }
 
 /**
  * True when no statement of any organisation would do better: the database cannot be reached. The node of some
- * organisations may be out of reach as well; the database then answers, and says so (SQLSTATE 08).
+ * organisations may be out of reach as well; the database then answers, and says so (SQLSTATE 08), or the node leaves
+ * the statement without an answer.
  */
 export function isWholeDatabase(error: unknown): boolean {
-  if (outageOf(error) !== 'unreachable') return false;
+  if (outageOf(error) !== 'unreachable' || isUnanswered(error)) return false;
   return !(error instanceof DatabaseError && String(error.code).startsWith('08'));
 }
