@@ -137,6 +137,8 @@ async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${RECORD_STATEMENTS}`,
   };
   await mkdir(recorded, { recursive: true });
+  // Tests start programs as other users, too.
+  await chmod(recorded, 0o1777);
   if (given.length > 0) {
     if (given.length === all.length) return runNode([...usual, ...flags, ...files], environment);
     const code = await runNode([...usual, ...flags, ...files], recording);

@@ -13,7 +13,7 @@ const EXCEPTIONS: Record<string, string> = {
   'src/bin/launch.test.ts': 'a program that stays until it is told to end',
   'local-postgres/embedded-postgres-recovery.test.ts':
     'a statement that is under way when its server is killed',
-  'src/platform/db/database-hosts.test.ts': 'a statement whose answer does not come in time',
+  'src/platform/db/connection/database-hosts.test.ts': 'a statement whose answer does not come in time',
   'src/platform/db/database.test.ts': 'a statement that its time limit ends',
   'src/platform/db/unavailable.test.ts': 'a statement that is under way when its connection is ended',
 };

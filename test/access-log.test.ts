@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
-import { verifyAccessLog } from '../src/privacy/access-log/verify-access-log.ts';
+import { verifyAccessLog } from '../src/privacy/verification/verify-access-log.ts';
 import {
   type Answer,
   startTestApi,

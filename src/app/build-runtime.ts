@@ -6,9 +6,9 @@ import { DELIVERY_CHANNEL } from '../exchange/queue/delivery-call.ts';
 import { CommandError } from '../platform/command/command.ts';
 import type { MasterKeySource } from '../platform/crypto/master-key.ts';
 import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
+import { type LiveConnection, openLiveConnection } from '../platform/db/connection/live-connection.ts';
 import { createPool, type Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
-import { type LiveConnection, openLiveConnection } from '../platform/db/live-connection.ts';
 import {
   letServiceRoleSignIn,
   migrate,

@@ -4,8 +4,8 @@
  * Contract: ACC-16, ACC-17.
  */
 import { createBatcher } from '../platform/db/batch.ts';
+import type { LiveConnection } from '../platform/db/connection/live-connection.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import type { LiveConnection } from '../platform/db/live-connection.ts';
 
 export interface ChangeNotifications {
   /** The live connection, while it is up; statements on it count. */

@@ -10,7 +10,7 @@ import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
-import { insertRestore } from '../../privacy/access-log/restore.store.ts';
+import { insertRestore } from '../../privacy/verification/restore.store.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 import { recordPlace } from './database-place.ts';
 

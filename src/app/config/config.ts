@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliveryRetention } from '../../exchange/queue/retention.store.ts';
 import type { DeliverySettings } from '../../exchange/worker/delivery-settings.ts';
-import { type DatabaseUrlError, readDatabaseUrl } from '../../platform/db/database-url.ts';
+import { type DatabaseUrlError, readDatabaseUrl } from '../../platform/db/connection/database-url.ts';
 import { PUBLISH } from '../../publish/servers/publish-settings.ts';
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
 import { deliverySettings } from './delivery.ts';

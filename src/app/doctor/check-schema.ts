@@ -1,7 +1,8 @@
 /** Checks of what is in the database: schema, rights of the service's role, where tables lie, whether it is a copy. */
+
+import { onOwnConnection } from '../../platform/db/connection/own-connection.ts';
 import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { readSchemaState } from '../../platform/db/migrate.ts';
-import { onOwnConnection } from '../../platform/db/own-connection.ts';
 import { findRoleFault, type Right, readRoleRights, roleFaultText } from '../../platform/db/service-role.ts';
 import { isUnmarkedCopy, UNMARKED_COPY } from '../backup/database-place.ts';
 import { isDistributed } from '../scale-out/citus.store.ts';

@@ -1,9 +1,9 @@
 /** Checks of the database server as the service uses it: its clock, its connections, its notifications. */
 import { randomBytes } from 'node:crypto';
 import { watchClock } from '../../platform/db/clock-watch.ts';
+import { onOwnConnection } from '../../platform/db/connection/own-connection.ts';
 import type { Client, Pool, Queryable } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
-import { onOwnConnection } from '../../platform/db/own-connection.ts';
 import { skewText } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { counted, type Found, failed, ok } from './finding.ts';

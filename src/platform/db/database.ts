@@ -3,10 +3,10 @@
  * Contract: HTTP-24, OPS-3, OPS-7, OPS-32.
  */
 import pg from 'pg';
-import { DatabaseClient, type DatabaseClientConfig } from './database-client.ts';
-import { trackHosts } from './database-hosts.ts';
-import { readDatabaseUrl } from './database-url.ts';
-import { tracedConnect } from './traced-calls.ts';
+import { DatabaseClient, type DatabaseClientConfig } from './connection/database-client.ts';
+import { trackHosts } from './connection/database-hosts.ts';
+import { readDatabaseUrl } from './connection/database-url.ts';
+import { tracedConnect } from './connection/traced-calls.ts';
 import { watched } from './unavailable.ts';
 
 /** Anything that runs SQL: a pool or a client inside a transaction. */

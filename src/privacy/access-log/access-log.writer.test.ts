@@ -10,10 +10,10 @@ import { answered } from '../../../test-support/worded-errors.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
+import { verifyAccessLog } from '../verification/verify-access-log.ts';
 import type { AccessEntry } from './access-log.ts';
 import { type AccessLogWriter, createAccessLogWriter, MAX_CHAINS } from './access-log.writer.ts';
 import { makePartitions } from './access-log-partition.store.ts';
-import { verifyAccessLog } from './verify-access-log.ts';
 
 const KEY = randomBytes(32);
 const ORGANISATION = randomUUID();

@@ -14,7 +14,7 @@ import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { createAccessLogWriter } from '../access-log/access-log.writer.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
-import { type VerificationResult, verifyAccessLog } from '../access-log/verify-access-log.ts';
+import { type VerificationResult, verifyAccessLog } from '../verification/verify-access-log.ts';
 import { type ArchiveRequest, archiveAccessLog } from './archive-access-log.ts';
 import { sealManifest } from './archive-manifest.ts';
 

@@ -6,8 +6,8 @@ import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { listWriters } from '../access-log/access-log-chain.store.ts';
-import { organisationsOfLog } from '../access-log/log-organisations.store.ts';
-import { mergedEntries } from '../access-log/merged-entries.ts';
+import { organisationsOfLog } from '../verification/log-organisations.store.ts';
+import { mergedEntries } from '../verification/merged-entries.ts';
 import {
   type ArchivedRun,
   type ArchiveManifest,

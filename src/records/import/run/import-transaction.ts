@@ -1,9 +1,9 @@
 /** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordTable } from '../../../clinical/description/describe.ts';
+import { onOwnConnection } from '../../../platform/db/connection/own-connection.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
 import { isDistributed } from '../../../platform/db/distributed.ts';
-import { onOwnConnection } from '../../../platform/db/own-connection.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 import { importError } from '../../errors.ts';

@@ -3,9 +3,9 @@
  * Contract: OPS-31.
  */
 import pg from 'pg';
+import { isUnanswered, NoServerError, watched } from '../unavailable.ts';
 import type { DatabaseHosts } from './database-hosts.ts';
 import { tracedQuery } from './traced-calls.ts';
-import { isUnanswered, NoServerError, watched } from './unavailable.ts';
 
 export interface DatabaseClientConfig extends pg.ClientConfig {
   hosts: DatabaseHosts;

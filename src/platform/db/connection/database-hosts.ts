@@ -4,8 +4,8 @@
  * Contract: OPS-31.
  */
 import pg from 'pg';
+import { NoServerError } from '../unavailable.ts';
 import type { DatabaseAddress, DatabaseHost } from './database-url.ts';
-import { NoServerError } from './unavailable.ts';
 
 export interface DatabaseHosts extends Pick<DatabaseAddress, 'mustWrite' | 'connectMs'> {
   /** How long connecting may take at most, when all are tried. */

@@ -3,7 +3,7 @@
  * writers and sequence numbers: a chain has entries of many organisations.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import { type EntriesWanted, type ReadEntry, readEntries } from './access-log-chain.store.ts';
+import { type EntriesWanted, type ReadEntry, readEntries } from '../access-log/access-log-chain.store.ts';
 
 /** Entries in memory at most, but for a small page of each organisation. */
 const HELD = 20_000;

@@ -9,10 +9,10 @@ import { runCommand } from '../../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
-import { createAccessLogWriter } from './access-log.writer.ts';
-import { resealAccessLog } from './access-log-keys.ts';
-import { makePartitions } from './access-log-partition.store.ts';
-import { entryHash, headSeal } from './hash-chain.ts';
+import { createAccessLogWriter } from '../access-log/access-log.writer.ts';
+import { resealAccessLog } from '../access-log/access-log-keys.ts';
+import { makePartitions } from '../access-log/access-log-partition.store.ts';
+import { entryHash, headSeal } from '../access-log/hash-chain.ts';
 import { insertRestore } from './restore.store.ts';
 import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
 

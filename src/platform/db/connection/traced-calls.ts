@@ -1,6 +1,6 @@
 /** Statements, and the wait for a connection, as spans: by the name or the kind of a statement, never by its text. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { beginSpan, endSpan, isTracing, noteFailure, type Span } from '../trace/trace.ts';
+import { beginSpan, endSpan, isTracing, noteFailure, type Span } from '../../trace/trace.ts';
 
 type Call = (...args: never[]) => unknown;
 

@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from './database.ts';
+import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from '../database.ts';
 import { DatabaseClient, isOfNoUse } from './database-client.ts';
 
 export interface LiveConnectionOptions {

@@ -4,7 +4,7 @@
  * Contract: LOG-16.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import { restoreSeal } from './hash-chain.ts';
+import { restoreSeal } from '../access-log/hash-chain.ts';
 
 export interface Restore {
   id: string;

@@ -1,9 +1,9 @@
 /** Walks the chains of the access log, reading organisation by organisation. Contract: LOG-15, LOG-21. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
+import { type ListedWriter, listWriters } from '../access-log/access-log-chain.store.ts';
 import type { ReadChainKeys } from '../archive/archive-manifest.ts';
 import { loadArchives } from '../archive/check-archives.ts';
-import { type ListedWriter, listWriters } from './access-log-chain.store.ts';
 import { createWalk, type Finding, type Walk, type WalkContext } from './chain-walk.ts';
 import { mergedEntries } from './merged-entries.ts';
 

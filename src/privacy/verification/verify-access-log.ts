@@ -1,5 +1,8 @@
 /** Proves that nothing in the access log was changed or removed. Contract: LOG-15, LOG-16. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { HashedEntry } from '../access-log/access-log.store.ts';
+import { type ListedWriter, listWriters, readRegistry } from '../access-log/access-log-chain.store.ts';
+import { registrySeal } from '../access-log/hash-chain.ts';
 import {
   type ArchivedRun,
   archiveName,
@@ -8,10 +11,7 @@ import {
   readUnderKeys,
 } from '../archive/archive-manifest.ts';
 import { type Archives, checkFiles, loadArchives } from '../archive/check-archives.ts';
-import type { HashedEntry } from './access-log.store.ts';
-import { type ListedWriter, listWriters, readRegistry } from './access-log-chain.store.ts';
 import { type Finding, meetNoted, positionOf, REGISTRATION_CHANGED } from './chain-walk.ts';
-import { registrySeal } from './hash-chain.ts';
 import { organisationsOfLog } from './log-organisations.store.ts';
 import { listRestores, type Restore } from './restore.store.ts';
 import { type Log, walkWriters } from './walk-chains.ts';

@@ -1,10 +1,11 @@
 /**
  * One chain of the access log, checked entry by entry in the order of their numbers. Contract: LOG-15, LOG-16.
  */
+
+import type { ListedWriter, ReadEntry } from '../access-log/access-log-chain.store.ts';
+import { entryHash, genesisHash, headSeal } from '../access-log/hash-chain.ts';
 import type { ChainKeys } from '../archive/archive-manifest.ts';
 import type { Archives } from '../archive/check-archives.ts';
-import type { ListedWriter, ReadEntry } from './access-log-chain.store.ts';
-import { entryHash, genesisHash, headSeal } from './hash-chain.ts';
 
 export const REGISTRATION_CHANGED = 'the registration was changed';
 

@@ -1,7 +1,7 @@
 /** A connection outside the pool, for work that changes its session. */
 import pg from 'pg';
-import type { Client, Pool } from './database.ts';
-import { watched } from './unavailable.ts';
+import type { Client, Pool } from '../database.ts';
+import { watched } from '../unavailable.ts';
 
 /**
  * Run `work` on a new connection, set up like those of `pool`, and close it: temporary tables and settings of the

@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
-import { HEAD_EVENT } from './access-log.writer.ts';
-import { allChainKeys } from './access-log-keys.ts';
+import { HEAD_EVENT } from '../access-log/access-log.writer.ts';
+import { allChainKeys } from '../access-log/access-log-keys.ts';
 import { REGISTRATION_CHANGED } from './chain-walk.ts';
 import { type NotedHead, type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { waitForDisconnect } from '../../../test-support/wait-until.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
+import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 import { type LiveConnection, openLiveConnection } from './live-connection.ts';
 
 async function pidOf(live: LiveConnection): Promise<number> {

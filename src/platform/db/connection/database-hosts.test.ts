@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { freePort } from '../../../test-support/free-port.ts';
-import { connectClient, createPool, type Pool, transaction } from './database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
+import { freePort } from '../../../../test-support/free-port.ts';
+import { connectClient, createPool, type Pool, transaction } from '../database.ts';
+import { migrate } from '../migrate.ts';
+import { NoServerError, outageOf } from '../unavailable.ts';
 import { openLiveConnection } from './live-connection.ts';
-import { migrate } from './migrate.ts';
 import { onOwnConnection } from './own-connection.ts';
-import { NoServerError, outageOf } from './unavailable.ts';
 
 let database: TestDatabase;
 let owner: Pool;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { createPool } from './database.ts';
-import { SERVICE_ROLE } from './migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
+import { createPool } from '../database.ts';
+import { SERVICE_ROLE } from '../migrate.ts';
+import { outageOf } from '../unavailable.ts';
 import { onOwnConnection } from './own-connection.ts';
-import { outageOf } from './unavailable.ts';
 
 let database: TestDatabase;
 before(async () => {
