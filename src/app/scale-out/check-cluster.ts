@@ -12,7 +12,7 @@ export async function clusterProblems(client: Client): Promise<string[]> {
   const version = await readExtensionVersion(client);
   if (version === undefined)
     return [
-      `The database has no extension citus. Install Citus ${OLDEST_MAJOR} or newer on every node, add citus to shared_preload_libraries, and run in this database on every node: create extension citus;`,
+      `The database has no extension citus: it is one PostgreSQL, and nothing has to be placed. To spread it over several machines, install Citus ${OLDEST_MAJOR} or newer on every node, add citus to shared_preload_libraries, and run in this database on every node: create extension citus;`,
     ];
   if (Number.parseInt(version, 10) < OLDEST_MAJOR)
     return [

@@ -129,7 +129,9 @@ function printCheck(environment: CommandEnvironment, { problems, differences }: 
       : [
           ...problems,
           ...(lines.length === 0 ? [] : ['Tables that are not where they belong:', ...lines]),
-          ...(lines.length === 0 ? [] : ['To place them, run: npx interchange scale-out']),
+          ...(lines.length === 0 || problems.length > 0
+            ? []
+            : ['To place them, run: npx interchange scale-out']),
         ].join('\n'),
   );
   if (!ok) environment.fail();

@@ -252,6 +252,13 @@ for (const [name, make, message] of REFUSALS)
     assert.equal((await scaleOut('--check')).code, 1);
   });
 
+test('a check of one PostgreSQL names what is missing, and no table [CMD-23]', RECORDED, async () => {
+  await owner.query(`delete from pg_extension where extname = 'citus'`);
+  const { code, stdout } = await scaleOut('--check', '--json');
+  const { ok, problems, differences } = document({ stdout });
+  assert.deepEqual([code, ok, problems.length, differences], [1, false, 1, []]);
+});
+
 test('every fault of the cluster is named at once [CMD-23]', RECORDED, async () => {
   await owner.query(
     `insert into recorded_citus.refused_node values (5433, 'any'), (5434, 'interchange_service')`,

@@ -119,7 +119,9 @@ export interface PlacementCheck {
 
 /** Compare the cluster with the list; changes nothing. */
 export async function checkPlacement(client: Client, url: string): Promise<PlacementCheck> {
-  const { problems, comparison } = await examine(client, url);
+  const { problems, comparison, distributed } = await examine(client, url);
+  // One PostgreSQL has every table where it belongs.
+  if (!distributed) return { problems, differences: [] };
   const missing = comparison.missing.map(({ table, placement }) => ({
     table,
     expected: wordsOf(placement),
@@ -136,7 +138,7 @@ export async function checkPlacement(client: Client, url: string): Promise<Place
 async function examine(
   client: Client,
   url: string,
-): Promise<{ problems: string[]; comparison: Comparison; tables: StoredTable[] }> {
+): Promise<{ problems: string[]; comparison: Comparison; tables: StoredTable[]; distributed: boolean }> {
   const pending = await pendingMigrations(url);
   const distributed = (await readExtensionVersion(client)) !== undefined;
   const tables = await listTables(client);
@@ -147,7 +149,7 @@ async function examine(
       `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
     );
   for (const table of comparison.unlisted) problems.push(unlistedProblem(table));
-  return { problems, comparison, tables };
+  return { problems, comparison, tables, distributed };
 }
 
 export function unlistedProblem(table: string): string {
