@@ -254,9 +254,9 @@ for (const [name, make, message] of REFUSALS)
 
 test('a check of one PostgreSQL names what is missing, and no table [CMD-23]', RECORDED, async () => {
   await owner.query(`delete from pg_extension where extname = 'citus'`);
-  const { code, stdout } = await scaleOut('--check', '--json');
-  const { ok, problems, differences } = document({ stdout });
-  assert.deepEqual([code, ok, problems.length, differences], [1, false, 1, []]);
+  const checked = await scaleOut('--check', '--json');
+  const { ok, problems, differences } = document(checked);
+  assert.deepEqual([checked.code, ok, problems.length, differences], [1, false, 1, []]);
 });
 
 test('every fault of the cluster is named at once [CMD-23]', RECORDED, async () => {
