@@ -21,8 +21,8 @@ test('what is wrong is said by the name of the option', () => {
     ['--patients', '0'],
   ];
   for (const [name = '', value = ''] of wrong)
-    assert.throws(() => readOptions([`${name}=${value}`]), new RegExp(`^Error: ${name} takes`));
-  assert.throws(() => readOptions(['--minute', '3']), /--minute/);
+    assert.throws(() => readOptions([`${name}=${value}`]), new RegExp(`^OptionError: ${name} takes`));
+  assert.throws(() => readOptions(['--minute', '3']), /^OptionError: .*--minute/);
 });
 
 test('the help names every option', () => {

@@ -13,18 +13,14 @@ export interface Options {
   keep: boolean;
 }
 
-/** What is wrong is said in an error with one sentence. */
+/** Says in one sentence what is wrong with an option. */
+export class OptionError extends Error {
+  override name = 'OptionError';
+}
+
+/** Throws OptionError. */
 export function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      help: { type: 'boolean', short: 'h', default: false },
-      minutes: { type: 'string', default: '30' },
-      seed: { type: 'string' },
-      patients: { type: 'string', default: '40' },
-      keep: { type: 'boolean', default: false },
-    },
-  });
+  const values = parse(args);
   return {
     help: values.help,
     minutes: numberOf('--minutes', values.minutes, { min: 0.5, max: 10_080, pattern: /^\d{1,5}(\.\d+)?$/ }),
@@ -32,6 +28,23 @@ export function readOptions(args: readonly string[]): Options {
     patients: numberOf('--patients', values.patients, { min: 1, max: 10_000 }),
     keep: values.keep,
   };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        minutes: { type: 'string', default: '30' },
+        seed: { type: 'string' },
+        patients: { type: 'string', default: '40' },
+        keep: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new OptionError((error as Error).message, { cause: error });
+  }
 }
 
 interface Range {
@@ -43,7 +56,7 @@ interface Range {
 function numberOf(option: string, text: string, { min, max, pattern = /^\d{1,10}$/ }: Range): number {
   const value = Number(text);
   if (!pattern.test(text) || value < min || value > max)
-    throw new Error(`${option} takes a number from ${min} to ${max}, not ${text}.`);
+    throw new OptionError(`${option} takes a number from ${min} to ${max}, not ${text}.`);
   return value;
 }
 
@@ -51,9 +64,9 @@ export const HELP = `npm run soak [-- options]
 
 Runs the service with all its flows at once, and kills its processes and its PostgreSQL at random. In the end it compares
 what was sent, answered, delivered and logged, and prints a table. Exit code 1: something was lost, came out of order, or
-memory grew.
+memory grew. 2: an option is wrong. Ctrl-C ends the flows early, and what there is is compared.
 
-  --minutes N    how long the flows run (30)
+  --minutes N    how long the flows run (30); setting up and settling add about a minute
   --seed N       of everything that chance decides; printed at the start (a new one)
   --patients N   patients whose records are written and read (40)
   --keep         leave the database and the logs of the processes, also when all is well

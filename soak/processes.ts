@@ -44,13 +44,15 @@ export function supervise(
   const surprises: string[] = [];
   let stopping = false;
   let child = start();
-  process.once('exit', () => child.kill('SIGKILL'));
+  process.once('exit', () => signal(-(child.pid ?? 0), 'SIGKILL'));
 
   function start(): ChildProcess {
     const { PATH = '', HOME = '' } = process.env;
     const started = spawn(process.execPath, [PROGRAM, ...args], {
       env: { PATH, HOME, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own: Ctrl-C on a terminal reaches the soak alone.
+      detached: true,
     });
     for (const stream of [started.stdout, started.stderr])
       createInterface(stream).on('line', (line) => {
@@ -120,7 +122,7 @@ export function kill(pid: number): void {
 
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    if (pid > 0) process.kill(pid, name);
+    if (pid !== 0) process.kill(pid, name);
   } catch {
     // It ended by itself meanwhile.
   }

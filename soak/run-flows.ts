@@ -37,7 +37,8 @@ export interface Stage {
   say(line: string): void;
 }
 
-export async function runFlows(world: World, stage: Stage): Promise<Finding[]> {
+/** What was found about memory; undefined when the flows ended early, so that it was not watched to the end. */
+export async function runFlows(world: World, stage: Stage): Promise<Finding[] | undefined> {
   const { api, worker, say } = stage;
   world.calm = false;
   const startMs = performance.now();
@@ -84,7 +85,7 @@ async function watchMemory(
   services: readonly Supervised[],
   world: World,
   { end, logs }: { end: number; logs: string },
-): Promise<Finding[]> {
+): Promise<Finding[] | undefined> {
   const atFirst = await pidsOf(services);
   const warmMs = performance.now() + WARM_UP * (end - performance.now());
   const samples = new Map<string, Sample[]>();
@@ -98,7 +99,7 @@ async function watchMemory(
       samples.set(name, [...(samples.get(name) ?? []), { seconds, mb }]);
   }
   // Ended early: too little to say anything of.
-  if (world.stopping) return [];
+  if (world.stopping) return undefined;
   const lines = [...samples].flatMap(([name, of]) =>
     of.map(({ seconds, mb }) => `${name},${seconds.toFixed(1)},${mb.toFixed(1)}`),
   );

@@ -1,5 +1,6 @@
 /** npm run soak: `--help` says what it takes, docs/soak.md what it checks. */
 import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runProcess } from '../test-support/command.ts';
@@ -8,7 +9,7 @@ import { freePort } from '../test-support/free-port.ts';
 import { createClient } from './client.ts';
 import { publishAll } from './flows/publish-records.ts';
 import { createLedger, type Finding, isGood } from './ledger.ts';
-import { HELP, type Options, readOptions } from './options.ts';
+import { HELP, OptionError, type Options, readOptions } from './options.ts';
 import { type Supervised, supervise } from './processes.ts';
 import { createRandom } from './random.ts';
 import { findingTable, flowTable } from './report.ts';
@@ -23,10 +24,10 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  say(
-    `soak of ${options.minutes} minutes; to have it again: --seed ${options.seed} --minutes ${options.minutes}`,
-  );
+  const length = `${options.minutes} ${options.minutes === 1 ? 'minute' : 'minutes'}`;
+  say(`soak of ${length}; to have it again: --seed ${options.seed} --minutes ${options.minutes}`);
   const data = await makeDataDir();
+  process.once('exit', () => quitServer(data.path));
   const logs = join(dirname(data.path), 'logs');
   await mkdir(logs, { recursive: true });
   let good = false;
@@ -45,14 +46,15 @@ async function soak(
   { dataDir, logs }: { dataDir: string; logs: string },
 ): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
-  const postgres = await openHere(dataDir);
-  stack.defer(() => postgres.release());
   const ledger = createLedger();
   const shared = { ledger, unconfirmed: [] as World['unconfirmed'], calm: true, stopping: false };
-  onSignal(() => {
-    say('ending early');
+  onSignal(dirname(dataDir), () => {
+    say('ending early, in order; a second Ctrl-C ends at once');
     shared.stopping = true;
   });
+  say('setting up');
+  const postgres = await openHere(dataDir);
+  stack.defer(() => postgres.release());
   const { exchange, fhirServer } = await startSurroundings(shared, seed);
   stack.defer(async () => void (await Promise.all([exchange.close(), fhirServer.stop()])));
   const env = serviceEnvironment(postgres.url, await freePort());
@@ -74,6 +76,7 @@ async function soak(
     random: (name: string) => createRandom(seed, name),
   });
   const databaseUrl = postgres.url;
+  say('all flows run');
   const memory = await runFlows(world, {
     minutes,
     credentials,
@@ -87,12 +90,12 @@ async function soak(
   say('settling');
   await publishAll(world);
   const left = await settle(databaseUrl);
-  return report(world, [
+  const findings = [
     ...(await verify(world, databaseUrl)),
     { what: 'deliveries waiting or held in the end', expected: 0, found: left, lost: 0, wrong: left },
     ...(await end(env, [api, worker])),
-    ...memory,
-  ]);
+  ];
+  return report(world, findings, memory);
 }
 
 function serviceEnvironment(databaseUrl: string, port: number): Record<string, string> {
@@ -147,10 +150,15 @@ async function end(env: Record<string, string>, services: readonly Supervised[])
   ];
 }
 
-function report({ ledger }: World, findings: readonly Finding[]): boolean {
+function report(
+  { ledger }: World,
+  findings: readonly Finding[],
+  memory: readonly Finding[] | undefined,
+): boolean {
   const { faults } = ledger;
   const all = [
     ...findings,
+    ...(memory ?? []),
     {
       what: 'answers that no outage explains',
       expected: 0,
@@ -162,19 +170,35 @@ function report({ ledger }: World, findings: readonly Finding[]): boolean {
   say(`\n${flowTable(ledger.flows)}\n\n${findingTable(all)}`);
   for (const fault of new Set(faults)) say(`fault: ${fault}`);
   const good = all.every(isGood);
-  say(good ? '\nNothing was lost, nothing came out of order, memory is flat.' : '\nThe soak found faults.');
+  say(`\n${verdict(good, memory !== undefined)}`);
   return good;
 }
 
+function verdict(good: boolean, withMemory: boolean): string {
+  if (!good) return 'The soak found faults.';
+  return withMemory
+    ? 'Nothing was lost, nothing came out of order, memory is flat.'
+    : 'Nothing was lost, and nothing came out of order. The soak ended early, so memory was not measured.';
+}
+
 /** The first signal ends the flows, and what there is is looked at. A second one ends the program. */
-function onSignal(end: () => void): void {
+function onSignal(folder: string, end: () => void): void {
   let isFirst = true;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      if (!isFirst) process.exit(1);
+      if (!isFirst) {
+        say(`\nThe database and the logs of the processes are in ${folder}`);
+        process.exit(1);
+      }
       isFirst = false;
       end();
     });
+}
+
+/** After a second signal nothing else stops PostgreSQL, which is in a session of its own. */
+function quitServer(dataDir: string): void {
+  const path = join(dataDir, 'postgresql', 'postmaster.pid');
+  if (existsSync(path)) process.kill(Number.parseInt(readFileSync(path, 'utf8'), 10), 'SIGQUIT');
 }
 
 function say(line: string): void {
@@ -183,5 +207,7 @@ function say(line: string): void {
 
 process.exitCode = await main().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);
-  return 1;
+  if (!(error instanceof OptionError)) return 1;
+  process.stderr.write('(run npm run soak -- --help to see the options)\n');
+  return 2;
 });

@@ -48,13 +48,19 @@ export interface TestFhirServer {
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 
 export async function startFhirServer(...options: string[]): Promise<TestFhirServer> {
-  const child = fork(MAIN, options, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  // In a group of its own: Ctrl-C on a terminal ends the program that started it, and that program ends this one.
+  const child = fork(MAIN, options, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], detached: true });
   if (child.stdout === null) throw new Error('no stdout');
   const [origin] = (await once(createInterface(child.stdout), 'line')) as [string];
 
   async function control(path: string, body?: object): Promise<unknown> {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const response = await fetch(`${origin}/control/${path}`, init);
+    const response = await fetch(`${origin}/control/${path}`, init).catch((cause) => {
+      const end = child.exitCode ?? child.signalCode;
+      throw new Error(`The FHIR server ${end === null ? 'does not answer' : `ended by itself (${end})`}.`, {
+        cause,
+      });
+    });
     return response.json();
   }
 
@@ -70,6 +76,7 @@ export async function startFhirServer(...options: string[]): Promise<TestFhirSer
     remove: async (key, { deleted } = { deleted: false }) => void (await control('remove', { key, deleted })),
     put: async (resource) => void (await control('put', { resource, id: resource.id })),
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.kill();
       await exited;
