@@ -30,6 +30,7 @@ import {
   startProcesses,
 } from './processes.ts';
 import { recordServiceAddress } from './service-address.store.ts';
+import { requireServiceUser } from './service-user.ts';
 import type { Tracing } from './tracing/start-tracing.ts';
 
 export type ProcessRole = 'all' | 'api' | 'worker';
@@ -53,6 +54,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   try {
     if (!cluster.isWorker) {
       await requireSchema(opened, config);
+      await requireServiceUser(opened.url, config);
       await withClient(opened.url, requireKnownPlace);
     }
     const stop = stopSignal(log);
@@ -181,6 +183,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
+    await requireServiceUser(opened.url, config);
     await withClient(opened.url, requireKnownPlace);
     const { keys, serviceUrl } = await openKeys(opened, config);
     await keys.close();

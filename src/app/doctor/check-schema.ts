@@ -5,8 +5,10 @@ import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { readSchemaState } from '../../platform/db/migrate.ts';
 import { findRoleFault, type Right, readRoleRights, roleFaultText } from '../../platform/db/service-role.ts';
 import { isUnmarkedCopy, UNMARKED_COPY } from '../backup/database-place.ts';
+import type { Config } from '../config/config.ts';
 import { isDistributed } from '../scale-out/citus.store.ts';
 import { checkPlacement } from '../scale-out/scale-out.ts';
+import { findServiceUserFault } from '../service-user.ts';
 import { counted, type Found, failed, notApplicable, ok, warning } from './finding.ts';
 
 const MIGRATE = 'Run: npx interchange migrate';
@@ -48,6 +50,17 @@ export async function checkRole(owner: Queryable): Promise<Found> {
       'Revoke them, unless you gave them on purpose.',
     );
   return ok("The service's role has the rights that it needs, and no others.");
+}
+
+export async function checkServiceUser(owner: Queryable, { database }: Config): Promise<Found> {
+  if (database.kind === 'embedded') return ok('The embedded database has a user of its own for the service.');
+  if (database.serviceUrl === undefined)
+    return notApplicable(
+      'DATABASE_SERVICE_URL is not set: the service signs in as the user of DATABASE_URL.',
+    );
+  const fault = await findServiceUserFault(owner, database.serviceUrl);
+  if (fault !== undefined) return failed(fault.text, fault.remedy);
+  return ok("DATABASE_SERVICE_URL means the same database, as a user that is the service's role only.");
 }
 
 function named(rights: readonly Right[]): string {

@@ -90,6 +90,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       // The disk of the machine that tests may be full.
       others.filter(([check]) => check !== 'disk'),
       [
+        ['service user', 'not applicable'],
         ['placement', 'not applicable'],
         ['address', 'not applicable'],
       ],

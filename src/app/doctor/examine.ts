@@ -10,7 +10,7 @@ import { masterKeySource } from '../config/master-key.ts';
 import { checkAddress } from './check-address.ts';
 import { checkDisk } from './check-disk.ts';
 import { checkMasterKey } from './check-keys.ts';
-import { checkMark, checkRole, checkSchema, checkTables } from './check-schema.ts';
+import { checkMark, checkRole, checkSchema, checkServiceUser, checkTables } from './check-schema.ts';
 import {
   checkClock,
   checkConnections,
@@ -25,6 +25,7 @@ import { type Finding, type Found, failed, ok } from './finding.ts';
 const NAMES = [
   'settings',
   'database',
+  'service user',
   'clock',
   'connections',
   'pooler',
@@ -146,6 +147,7 @@ async function runChecks({ config, owner, url, now }: Patient, note: Note): Prom
     note(name, finding);
     return finding;
   };
+  await check('service user', () => checkServiceUser(owner, config));
   await check('clock', () => checkClock(owner, now, config.clockMaxSkewSeconds));
   await check('connections', () => checkConnections(owner, config));
   await check('pooler', () => checkPooler(owner));

@@ -1,0 +1,120 @@
+/** Whether DATABASE_SERVICE_URL means the database of DATABASE_URL, as a user without further rights. Contract: OPS-7. */
+import { CommandError } from '../platform/command/command.ts';
+import { connectClient, type Queryable } from '../platform/db/database.ts';
+import { SERVICE_ROLE } from '../platform/db/migrate.ts';
+import { failureText } from './commands/failure-text.ts';
+import type { Config } from './config/config.ts';
+
+export interface ServiceUserFault {
+  /** What is wrong. */
+  text: string;
+  remedy: string;
+}
+
+/** Throws CommandError where the service would work on two databases, or with more rights than it needs. */
+export async function requireServiceUser(url: string, { database }: Config): Promise<void> {
+  if (database.kind !== 'url' || database.serviceUrl === undefined) return;
+  const owner = await connectClient({ url, applicationName: 'interchange service user' });
+  try {
+    const fault = await findServiceUserFault(owner, database.serviceUrl);
+    if (fault !== undefined) throw new CommandError(`${fault.text} ${fault.remedy}`);
+  } finally {
+    await owner.end();
+  }
+}
+
+/** Connects to `serviceUrl`, and compares it with the connection of the owner. Changes nothing. */
+export async function findServiceUserFault(
+  owner: Queryable,
+  serviceUrl: string,
+): Promise<ServiceUserFault | undefined> {
+  const connected = await connectClient({
+    url: serviceUrl,
+    applicationName: 'interchange service user',
+  }).catch(
+    (error: unknown): ServiceUserFault => ({
+      text: `DATABASE_SERVICE_URL cannot be used: ${failureText(error, 'DATABASE_SERVICE_URL')}`,
+      remedy: 'See docs/environment.md.',
+    }),
+  );
+  if ('text' in connected) return connected;
+  try {
+    const [own, other] = [await readPlace(owner), await readPlace(connected)];
+    if (own.server !== other.server || own.database !== other.database)
+      return {
+        text: `DATABASE_SERVICE_URL names another ${own.server === other.server ? 'database' : 'server'} than DATABASE_URL.`,
+        remedy: 'Give both the same hosts and the same database.',
+      };
+    const { name, mayAct, excess } = await readUser(connected);
+    if (excess.length > 0)
+      return {
+        text: `The user of DATABASE_SERVICE_URL, ${name}, may do more than the service needs: ${excess.join(', ')}.`,
+        remedy: `Name a user that is ${SERVICE_ROLE} only: docs/environment.md says how to make one.`,
+      };
+    if (!mayAct)
+      return {
+        text: `The user of DATABASE_SERVICE_URL, ${name}, may not act as ${SERVICE_ROLE}.`,
+        remedy: `Run as a superuser: grant ${SERVICE_ROLE} to ${name};`,
+      };
+    return undefined;
+  } finally {
+    await connected.end();
+  }
+}
+
+interface Place {
+  server: string;
+  database: string;
+}
+
+/** Anybody may ask for the start of a server, unlike for its system identifier; it differs between servers. */
+async function readPlace(db: Queryable): Promise<Place> {
+  const { rows } = await db.query<Place>({
+    text: `
+      select extract(epoch from pg_postmaster_start_time())::text as server, oid::text as database
+      from pg_database
+      where datname = current_database()`,
+  });
+  return rows[0] ?? { server: '', database: '' };
+}
+
+interface User {
+  name: string;
+  mayAct: boolean;
+  /** What lifts the user above the service's role. */
+  excess: string[];
+}
+
+/** A superuser counts as a member of every role, so that memberships tell nothing more. */
+async function readUser(db: Queryable): Promise<User> {
+  const { rows } = await db.query<User>({
+    text: `
+      select
+        u.rolname as name,
+        coalesce(pg_has_role(u.oid, to_regrole($1), 'member'), false) as "mayAct",
+        array_remove(array[
+          case when u.rolsuper then 'superuser' end,
+          case when u.rolbypassrls then 'bypassrls' end,
+          case when u.rolcreaterole then 'createrole' end,
+          case when u.rolcreatedb then 'createdb' end,
+          case when u.rolreplication then 'replication' end,
+          (
+            select 'owner of ' || min(c.relname)
+            from pg_class c
+            where c.relowner = u.oid
+              and c.relnamespace = 'public'::regnamespace
+          ),
+          (
+            select 'member of ' || string_agg(r.rolname, ' and ' order by r.rolname)
+            from pg_roles r
+            where not u.rolsuper
+              and r.oid not in (u.oid, coalesce(to_regrole($1)::oid, 0))
+              and pg_has_role(u.oid, r.oid, 'member')
+          )
+        ], null) as excess
+      from pg_roles u
+      where u.rolname = session_user`,
+    values: [SERVICE_ROLE],
+  });
+  return rows[0] ?? { name: '', mayAct: false, excess: [] };
+}
