@@ -6,10 +6,12 @@ import type { Client, Pool, Queryable } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { skewText } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { counted, type Found, failed, ok } from './finding.ts';
+import { counted, type Found, failed, notRun, ok } from './finding.ts';
 
 /** How long a notification may take. */
 const NOTIFICATION_MS = 5_000;
+/** What a standby answers to LISTEN. */
+const TAKES_NO_WRITES = '25006';
 const CHANNEL = 'interchange_doctor';
 /** What a process uses at most beside DATABASE_CONNECTIONS: the table in docs/operations.md, and one for its keys. */
 const FURTHER_CONNECTIONS = 26;
@@ -66,7 +68,11 @@ export async function checkNotifications(owner: Pool): Promise<Found> {
     await listener.query(`listen ${CHANNEL}`);
     await owner.query('select pg_notify($1, $2)', [CHANNEL, nonce]);
     return heard;
+  }).catch((error: { code?: string }) => {
+    if (error.code !== TAKES_NO_WRITES) throw error;
+    return undefined;
   });
+  if (came === undefined) return notRun('It was left out, because the database takes no writes.');
   if (came) return ok('A notification that was sent came back.');
   return failed(
     `A notification that was sent did not come back within ${NOTIFICATION_MS / 1_000} s. Processes do not learn of changes, and read without their caches.`,

@@ -13,7 +13,10 @@ import { connect, insertPatients, queue } from '../../../test-support/exchange-r
 import { freePort } from '../../../test-support/free-port.ts';
 import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
 import { recordCitus } from '../../../test-support/recorded-citus.ts';
+import { startReplication } from '../../../test-support/standby.ts';
+import { administer } from '../../../test-support/template.ts';
 import { startTransactionPooler } from '../../../test-support/transaction-pooler.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
@@ -117,6 +120,57 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       );
     }
   });
+
+  test(
+    'tells of each of several servers what it is, and looks at a standby [CMD-24]',
+    needsPlainPostgres('it starts two servers of its own'),
+    async () => {
+      const replication = await startReplication();
+      try {
+        const run = async (url: string) =>
+          reportOf(await runCommand(['doctor', '--json'], { env: { DATABASE_URL: url, MASTER_KEY } }));
+        const [primary, standby] = [replication.primaryUrl, replication.standbyUrl].map(
+          (url) => new URL(url).host,
+        );
+        const both = find(await run(replication.url), 'database');
+        assert.equal(both.outcome, 'ok');
+        assert.ok(both.text.includes(`${standby} is a standby; ${primary} takes writes.`), both.text);
+        const onStandby = await run(replication.standbyUrl);
+        assert.equal(find(onStandby, 'database').outcome, 'failed');
+        const { outcome, text } = find(onStandby, 'notifications');
+        assert.deepEqual(
+          [outcome, text],
+          ['not run', 'It was left out, because the database takes no writes.'],
+        );
+
+        const gone = `127.0.0.1:${await freePort()}`;
+        const away = find(await run(replication.url.replace(`${standby}`, gone)), 'database');
+        says(away, 'warning', /takes writes/, /Start that server/);
+        assert.ok(away.text.includes(`${gone} cannot be used (ECONNREFUSED)`), away.text);
+
+        // Else commits of the old primary wait for the standby that left it.
+        await administer(replication.primaryUrl, [
+          'alter system reset synchronous_standby_names',
+          'select pg_reload_conf()',
+        ]);
+        await replication.promote();
+        await waitUntil(
+          async () => find(await run(replication.standbyUrl), 'database').outcome === 'ok',
+          'the standby takes writes',
+        );
+        says(
+          find(await run(replication.url), 'database'),
+          'failed',
+          /takes writes; .* takes writes/,
+          /Stop at once/,
+        );
+        const twice = replication.url.replace(`${standby}`, `${primary}`);
+        assert.equal(find(await run(twice), 'database').outcome, 'ok', 'one server that is named twice');
+      } finally {
+        await replication.close();
+      }
+    },
+  );
 
   test('compares the clocks [CMD-24]', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-doctor-'));

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
-import { createPool, type Pool, type Queryable } from '../../platform/db/database.ts';
+import { createPool, type Pool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { failureText } from '../commands/failure-text.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { checkAddress } from './check-address.ts';
+import { checkDatabase } from './check-database.ts';
 import { checkDisk } from './check-disk.ts';
 import { checkMasterKey } from './check-keys.ts';
 import { checkMark, checkRole, checkSchema, checkServiceUser, checkTables } from './check-schema.ts';
@@ -88,7 +89,7 @@ async function examineDatabase(config: Config, now: () => Date, note: Note): Pro
     );
   try {
     await withOwner(config, async (owner, url) => {
-      note('database', await checkServer(owner));
+      note('database', await checkDatabase(owner, url));
       await runChecks({ config, owner, url, now }, note);
     });
   } catch (error) {
@@ -118,22 +119,6 @@ async function withOwner(
     await owner.end();
     await opened.release();
   }
-}
-
-async function checkServer(owner: Queryable): Promise<Found> {
-  const { rows } = await owner.query<{ version: string; number: number; readOnly: boolean }>({
-    text: `
-      select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
-        pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as "readOnly"`,
-  });
-  const { version = '', number = 0, readOnly = true } = rows[0] ?? {};
-  if (number < 150_000) return failed(`PostgreSQL ${version} is too old.`, 'Use version 15 or newer.');
-  if (readOnly)
-    return failed(
-      `PostgreSQL ${version} takes no writes: it is a standby, or set to read only.`,
-      'Connect to the primary, or turn default_transaction_read_only off.',
-    );
-  return ok(`PostgreSQL ${version} answers, and takes writes.`);
 }
 
 async function runChecks({ config, owner, url, now }: Patient, note: Note): Promise<void> {

@@ -17,6 +17,7 @@ export const ok = (text: string): Found => ({ outcome: 'ok', text });
 export const warning = (text: string, remedy: string): Found => ({ outcome: 'warning', text, remedy });
 export const failed = (text: string, remedy: string): Found => ({ outcome: 'failed', text, remedy });
 export const notApplicable = (text: string): Found => ({ outcome: 'not applicable', text });
+export const notRun = (text: string): Found => ({ outcome: 'not run', text });
 
 /** `3 tables`, `1 table`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {

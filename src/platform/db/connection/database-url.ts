@@ -54,6 +54,16 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
   return { url: url.href, hosts, mustWrite, connectMs };
 }
 
+/** For one of several servers, whether or not it takes writes, with everything else as the URL says it. */
+export function urlOfHost({ url, connectMs }: DatabaseAddress, { host, port }: DatabaseHost): string {
+  const own = new URL(url);
+  own.searchParams.set('host', host);
+  own.searchParams.set('port', String(port));
+  own.searchParams.set('target_session_attrs', 'any');
+  own.searchParams.set('connect_timeout', String(connectMs / 1_000));
+  return own.href;
+}
+
 /** Parameters of the query go before the address, in libpq as in pg. Empty for one host. */
 function listHosts(authority: string, query: URLSearchParams): DatabaseHost[] {
   const given = query.get('host')?.split(',');
