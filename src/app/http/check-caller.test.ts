@@ -62,6 +62,21 @@ test('a read is checked at once and confirmed before its answer leaves [ACC-19]'
   await assert.rejects(confirm(checked, HEADERS, NOW), { statusCode: 401 });
 });
 
+test('the answer of a read waits for what was committed while its body was on its way [ACC-18]', async () => {
+  let sent = 1;
+  const waitedFor: number[] = [];
+  const { deps } = nodeThatIsBehind(caller(), caller());
+  const changes = {
+    mark: () => sent,
+    receivedUntil: async (mark: number) => void waitedFor.push(mark),
+  };
+  const { check, admit, confirm } = createCallerCheck({ ...deps, changes }, ACCESS, true);
+  const checked = await check(HEADERS, NOW);
+  sent = 2;
+  await confirm(await admit(checked, HEADERS, NOW), HEADERS, NOW);
+  assert.deepEqual(waitedFor, [2]);
+});
+
 test('a call that is no read hears of everything before it is admitted [ACC-18]', async () => {
   const { deps } = nodeThatIsBehind(caller(), undefined);
   const { check, admit } = createCallerCheck(deps, ACCESS, false);

@@ -33,8 +33,8 @@ export interface CallerCheck {
   /** The first look, before the body is read. */
   check(headers: Headers, now: Date): Promise<CheckedCaller>;
   /**
-   * Once the body is there, for what is no read: nothing happens for a caller who lost the right while the
-   * body was on its way. Throws like `check`.
+   * Once the body is there: nothing happens for a caller who lost the right while the body was on its way. A read goes on,
+   * and `confirm` tells. Throws like `check`.
    */
   admit(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller>;
   /**
@@ -88,7 +88,8 @@ export function createCallerCheck(
   return {
     check,
     async admit(checked, headers, now) {
-      if (reads) return checked;
+      // What was committed while the body was on its way must be known before the answer leaves.
+      if (reads) return { ...checked, mark: deps.changes.mark() };
       await deps.changes.receivedUntil(deps.changes.mark());
       return check(headers, now);
     },
