@@ -3,7 +3,7 @@
  * low-level API): the copy holds a backup label and the WAL that makes it consistent. Contract: OPS-34.
  */
 import { randomBytes } from 'node:crypto';
-import { constants, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
@@ -30,8 +30,8 @@ export interface BaseBackup {
   clusterDir: string;
   /** A folder that does not exist yet. */
   to: string;
-  /** Told the number of files that were copied so far. */
-  onProgress: (files: number) => void;
+  /** Told the number of bytes that were copied so far. */
+  onProgress: (bytes: number) => void;
 }
 
 /** Copy the cluster. Resolves to the time, by the clock of the database, up to which the copy holds every commit. */
@@ -76,8 +76,8 @@ async function refuseTablespaces(clusterDir: string): Promise<void> {
 }
 
 /** Files come and go meanwhile; the WAL makes up for both. */
-async function copyTree(from: string, to: string, onProgress: (files: number) => void): Promise<void> {
-  let files = 0;
+async function copyTree(from: string, to: string, onProgress: (bytes: number) => void): Promise<void> {
+  let bytes = 0;
   const folders = [''];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     await mkdir(join(to, folder), { mode: 0o700 });
@@ -88,9 +88,11 @@ async function copyTree(from: string, to: string, onProgress: (files: number) =>
       // pg_wal may be a link to another disk.
       if (entry.isDirectory() || EMPTIED.has(path)) folders.push(path);
       else
-        await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(ifGone(undefined));
-      files += 1;
-      onProgress(files);
+        bytes += await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).then(
+          async () => (await stat(join(to, path))).size,
+          ifGone(0),
+        );
+      onProgress(bytes);
     }
   }
 }

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { writeManifest } from '../src/app/backup/manifest.ts';
+import { SILENT } from '../src/app/backup/progress-line.ts';
 import { type RestoreOptions, restore } from '../src/app/backup/restore.ts';
 import { createMasterKey } from '../src/platform/crypto/master-key.ts';
 import { type CommandResult, runCommand } from '../test-support/command.ts';
@@ -43,7 +44,13 @@ describe('backup and restore of the embedded database, with something in their w
   test('a backup ends the server that a killed one left, and goes on in its place [OPS-34]', async () => {
     const pid = await leaveServer(at('first.unfinished'));
     await writeFile(at('first.unfinished/backup.lock'), '');
-    await done(runCommand(['backup', '--to', at('first')], { env: { DATA_DIR: data.path } }));
+    const { stderr } = await done(
+      runCommand(['backup', '--to', at('first')], { env: { DATA_DIR: data.path } }),
+    );
+    assert.match(
+      stderr,
+      /^Opening the database …\nCopying about \d+ MB, and the WAL …\nStarting a server .* …\nWriting the copy .* …\n$/,
+    );
     assert.equal(isAlive(pid), false);
     assert.deepEqual(await readdir(folder), ['first']);
     assert.deepEqual((await readdir(at('first'))).sort(), [
@@ -131,14 +138,15 @@ describe('backup and restore of the embedded database, with something in their w
       replace: true,
       dryRun: false,
       now: NOW,
-      onProgress: () => undefined,
+      progress: SILENT,
     };
   }
 });
 
-async function done(command: Promise<CommandResult>): Promise<void> {
-  const { code, stdout, stderr } = await command;
-  assert.equal(code, 0, stdout + stderr);
+async function done(command: Promise<CommandResult>): Promise<CommandResult> {
+  const result = await command;
+  assert.equal(result.code, 0, result.stdout + result.stderr);
+  return result;
 }
 
 /** A server on the folder whose only user was killed. */

@@ -5,6 +5,7 @@ import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { SILENT } from '../src/app/backup/progress-line.ts';
 import { restore } from '../src/app/backup/restore.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import { masterKeySource } from '../src/app/config/master-key.ts';
@@ -78,13 +79,19 @@ describe('backup and restore of the embedded database', { timeout: 1_800_000 }, 
     assert.deepEqual([inside.code, existsSync(at('second'))], [2, false]);
   });
 
-  test('a restore is refused while the service runs, without --replace, with another key, and of a damaged backup [CMD-25]', async () => {
+  test('a restore is refused, and a dry run is not, while the service runs; it is refused without --replace, with another key, and of a damaged backup [CMD-25]', async () => {
     const restore = async (...args: string[]) => {
       const { code, stdout, stderr } = await run('restore', '--from', at('first'), ...args);
       assert.equal(code, 1, stdout);
       return stderr;
     };
     assert.match(await restore('--replace'), /is in use\. Nothing was changed\. Stop the service/);
+    const dryRun = ['restore', '--from', at('first'), '--dry-run'];
+    const checked = await run(...dryRun);
+    assert.equal(checked.code, 0, checked.stderr);
+    assert.match(checked.stdout, /is complete and undamaged: .* needs --replace, and the service stopped\./s);
+    assert.match(checked.stderr, /^Checking \d+ MB …\n$/);
+    assert.equal((await run(...dryRun, '--json')).stderr, '');
     const state = await names();
     await clinic.stop();
     assert.match(await restore(), /There is a database in .* Nothing was changed\. .* --replace/);
@@ -216,7 +223,7 @@ describe('backup and restore of the embedded database', { timeout: 1_800_000 }, 
       now,
     };
     await assert.rejects(
-      restore({ ...options, onProgress: () => undefined }),
+      restore({ ...options, progress: SILENT }),
       /could not finish \(EEXIST.*\)\. Both databases are kept/,
     );
     await rm(obstacle);

@@ -47,7 +47,8 @@ describe('every command', () => {
         assert.ok((option.description ?? '') !== '', `${name} ${option.flags}`);
       for (const { flags, mandatory } of command.options) {
         assert.equal(help.split('\n')[0]?.includes(flags), mandatory, `${name} ${flags} in the usage`);
-        if (mandatory) assert.match(afterFlags(help, flags), /\(required[;)]/, `${name} ${flags}`);
+        if (mandatory)
+          assert.equal(afterFlags(help, flags).match(/\(required[;)]/g)?.length, 1, `${name} ${flags}`);
       }
       assert.match(help, /--json/, name);
       assert.match(help, /Examples?:\n/, name);

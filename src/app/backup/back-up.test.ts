@@ -18,8 +18,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function backupTo(to: string): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(['backup', '--to', to], {
+async function backupTo(to: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(['backup', '--to', to, ...args], {
     env: { DATA_DIR: at('data'), MASTER_KEY: KEY },
   });
   assert.equal(code, 1, stdout);
@@ -85,6 +85,15 @@ test('a backup is not made inside the data folder, whichever path leads there', 
 test('a folder beside the data folder is not taken for one inside, and no folder for a missing one', async () => {
   assert.doesNotMatch(await backupTo(at('data-backup')), /is in the data folder/);
   assert.match(await backupTo(at('missing/b')), /missing cannot be written to \(ENOENT\)/);
+});
+
+test('a key file in a folder that is missing is refused before anything is copied', async () => {
+  const before = (await readdir(folder, { recursive: true })).sort();
+  assert.match(
+    await backupTo(at('to'), '--write-key-file', at('missing/key')),
+    /missing cannot be written to \(ENOENT\), so nothing was copied\. Name another one with --write-key-file\./,
+  );
+  assert.deepEqual((await readdir(folder, { recursive: true })).sort(), before);
 });
 
 test('the refusal for DATABASE_URL shows no command with a password among its arguments', async () => {

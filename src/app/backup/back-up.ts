@@ -12,14 +12,14 @@ import { createLog } from '../../platform/log/log.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
 import { type Manifest, syncFolder, writeManifest } from './manifest.ts';
+import type { ProgressLine } from './progress-line.ts';
 
 export interface BackupOptions {
   dataDir: string;
   /** Absolute path of a folder that does not exist. */
   folder: string;
   masterKey: MasterKeySource;
-  /** Told in words what is done. */
-  onProgress: (text: string) => void;
+  progress: ProgressLine;
 }
 
 /** Marks a folder that only a backup fills. */
@@ -48,11 +48,12 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   const lock = await takeDraft(draft);
   try {
     const takenAt = await copyDatabase(options, draft);
-    options.onProgress('starting a server on the copy');
+    options.progress.step('Starting a server on the copy, and checking the master key …');
     const masterKeyIds = await prove(draft, options.masterKey);
     for (const name of LEFTOVERS) await rm(join(draft, name), { force: true });
+    options.progress.step('Writing the copy to the disk, with a digest of each file …');
     const manifest = await writeManifest(draft, { takenAt: takenAt.toISOString(), masterKeyIds }, (bytes) =>
-      options.onProgress(`${megabytes(bytes)} written to the disk`),
+      options.progress.show(`${megabytes(bytes)} written to the disk`),
     );
     await chmod(draft, 0o700);
     // The lock file stays until here, so that the draft of a killed backup always has it.
@@ -124,17 +125,19 @@ function notWritable(folder: string, { code }: NodeJS.ErrnoException): CommandEr
 }
 
 async function copyDatabase(options: BackupOptions, draft: string): Promise<Date> {
-  const { dataDir } = options;
+  const { dataDir, progress } = options;
+  progress.step('Opening the database …');
   const log = createLog('silent');
   const { url, clusterDir, release } = await openEmbeddedPostgres({ dataDir, log });
   try {
     await refuseWrongMasterKey(url, options.masterKey);
-    await withOwner(url, (owner) => refuseFullDisk(owner, draft));
+    const about = megabytes(await withOwner(url, (owner) => refuseFullDisk(owner, draft)));
+    progress.step(`Copying about ${about}, and the WAL …`);
     const takenAt = await copyRunningCluster({
       url,
       clusterDir,
       to: join(draft, 'postgresql'),
-      onProgress: (files) => options.onProgress(`${files} files copied`),
+      onProgress: (bytes) => progress.show(`${megabytes(bytes)} of about ${about} copied`),
     });
     // Of the loopback server that the copy will be; whoever reads the backup reads the data in any case.
     const password = join(draft, 'postgresql.password');
@@ -146,13 +149,14 @@ async function copyDatabase(options: BackupOptions, draft: string): Promise<Date
   }
 }
 
-async function refuseFullDisk(owner: Pool, draft: string): Promise<void> {
+/** Returns the bytes that are needed, about. */
+async function refuseFullDisk(owner: Pool, draft: string): Promise<number> {
   const { rows } = await owner.query<{ bytes: number }>(
     'select sum(pg_database_size(oid))::bigint as bytes from pg_database',
   );
   const needed = rows[0]?.bytes ?? 0;
   const { bavail, bsize } = await statfs(draft);
-  if (bavail * bsize > needed) return;
+  if (bavail * bsize > needed) return needed;
   throw new CommandError(
     `The backup needs ${megabytes(needed)}, but ${dirname(draft)} has ${megabytes(bavail * bsize)} free. Free some space, or name another disk with --to.`,
   );

@@ -1,7 +1,7 @@
 /** `interchange backup`. Contract: CMD-25. */
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { access, constants, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
@@ -19,7 +19,7 @@ interface Options {
 export function backupCommand(environment: CommandEnvironment): Command {
   return new Command('backup')
     .description('back up the embedded database, while the service runs or not, and prove that it starts')
-    .requiredOption('--to <folder>', 'new folder of the backup (required)')
+    .requiredOption('--to <folder>', 'new folder of the backup')
     .option('--write-key-file <file>', 'also write the master key to this new file, outside of the backup')
     .addHelpText(
       'after',
@@ -46,7 +46,7 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
     );
   const folder = resolve(options.to);
   const keyFile = options.writeKeyFile === undefined ? undefined : resolve(options.writeKeyFile);
-  if (keyFile !== undefined) refuseKeyFile(keyFile, folder);
+  if (keyFile !== undefined) await refuseKeyFile(keyFile, folder);
   const masterKey = masterKeySource(config);
   const { bytes } = await masterKey.load();
   const progress = progressLine(environment);
@@ -54,10 +54,9 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
     dataDir: config.dataDir,
     folder,
     masterKey,
-    onProgress: progress.show,
+    progress,
   }).finally(progress.end);
-  if (keyFile !== undefined)
-    await writeFile(keyFile, `${bytes.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  if (keyFile !== undefined) await writeKeyFile(keyFile, { bytes, folder });
   const { takenAt, masterKeyIds, files } = manifest;
   const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   environment.print(
@@ -72,10 +71,28 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
   );
 }
 
-function refuseKeyFile(keyFile: string, folder: string): void {
+/** Before the copying, which may take long. */
+async function refuseKeyFile(keyFile: string, folder: string): Promise<void> {
   if (!relative(folder, keyFile).startsWith('..'))
     throw new UsageError(
       '--write-key-file must not be in the folder of the backup: the key opens what is there.',
     );
   if (existsSync(keyFile)) throw new CommandError(`${keyFile} exists, and was not changed. Name a new file.`);
+  await access(dirname(keyFile), constants.W_OK | constants.X_OK).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CommandError(
+      `The folder ${dirname(keyFile)} cannot be written to (${code}), so nothing was copied. Name another one with --write-key-file.`,
+    );
+  });
+}
+
+async function writeKeyFile(
+  keyFile: string,
+  { bytes, folder }: { bytes: Buffer; folder: string },
+): Promise<void> {
+  const options = { mode: 0o600, flag: 'wx', flush: true };
+  await writeFile(keyFile, `${bytes.toString('hex')}\n`, options).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CommandError(
+      `${folder} is a complete backup, but the master key could not be written to ${keyFile} (${code}). Keep the key yourself: it is where MASTER_KEY, MASTER_KEY_FILE or DATA_DIR has it.`,
+    );
+  });
 }

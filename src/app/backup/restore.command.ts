@@ -36,8 +36,8 @@ export function restoreCommand(environment: CommandEnvironment): Command {
     .addHelpText(
       'after',
       `
-Stop the service first. The master key is that of MASTER_KEY, MASTER_KEY_FILE or DATA_DIR, unless --key-file gives one.
-See docs/backup.md.
+Stop the service first; only a dry run works beside it. The master key is that of MASTER_KEY, MASTER_KEY_FILE or
+DATA_DIR, unless --key-file gives one. See docs/backup.md.
 
 Examples:
   npx interchange restore --from /srv/backup/2026-03-01 --dry-run
@@ -78,7 +78,7 @@ async function restoreFrom(
     replace: options.replace === true,
     dryRun,
     now: environment.now(),
-    onProgress: progress.show,
+    progress,
   }).finally(progress.end);
   const { dataDir } = config;
   environment.print({ dryRun, dataDir, ...restored }, restoredText(restored, dataDir));
@@ -92,15 +92,26 @@ function keyOf(config: Config, keyFile: string | undefined): MasterKeySource {
     return {
       name: keyFile,
       fixed: true,
-      load: async () => createMasterKey(await readKeyFile(keyFile, resolve(keyFile))),
+      load: async () =>
+        createMasterKey(await readKeyFile(`--key-file ${keyFile}`, resolve(keyFile), wrongOption)),
       remedy: async () => 'Give that key with --key-file.',
     };
   }
-  if (config.masterKey.kind === 'made' && !existsSync(masterKeyPath(config)))
-    throw new CommandError(
-      `There is no master key in ${config.dataDir}. Nothing was changed. Give the master key of the backup with --key-file.`,
-    );
-  return masterKeySource(config);
+  const source = masterKeySource(config);
+  return {
+    ...source,
+    async load() {
+      if (config.masterKey.kind === 'made' && !existsSync(masterKeyPath(config)))
+        throw new CommandError(
+          `There is no master key in ${config.dataDir}. Nothing was changed. Give the master key of the backup with --key-file.`,
+        );
+      return source.load();
+    },
+  };
+}
+
+function wrongOption(fault: string): Error {
+  return new CommandError(`${fault}. Nothing was changed.`);
 }
 
 function restoredText({ takenAt, sizeBytes, before, mark }: Restored, dataDir: string): string {
@@ -109,7 +120,7 @@ function restoredText({ takenAt, sizeBytes, before, mark }: Restored, dataDir: s
       `The backup is complete and undamaged: ${megabytes(sizeBytes)}, everything up to ${takenAt}. The master key fits.`,
       before === null
         ? `It would be put into ${dataDir}.`
-        : `It would replace the database in ${dataDir}, which would be kept in ${before}. That needs --replace.`,
+        : `It would replace the database in ${dataDir}, which would be kept in ${before}. That needs --replace, and the service stopped.`,
     ].join('\n');
   return [
     `The database in ${dataDir} is the backup: everything up to ${takenAt}.`,

@@ -3,7 +3,7 @@
  * is then replaced in one step and kept. Contract: CMD-25, OPS-34, OPS-38.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handToOwnerOf } from '../../../local-postgres/data-folder.ts';
 import {
@@ -23,6 +23,7 @@ import { openServiceKeys } from '../master-key/service-keys.ts';
 import { megabytes } from './back-up.ts';
 import { type Manifest, readBackup, readManifest, syncFolder } from './manifest.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
+import type { ProgressLine } from './progress-line.ts';
 
 export interface RestoreOptions {
   dataDir: string;
@@ -35,7 +36,7 @@ export interface RestoreOptions {
   replace: boolean;
   dryRun: boolean;
   now: Date;
-  onProgress: (text: string) => void;
+  progress: ProgressLine;
 }
 
 export interface Restored {
@@ -55,11 +56,9 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const { dataDir, from } = options;
   const manifest = await readManifest(from);
   await refuseOtherKey(manifest, options.masterKey);
-  const sizeBytes = manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  if (options.dryRun && !existsSync(dataDir)) {
-    await check(options, manifest);
-    return { takenAt: manifest.takenAt, sizeBytes, before: null, mark: null };
-  }
+  const sizeBytes = sizeOf(manifest);
+  const before = `before-restore-${options.now.toISOString().replaceAll(/[:.]/g, '-')}`;
+  if (options.dryRun) return tryOut(options, manifest, before);
   const unused = await holdUnused(dataDir);
   if (unused === undefined)
     throw new CommandError(
@@ -67,23 +66,35 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     );
   try {
     const present = existsSync(join(unused.path, 'postgresql'));
-    if (present && !options.replace && !options.dryRun)
+    if (present && !options.replace)
       throw new CommandError(
         `There is a database in ${dataDir} already. Nothing was changed. To replace it, add --replace: it is then kept beside the restored one.`,
       );
-    const before = `before-restore-${options.now.toISOString().replaceAll(/[:.]/g, '-')}`;
-    const kept = present ? join(unused.path, before) : null;
     await refuseMount(unused.path, options.keepKey);
     await refuseFullDisk(unused.path, sizeBytes);
-    if (options.dryRun) {
-      await check(options, manifest);
-      return { takenAt: manifest.takenAt, sizeBytes, before: kept, mark: null };
-    }
     const mark = await putBack(options, { unused, manifest, before });
-    return { takenAt: manifest.takenAt, sizeBytes, before: kept, mark };
+    return { takenAt: manifest.takenAt, sizeBytes, before: present ? join(unused.path, before) : null, mark };
   } finally {
     unused.release();
   }
+}
+
+/** Reads only, so that a backup can be checked while the service runs. */
+async function tryOut(
+  { dataDir, from, keepKey, progress }: RestoreOptions,
+  manifest: Manifest,
+  before: string,
+): Promise<Restored> {
+  const sizeBytes = sizeOf(manifest);
+  const path = existsSync(dataDir) ? await realpath(dataDir) : undefined;
+  if (path !== undefined) {
+    await refuseMount(path, keepKey);
+    await refuseFullDisk(path, sizeBytes);
+  }
+  progress.step(`Checking ${megabytes(sizeBytes)} …`);
+  await readBackup(from, manifest, { onBytes: (bytes) => progress.show(`${megabytes(bytes)} checked`) });
+  const present = path !== undefined && existsSync(join(path, 'postgresql'));
+  return { takenAt: manifest.takenAt, sizeBytes, before: present ? join(path, before) : null, mark: null };
 }
 
 interface Replacement {
@@ -93,21 +104,25 @@ interface Replacement {
 }
 
 async function putBack(options: RestoreOptions, { unused, manifest, before }: Replacement): Promise<Mark> {
+  const { progress } = options;
   await removeStages(unused.path);
   const name = `${STAGE}${options.now.getTime()}`;
   const stage = join(unused.path, name);
   await mkdir(stage, { mode: 0o711 });
   try {
     await handToOwnerOf(unused.path, stage);
+    const size = megabytes(sizeOf(manifest));
+    progress.step(`Copying and checking ${size} …`);
     await readBackup(options.from, manifest, {
       to: stage,
-      onBytes: (bytes) => options.onProgress(`${megabytes(bytes)} copied`),
+      onBytes: (bytes) => progress.show(`${megabytes(bytes)} of ${size} copied`),
     });
     await handToOwnerOf(unused.path, join(stage, 'postgresql.password'));
-    options.onProgress('starting a server on the copy');
+    progress.step('Starting a server on the copy, and bringing it to this version …');
     const mark = await prepare(stage, options.masterKey, new Date(manifest.takenAt));
     if (options.keepKey) await writeKey(unused.path, stage, options.masterKey);
     await syncFolder(stage);
+    progress.step('Putting it in place …');
     await unused.putBack(name, before);
     return mark;
   } catch (error) {
@@ -117,8 +132,8 @@ async function putBack(options: RestoreOptions, { unused, manifest, before }: Re
   }
 }
 
-function check({ from, onProgress }: RestoreOptions, manifest: Manifest): Promise<void> {
-  return readBackup(from, manifest, { onBytes: (bytes) => onProgress(`${megabytes(bytes)} checked`) });
+function sizeOf({ files }: Manifest): number {
+  return files.reduce((sum, file) => sum + file.sizeBytes, 0);
 }
 
 async function refuseOtherKey({ masterKeyIds }: Manifest, masterKey: MasterKeySource): Promise<void> {

@@ -57,12 +57,17 @@ export function masterKeyPath(config: Config): string {
   return join(config.dataDir, 'master.key');
 }
 
-export async function readKeyFile(name: string, path: string): Promise<Buffer> {
+/** `errorOf` makes the error of a fault; without it, a fault is one of the environment. */
+export async function readKeyFile(
+  name: string,
+  path: string,
+  errorOf: (fault: string) => Error = (fault) => new ConfigError([fault]),
+): Promise<Buffer> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError([`${name} cannot be read (${error.code}). Check the path and who may read it`]);
+    throw errorOf(`${name} cannot be read (${error.code}). Check the path and who may read it`);
   });
   const key = parseMasterKey(text);
-  if (key === undefined) throw new ConfigError([`${name}: its content ${MASTER_KEY_SHAPE}`]);
+  if (key === undefined) throw errorOf(`${name}: its content ${MASTER_KEY_SHAPE}`);
   return key;
 }
 
