@@ -2,7 +2,7 @@
 import { CommandError } from '../platform/command/command.ts';
 import { connectClient, type Queryable } from '../platform/db/database.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
-import { failureText } from './commands/failure-text.ts';
+import { failureOf } from './commands/failure-text.ts';
 import type { Config } from './config/config.ts';
 
 export interface ServiceUserFault {
@@ -31,12 +31,13 @@ export async function findServiceUserFault(
   const connected = await connectClient({
     url: serviceUrl,
     applicationName: 'interchange service user',
-  }).catch(
-    (error: unknown): ServiceUserFault => ({
-      text: `DATABASE_SERVICE_URL cannot be used: ${failureText(error, 'DATABASE_SERVICE_URL')}`,
-      remedy: 'See docs/environment.md.',
-    }),
-  );
+  }).catch((error: unknown): ServiceUserFault => {
+    const { text, remedy } = failureOf(error, 'DATABASE_SERVICE_URL');
+    return {
+      text: `DATABASE_SERVICE_URL cannot be used: ${text}`,
+      remedy: remedy ?? 'Correct it: docs/environment.md says what it must name.',
+    };
+  });
   if ('text' in connected) return connected;
   try {
     const [own, other] = [await readPlace(owner), await readPlace(connected)];

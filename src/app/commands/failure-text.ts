@@ -1,29 +1,59 @@
 /** How a failure is worded for the operator. */
 import { DatabaseError } from 'pg';
 import { CommandError } from '../../platform/command/command.ts';
+import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { MigrationError } from '../../platform/db/migrate.ts';
+import { NoServerError } from '../../platform/db/unavailable.ts';
+
+export interface Failure {
+  /** What happened. */
+  text: string;
+  /** What to do, where it is not in the text. */
+  remedy?: string;
+}
+
+/** What the operator is told, in one text. See {@link failureOf}. */
+export function failureText(error: unknown): string {
+  const { text, remedy } = failureOf(error);
+  return remedy === undefined ? text : `${text} ${remedy}`;
+}
 
 /**
- * What the operator is told. Messages of the database driver may quote data, so only its code is shown. `variable` holds
- * the URL of the database that failed.
+ * Messages of the database driver may quote data, so only its code is shown. `variable` holds the URL of the database
+ * that failed.
  */
-export function failureText(error: unknown, variable = 'DATABASE_URL'): string {
-  if (!(error instanceof Error)) return 'the command failed for an unknown reason';
-  const { code } = error as { code?: unknown };
+export function failureOf(error: unknown, variable = 'DATABASE_URL'): Failure {
+  if (!(error instanceof Error)) return { text: 'the command failed for an unknown reason' };
+  if (error instanceof NoServerError || error instanceof WrongMasterKeyError)
+    return { text: error.reason, remedy: error.remedy };
   const ours =
     error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
-  const told = ['EmbeddedPostgresError', 'HttpError', 'NoServerError'];
-  if (ours || told.includes(error.name)) return error.message;
+  const told = ['EmbeddedPostgresError', 'HttpError'];
+  if (ours || told.includes(error.name)) return { text: error.message };
+  return failureOfCode(error, variable);
+}
+
+function failureOfCode(error: Error, variable: string): Failure {
+  const { code } = error as { code?: unknown };
   if (code === 'ECONNREFUSED')
-    return `the database of ${variable} refuses connections. Check that it is running.`;
+    return {
+      text: `the database of ${variable} refuses connections.`,
+      remedy: 'Check that it is running.',
+    };
   if (typeof code === 'string' && /^28/.test(code))
-    return `the database refuses the user or password of ${variable}. Correct them.`;
+    return { text: `the database refuses the user or password of ${variable}.`, remedy: 'Correct them.' };
   if (error instanceof DatabaseError && (code === '42P05' || code === '26000'))
-    return 'a pooler in front of the database gives each transaction another connection. Set it to session mode. See docs/operations.md, "PgBouncer".';
-  if (code === '3D000') return `the database named in ${variable} does not exist. Create it first.`;
+    return {
+      text: 'a pooler in front of the database gives each transaction another connection.',
+      remedy: 'Set it to session mode. See docs/operations.md, "PgBouncer".',
+    };
+  if (code === '3D000')
+    return { text: `the database named in ${variable} does not exist.`, remedy: 'Create it first.' };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `the host of ${variable} is unknown. Correct the name.`;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full. Free some space, then try again.';
-  if (error instanceof DatabaseError) return `the database refused a statement (SQLSTATE ${error.code})`;
-  return `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}`;
+    return { text: `the host of ${variable} is unknown.`, remedy: 'Correct the name.' };
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return { text: 'the disk is full.', remedy: 'Free some space, then try again.' };
+  if (error instanceof DatabaseError)
+    return { text: `the database refused a statement (SQLSTATE ${error.code})` };
+  return { text: `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}` };
 }

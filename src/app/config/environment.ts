@@ -16,11 +16,13 @@ export interface EnvironmentReader {
 /** Thrown with every fault of the environment in its message. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
+  readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
     super(
       `Some environment variables are not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee docs/environment.md.`,
     );
+    this.faults = faults;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Checks of the master key: whether it opens the database, and whether a rotation is under way. */
-import { CommandError } from '../../platform/command/command.ts';
 import { hasTable } from '../../platform/crypto/data-key.store.ts';
+import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { ConfigError } from '../config/environment.ts';
@@ -13,9 +13,10 @@ export async function checkMasterKey(owner: Queryable, url: string, source: Mast
   try {
     await refuseWrongMasterKey(url, source);
   } catch (error) {
-    if (!(error instanceof CommandError || error instanceof ConfigError)) throw error;
+    if (error instanceof WrongMasterKeyError) return failed(error.reason, error.remedy);
+    if (!(error instanceof ConfigError)) throw error;
     return failed(
-      error.message,
+      `${error.faults.join('. ')}.`,
       'Give the master key of this database: docs/operations.md, "The master key".',
     );
   }

@@ -106,8 +106,28 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       [
         { DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/interchange` },
         'database',
-        /cannot be used: .*refuses connections/,
-        /Start PostgreSQL/,
+        /cannot be used: .*refuses connections\.$/,
+        /^Check that it is running\.$/,
+      ],
+      [
+        { DATABASE_URL: database.url.replace(new URL(database.url).pathname, '/nowhere') },
+        'database',
+        /does not exist\.$/,
+        /^Create it first\.$/,
+      ],
+      [
+        {
+          DATABASE_URL: `postgres://127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}/interchange`,
+        },
+        'database',
+        /No database server can be used: .*ECONNREFUSED\)\.$/,
+        /^Start the primary, or promote a standby\.$/,
+      ],
+      [
+        { MASTER_KEY: '', MASTER_KEY_FILE: '/no/such/key' },
+        'settings',
+        /^MASTER_KEY_FILE cannot be read \(ENOENT\)\. Check the path and who may read it\.$/,
+        /docs\/environment\.md/,
       ],
     ] as const) {
       const { code, stdout } = await doctor(extra, '--json');
@@ -307,8 +327,8 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     says(
       await examined('master key', { MASTER_KEY: '18'.repeat(32) }),
       'failed',
-      /is key .* but the database expects/,
-      /Give the master key/,
+      /is key .* but the database expects [^.]*\. Nothing was changed\.$/,
+      /^Set MASTER_KEY to that key/,
     );
     const rotate = (...args: string[]) =>
       runCommand(['master-key', 'rotate', ...args], { env, stdin: '19'.repeat(32) });

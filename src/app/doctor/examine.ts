@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
-import { failureText } from '../commands/failure-text.ts';
+import { failureOf } from '../commands/failure-text.ts';
 import { type Config, loadConfig } from '../config/config.ts';
+import { ConfigError } from '../config/environment.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { checkAddress } from './check-address.ts';
 import { checkDatabase } from './check-database.ts';
@@ -55,7 +56,7 @@ interface Patient {
 export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<Finding[]> {
   const found = new Map<Name, Found>();
   const note = (name: Name, finding: Found) => found.set(name, finding);
-  const config = readConfig(env, note);
+  const config = await readConfig(env, note);
   if (config !== undefined) await examineDatabase(config, now, note);
   const reason = [...found].findLast(([, { outcome }]) => outcome === 'failed')?.[0];
   return NAMES.map((name): Finding => {
@@ -64,15 +65,23 @@ export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<
   });
 }
 
+/** The remedy is that of the reason, where it brings one. */
+function failedBy(error: unknown, introduction: string, otherwise: string): Found {
+  if (error instanceof ConfigError) return failed(`${error.faults.join('. ')}.`, otherwise);
+  const { text, remedy = otherwise } = failureOf(error);
+  return failed(`${introduction}${text}`, remedy);
+}
+
 type Note = (name: Name, finding: Found) => void;
 
-function readConfig(env: NodeJS.ProcessEnv, note: Note): Config | undefined {
+async function readConfig(env: NodeJS.ProcessEnv, note: Note): Promise<Config | undefined> {
   try {
     const config = loadConfig(env);
+    if (config.masterKey.kind === 'file') await masterKeySource(config).load();
     note('settings', ok('The environment variables are valid.'));
     return config;
   } catch (error) {
-    note('settings', failed(failureText(error), 'Correct them: docs/environment.md lists every variable.'));
+    note('settings', failedBy(error, '', 'Correct them: docs/environment.md lists every variable.'));
     return undefined;
   }
 }
@@ -97,7 +106,7 @@ async function examineDatabase(config: Config, now: () => Date, note: Note): Pro
       config.database.kind === 'url'
         ? 'Start PostgreSQL, or correct DATABASE_URL.'
         : `Look at the end of ${join(dataDir, 'postgresql', 'server.log')}.`;
-    note('database', failed(`The database cannot be used: ${failureText(error)}`, remedy));
+    note('database', failedBy(error, 'The database cannot be used: ', remedy));
   }
 }
 
@@ -124,10 +133,7 @@ async function withOwner(
 async function runChecks({ config, owner, url, now }: Patient, note: Note): Promise<void> {
   const check = async (name: Name, run: () => Promise<Found>): Promise<Found> => {
     const finding = await run().catch((error: unknown) =>
-      failed(
-        `The check did not come to an end: ${failureText(error)}`,
-        'Mend that, then run the doctor again.',
-      ),
+      failedBy(error, 'The check did not come to an end: ', 'Mend that, then run the doctor again.'),
     );
     note(name, finding);
     return finding;

@@ -62,7 +62,8 @@ async function refuseOtherSeals(db: Queryable, source: MasterKeySource): Promise
   }
   if (own >= others) return;
   throw new WrongMasterKeyError(
-    `${source.name} is key ${id}, but it opens only ${own} of the ${own + others} sealed secrets and chains in the database. Nothing was changed. Give the master key that this database was set up with. See docs/operations.md, "The master key".`,
+    `${source.name} is key ${id}, but it opens only ${own} of the ${own + others} sealed secrets and chains in the database. Nothing was changed.`,
+    'Give the master key that this database was set up with. See docs/operations.md, "The master key".',
   );
 }
 

@@ -12,6 +12,15 @@ import { type MasterKey, type MasterKeySource, unwrapDataKey } from './master-ke
 /** The database belongs to another master key. Nothing was written. */
 export class WrongMasterKeyError extends CommandError {
   override name = 'WrongMasterKeyError';
+  readonly reason: string;
+  /** What to do. */
+  readonly remedy: string;
+
+  constructor(reason: string, remedy: string) {
+    super(`${reason} ${remedy}`);
+    this.reason = reason;
+    this.remedy = remedy;
+  }
 }
 
 /** A master key that fits the database, and what it unwrapped there. */
@@ -102,7 +111,8 @@ function openRows(rows: readonly WrappedDataKey[], masterKey: MasterKey): Opened
     const dataKey = unwrapDataKey(masterKey, number, wrapped);
     if (dataKey === undefined)
       throw new WrongMasterKeyError(
-        `The master key does not open data key ${number}, because somebody changed it in the database. Restore the table data_key from a backup.`,
+        `The master key does not open data key ${number}, because somebody changed it in the database.`,
+        'Restore the table data_key from a backup.',
       );
     return dataKey;
   });
@@ -116,12 +126,14 @@ async function refuse(
 ): Promise<never> {
   const expected = [...new Set(rows.map(({ masterKeyId }) => masterKeyId))];
   throw new WrongMasterKeyError(
-    `${name} is key ${id}, but the database expects master key ${expected.join(' or ')}. Nothing was changed. ${await remedy(expected)} See docs/operations.md, "The master key".`,
+    `${name} is key ${id}, but the database expects master key ${expected.join(' or ')}. Nothing was changed.`,
+    `${await remedy(expected)} See docs/operations.md, "The master key".`,
   );
 }
 
 function anotherDatabase(): WrongMasterKeyError {
   return new WrongMasterKeyError(
-    'The database has other data keys than when this process started, so it is another database. The process writes nothing sealed to it. Restart the process.',
+    'The database has other data keys than when this process started, so it is another database. The process writes nothing sealed to it.',
+    'Restart the process.',
   );
 }

@@ -23,9 +23,16 @@ const MESSAGES =
 /** No server of the database can be used now, each for its reason. */
 export class NoServerError extends Error {
   override name = 'NoServerError';
+  readonly reason: string;
+  /** What to do. */
+  readonly remedy: string;
 
   constructor(reasons: readonly string[]) {
-    super(`No database server can be used: ${reasons.join(', ')}. Start the primary, or promote a standby.`);
+    const reason = `No database server can be used: ${reasons.join(', ')}.`;
+    const remedy = 'Start the primary, or promote a standby.';
+    super(`${reason} ${remedy}`);
+    this.reason = reason;
+    this.remedy = remedy;
   }
 }
 
