@@ -19,9 +19,15 @@ export async function checkDisk(
   limits: DiskLimits = DISK_LIMITS,
 ): Promise<Found> {
   const folder = config.database.kind === 'embedded' ? config.dataDir : await localFolder(owner);
-  const space = folder === undefined ? undefined : await statfs(folder).catch(() => undefined);
+  if (folder === undefined)
+    return notApplicable('The database is not on this machine. Watch its disk there.');
+  if (folder === UNTOLD)
+    return notApplicable(
+      'The user of DATABASE_URL may not ask where the database keeps its files. Watch their disk yourself, or grant pg_read_all_settings to that user.',
+    );
+  const space = await statfs(folder).catch(() => undefined);
   if (space === undefined)
-    return notApplicable('The disk of the database cannot be seen from here. Watch it on its own machine.');
+    return notApplicable(`${folder} cannot be looked at from here. Watch its disk yourself.`);
   const free = space.bavail * space.bsize;
   const share = space.blocks === 0 ? 1 : space.bavail / space.blocks;
   const text = `${(free / 1e9).toFixed(1)} GB (${Math.floor(share * 100)}%) are free for ${folder}`;
@@ -32,18 +38,22 @@ export async function checkDisk(
   return ok(`${text}.`);
 }
 
-/** The data folder of a server on this machine; undefined elsewhere, or where this user may not ask. */
-async function localFolder(owner: Queryable): Promise<string | undefined> {
-  const { rows } = await owner
-    .query<{ folder: string }>({
-      text: `
-        select current_setting('data_directory') as folder
-        where inet_server_addr() is null
-          or host(inet_server_addr()) in ('127.0.0.1', '::1')`,
-    })
-    .catch((error: { code?: string }) => {
-      if (error.code !== '42501') throw error;
-      return { rows: [] };
+/** The server does not tell its data folder to this user. */
+const UNTOLD = Symbol('untold');
+
+/** The data folder of a server on this machine; undefined elsewhere. */
+async function localFolder(owner: Queryable): Promise<string | typeof UNTOLD | undefined> {
+  const { rows } = await owner.query<{ local: boolean }>({
+    text: `select inet_server_addr() is null or host(inet_server_addr()) in ('127.0.0.1', '::1') as local`,
+  });
+  if (rows[0]?.local !== true) return undefined;
+  try {
+    const answer = await owner.query<{ folder: string }>({
+      text: `select current_setting('data_directory') as folder`,
     });
-  return rows[0]?.folder;
+    return answer.rows[0]?.folder;
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error;
+    return UNTOLD;
+  }
 }

@@ -19,9 +19,9 @@ Examples:
   npx interchange doctor --strict --json`,
     )
     .action(async ({ strict = false }: { strict?: boolean }) => {
-      const findings = await examine(environment.env, environment.now);
+      const { findings, processes } = await examine(environment.env, environment.now);
       const outcome = worst(findings);
-      environment.print({ outcome, findings }, text(findings));
+      environment.print({ outcome, findings, processes }, text(findings, processes));
       if (outcome === 'failed' || (strict && outcome === 'warning')) environment.fail();
     });
 }
@@ -32,7 +32,7 @@ function worst(findings: readonly Finding[]): Outcome {
   return has('warning') ? 'warning' : 'ok';
 }
 
-function text(findings: readonly Finding[]): string {
+function text(findings: readonly Finding[], processes: number | null): string {
   const indent = ' '.repeat(31);
   const lines = findings.flatMap(({ check, outcome, text: said, remedy }) => [
     `${outcome.padEnd(16)}${check.padEnd(15)}${said}`,
@@ -42,6 +42,6 @@ function text(findings: readonly Finding[]): string {
   return [
     ...lines,
     '',
-    `${count('failed')} failed, ${counted(count('warning'), 'warning')}, ${count('ok')} ok.`,
+    `${count('failed')} failed, ${counted(count('warning'), 'warning')}, ${count('ok')} ok.${processes === 0 ? ' The service does not run.' : ''}`,
   ].join('\n');
 }

@@ -84,7 +84,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
   test('finds nothing where all is well, and ends with 0 [CMD-24]', async () => {
     const { stdout } = await doctor();
     assert.match(stdout, /^ok +settings +The environment variables are valid\.\n/);
-    assert.match(stdout, /\n\d failed, \d warnings?, \d+ ok\.\n$/);
+    assert.match(stdout, /\n\d failed, \d warnings?, \d+ ok\. The service does not run\.\n$/);
     const { findings } = reportOf(await doctor({}, '--json'));
     const others = findings
       .filter(({ outcome }) => outcome !== 'ok')
@@ -234,10 +234,10 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     says({ check: 'disk', ...little }, 'warning', /% are free|%\) are free/, /Free some space/);
     const full = await checkDisk(owner, config, { ...none, failedBelowBytes: all });
     says({ check: 'disk', ...full }, 'failed', /A full disk stops every write/, /Free some space/);
-    assert.equal(
-      (await checkDisk(owner, { ...config, dataDir: '/no/such/folder' })).outcome,
-      'not applicable',
-    );
+    const missing = await checkDisk(owner, { ...config, dataDir: '/no/such/folder' });
+    assert.equal(missing.outcome, 'not applicable');
+    const asService = await checkDisk(database.pool, loadConfig(env));
+    assert.match(asService.text, /may not ask where .* pg_read_all_settings/);
   });
 
   test('compares the schema, and runs nothing that reads another one [CMD-24]', async () => {
@@ -352,6 +352,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     try {
       await service.printed(/"event":"listening"/);
       assert.match((await examined('address')).text, /answers, and is this service/);
+      assert.match((await doctor()).stdout, / ok\.\n$/);
       stranger.listen(0, '127.0.0.1');
       const at = (port: number) => ({ PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api/v1` });
       const gone = at(await freePort());

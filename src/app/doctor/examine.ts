@@ -51,18 +51,27 @@ interface Patient {
   owner: Pool;
   url: string;
   now: () => Date;
+  /** How many processes of the service run. */
+  processes: number;
 }
 
-export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<Finding[]> {
+export interface Examination {
+  findings: Finding[];
+  /** How many processes of the service run; null where that could not be told. */
+  processes: number | null;
+}
+
+export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<Examination> {
   const found = new Map<Name, Found>();
   const note = (name: Name, finding: Found) => found.set(name, finding);
   const config = await readConfig(env, note);
-  if (config !== undefined) await examineDatabase(config, now, note);
+  const processes = config === undefined ? null : await examineDatabase(config, now, note);
   const reason = [...found].findLast(([, { outcome }]) => outcome === 'failed')?.[0];
-  return NAMES.map((name): Finding => {
+  const findings = NAMES.map((name): Finding => {
     const text = `It was left out, because "${reason}" failed.`;
     return { check: name, ...(found.get(name) ?? { outcome: 'not run', text }) };
   });
+  return { findings, processes };
 }
 
 /** The remedy is that of the reason, where it brings one. */
@@ -86,20 +95,25 @@ async function readConfig(env: NodeJS.ProcessEnv, note: Note): Promise<Config | 
   }
 }
 
-async function examineDatabase(config: Config, now: () => Date, note: Note): Promise<void> {
+/** Returns how many processes run. */
+async function examineDatabase(config: Config, now: () => Date, note: Note): Promise<number | null> {
   const { dataDir } = config;
-  if (config.database.kind === 'embedded' && !existsSync(join(dataDir, 'postgresql')))
-    return note(
+  if (config.database.kind === 'embedded' && !existsSync(join(dataDir, 'postgresql'))) {
+    note(
       'database',
       failed(
         `There is no database in ${dataDir} yet.`,
         'Set DATA_DIR or DATABASE_URL to the one that you mean, or start the service once: npx interchange serve',
       ),
     );
+    return null;
+  }
   try {
-    await withOwner(config, async (owner, url) => {
+    return await withOwner(config, async (owner, url) => {
       note('database', await checkDatabase(owner, url));
-      await runChecks({ config, owner, url, now }, note);
+      const processes = await runningProcesses(owner);
+      await runChecks({ config, owner, url, now, processes }, note);
+      return processes;
     });
   } catch (error) {
     const remedy =
@@ -107,13 +121,14 @@ async function examineDatabase(config: Config, now: () => Date, note: Note): Pro
         ? 'Start PostgreSQL, or correct DATABASE_URL.'
         : `Look at the end of ${join(dataDir, 'postgresql', 'server.log')}.`;
     note('database', failedBy(error, 'The database cannot be used: ', remedy));
+    return null;
   }
 }
 
-async function withOwner(
+async function withOwner<T>(
   { database, dataDir, timeLimits }: Config,
-  work: (owner: Pool, url: string) => Promise<void>,
-): Promise<void> {
+  work: (owner: Pool, url: string) => Promise<T>,
+): Promise<T> {
   const opened =
     database.kind === 'url'
       ? { url: database.url, release: async () => undefined }
@@ -123,14 +138,14 @@ async function withOwner(
     () => undefined,
   );
   try {
-    await work(owner, opened.url);
+    return await work(owner, opened.url);
   } finally {
     await owner.end();
     await opened.release();
   }
 }
 
-async function runChecks({ config, owner, url, now }: Patient, note: Note): Promise<void> {
+async function runChecks({ config, owner, url, now, processes }: Patient, note: Note): Promise<void> {
   const check = async (name: Name, run: () => Promise<Found>): Promise<Found> => {
     const finding = await run().catch((error: unknown) =>
       failedBy(error, 'The check did not come to an end: ', 'Mend that, then run the doctor again.'),
@@ -149,7 +164,7 @@ async function runChecks({ config, owner, url, now }: Patient, note: Note): Prom
   await check('placement', () => checkTables(owner, url));
   await check('restore', () => checkMark(owner));
   await check('master key', () => checkMasterKey(owner, url, masterKeySource(config)));
-  await check('address', async () => checkAddress(owner, config, (await runningProcesses(owner)) > 0));
+  await check('address', () => checkAddress(owner, config, processes > 0));
   await check('retention', () => checkRetention(owner, config));
   await check('access log', () => checkMonths(owner));
   await check('deliveries', () => checkDeliveries(owner));
