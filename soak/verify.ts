@@ -1,6 +1,7 @@
 /** In the end: asks the service, its database, the exchange and the FHIR server for what the ledger says must be there. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Answer } from './client.ts';
 import { assignedId } from './flows/confirm-deliveries.ts';
 import {
   type Finding,
@@ -108,8 +109,7 @@ async function maps(world: World): Promise<Finding> {
   return judgeValues('answered changes of maps kept', world.ledger.maps, found);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: JSON as a caller reads it
-async function read({ client }: World, path: string): Promise<any> {
+async function read({ client }: World, path: string): Promise<Answer['json']> {
   return (await client.insist('checks', path, { token: await client.token() })).json;
 }
 
