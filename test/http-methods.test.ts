@@ -117,7 +117,7 @@ describe('a method that a path does not take', () => {
       ['/api/v1/auth/login', 'POST'],
       ['/api/v1/patients/base', 'GET, HEAD'],
       [`/api/v1/patients/base/${id}?x=/nope`, 'GET, HEAD'],
-      [`/api/v1/patients/base/${id}/privacy`, 'PUT'],
+      [`/api/v1/patients/base/${id}/privacy`, 'GET, HEAD, PUT'],
       ['/api/v1/terminology/maps', 'DELETE, GET, HEAD, PUT'],
       ['/api/v1/terminology/maps/$translate', 'GET, HEAD'],
       ['/api/v1/encounters/fhir/Encounter/_search', 'GET, HEAD, POST'],

@@ -42,8 +42,10 @@ import {
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
-import { setPrivacyRoute } from '../patients/set-privacy.route.ts';
+import { readPrivacyRoute, setPrivacyRoute } from '../patients/set-privacy.route.ts';
 import { readAccessLogRoute } from '../privacy/access-log/read-access-log.route.ts';
+import { listTargetsRoute } from '../publish/history/list-targets.route.ts';
+import { searchPublicationsRoute } from '../publish/history/search-publications.route.ts';
 import { importRecordsRoute } from '../records/import/import-records.route.ts';
 import { changePasswordRoute } from '../sign-in/credentials/change-password.route.ts';
 import { setUpPasswordRoute } from '../sign-in/credentials/set-up-password.route.ts';
@@ -128,7 +130,10 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/patients/base/:patientId', readPatientRoute(features)),
     at('GET', '/patients/base/:patientId/clinical/fhir', readPatientFhirRoute(features)),
     at('GET', '/patients/base/:patientId/access-log', readAccessLogRoute(features)),
+    at('GET', '/patients/base/:patientId/privacy', readPrivacyRoute(features)),
     at('PUT', '/patients/base/:patientId/privacy', setPrivacyRoute(features)),
+    at('GET', '/publish/targets', listTargetsRoute(features)),
+    at('GET', '/publish/publications', searchPublicationsRoute(features)),
     at('GET', '/exchange/connections', listConnectionsRoute(features)),
     at('POST', '/exchange/connections', createConnectionRoute(features)),
     at('GET', '/exchange/connections/:connectionId', readConnectionRoute(features)),

@@ -29,3 +29,25 @@ export async function replaceRefusedPurposes(
   });
   return rowCount === 1;
 }
+
+/** The purposes that a patient refuses. Undefined: no such patient is registered at the facility. */
+export async function findRefusedPurposes(
+  db: Queryable,
+  scope: PrivacyScope,
+  patientId: string,
+): Promise<PurposeOfUse[] | undefined> {
+  const { rows } = await db.query<{ refusedPurposes: PurposeOfUse[] }>({
+    name: 'patient-privacy-find',
+    text: `
+      select p.refused_purposes as "refusedPurposes"
+      from patient_registration g
+      join patient p
+        on p.organisation_id = $1
+        and p.id = g.patient_id
+      where g.organisation_id = $1
+        and g.facility_id = $2
+        and g.patient_id = $3`,
+    values: [scope.organisationId, scope.facilityId, patientId],
+  });
+  return rows[0]?.refusedPurposes;
+}

@@ -1,4 +1,4 @@
-/** PUT /patients/base/<id>/privacy. Contract: LOG-6. */
+/** PUT and GET /patients/base/<id>/privacy. Contract: LOG-6, ADM-40. */
 import Type from 'typebox';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import type { Pool } from '../platform/db/database.ts';
@@ -6,7 +6,7 @@ import type { Route } from '../platform/http/route.ts';
 import { Choice } from '../platform/http/schema.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
-import { setPrivacy } from './set-privacy.ts';
+import { readPrivacy, setPrivacy } from './set-privacy.ts';
 
 const PrivacySchema = Type.Object(
   {
@@ -18,6 +18,35 @@ const PrivacySchema = Type.Object(
   { additionalProperties: false, examples: [{ refusedPurposes: ['RESEARCH'] }] },
 );
 
+const PatientParams = Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) });
+
+export function readPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
+  return facilityRoute(
+    {
+      permissions: ['patients.privacy.manage', 'patients.patients.get'],
+      module: 'patients',
+      purposeOfUse: 'none',
+    },
+    {
+      docs: {
+        operationId: 'readPatientPrivacy',
+        summary: 'Read the purposes of use that a patient refuses',
+        description: "The service writes this call to the patient's access log.",
+        tag: 'Patients',
+      },
+      params: PatientParams,
+      responses: { 200: { description: 'The setting.', schema: PrivacySchema } },
+      handle: async ({ params }, { scope, caller, correlationId }) => ({
+        body: await readPrivacy(deps, params.patientId, {
+          ...scope,
+          accountId: caller.accountId,
+          correlationId,
+        }),
+      }),
+    },
+  );
+}
+
 export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
   return facilityRoute(
     { permissions: ['patients.privacy.manage'], module: 'patients', purposeOfUse: 'none' },
@@ -28,7 +57,7 @@ export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route
         description: 'The new setting replaces the old one, from the next call on, in every process.',
         tag: 'Patients',
       },
-      params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
+      params: PatientParams,
       body: PrivacySchema,
       bodyExample: { refusedPurposes: ['RESEARCH'] },
       responses: { 200: { description: 'The new setting.', schema: PrivacySchema } },

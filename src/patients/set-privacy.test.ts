@@ -77,3 +77,30 @@ test('what is refused: unknown purposes, other shapes, no permission, other plac
   assert.equal((await put({ refusedPurposes: [] }, { token: stranger.token })).status, 404);
   assert.equal((await api.call(path(), { method: 'PUT', body: { refusedPurposes: [] } })).status, 401);
 });
+
+test('the setting is read by who may change it or read the patient, and the reading is logged [ADM-40]', async () => {
+  await put({ refusedPurposes: [...PURPOSES_OF_USE] });
+  for (const permission of ['patients.privacy.manage', 'patients.patients.get']) {
+    const reader = await api.createAccount(account, { permissions: [permission] });
+    const answer = await api.call(path(), { token: reader.token });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(answer.json, { refusedPurposes: [...PURPOSES_OF_USE] });
+    await put({ refusedPurposes: [] });
+    const log = await api.call(`/patients/base/${patientId}/access-log?action=patient.privacy-read`, {
+      token: account.token,
+    });
+    assert.equal(log.json.items?.[0]?.accountId, reader.userId);
+    await put({ refusedPurposes: [...PURPOSES_OF_USE] });
+  }
+  const lister = await api.createAccount(account, { permissions: ['patients.patients.list'] });
+  const elsewhere = { ...account, facilityId: await api.createFacility(account.organisationId) };
+  const neighbour = await api.createAccount(elsewhere);
+  const stranger = await api.createAccount(await api.createTenant());
+  const status = async (token?: string, id = patientId) =>
+    (await api.call(path(id), token === undefined ? {} : { token })).status;
+  assert.equal(await status(), 401);
+  assert.equal(await status(lister.token), 403);
+  assert.equal(await status(neighbour.token), 404);
+  assert.equal(await status(stranger.token), 404);
+  assert.equal(await status(account.token, 'nobody'), 404);
+});

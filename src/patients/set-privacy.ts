@@ -1,11 +1,11 @@
-/** Change the purposes of use that a patient refuses. Contract: LOG-3, LOG-6. */
+/** Read and change the purposes of use that a patient refuses. Contract: LOG-3, LOG-6, ADM-40. */
 
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
-import type { AccessLog } from '../privacy/access-log/access-log.ts';
+import type { AccessEntry, AccessLog } from '../privacy/access-log/access-log.ts';
 import { notFound } from '../tenancy/errors.ts';
-import { replaceRefusedPurposes } from './privacy.store.ts';
+import { findRefusedPurposes, replaceRefusedPurposes } from './privacy.store.ts';
 
 /** Who changes it, and where. */
 export interface AccessAuthor {
@@ -35,20 +35,38 @@ export async function setPrivacy(
   await transaction(db, async (client) => {
     const setting = { patientId: id, refusedPurposes: refused };
     if (!(await replaceRefusedPurposes(client, author, setting))) throw notFound('The patient');
-    await accessLog.record([
-      {
-        organisationId: author.organisationId,
-        facilityId: author.facilityId,
-        accountId: author.accountId,
-        correlationId: author.correlationId,
-        patientId: id,
-        action: 'patient.privacy-change',
-        resourceType: 'Patient',
-        resourceId: id,
-        purposeOfUse: DEFAULT_PURPOSE_OF_USE,
-        outcome: 'allowed',
-      },
-    ]);
+    await accessLog.record([entryOf(author, id, 'patient.privacy-change')]);
   });
   return { refusedPurposes: refused };
+}
+
+/**
+ * The setting itself is shown whatever purpose is refused: who may change it has to see it. The reading is in the
+ * patient's access log. 404 for a patient outside the scope.
+ */
+export async function readPrivacy(
+  { db, accessLog }: { db: Pool; accessLog: AccessLog },
+  patientId: string,
+  author: AccessAuthor,
+): Promise<PrivacySetting> {
+  const id = patientId.toLowerCase();
+  const found = isUuid(id) ? await findRefusedPurposes(db, author, id) : undefined;
+  if (found === undefined) throw notFound('The patient');
+  await accessLog.record([entryOf(author, id, 'patient.privacy-read')]);
+  return { refusedPurposes: PURPOSES_OF_USE.filter((purpose) => found.includes(purpose)) };
+}
+
+function entryOf(author: AccessAuthor, patientId: string, action: string): AccessEntry {
+  return {
+    organisationId: author.organisationId,
+    facilityId: author.facilityId,
+    accountId: author.accountId,
+    correlationId: author.correlationId,
+    patientId,
+    action,
+    resourceType: 'Patient',
+    resourceId: patientId,
+    purposeOfUse: DEFAULT_PURPOSE_OF_USE,
+    outcome: 'allowed',
+  };
 }

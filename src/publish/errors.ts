@@ -3,6 +3,18 @@ import { domainErrors } from '../platform/domain-error.ts';
 
 const MAX_LISTED = 50;
 
+const UNMAPPED_BEGINS = 'These local codes have no standard code';
+
+/**
+ * The recorded failure of a publish without the local codes that it may list: they say what was measured, so they are for
+ * those who see whose record it is.
+ */
+export function failureWithoutCodes(failure: string): string {
+  return failure.startsWith(UNMAPPED_BEGINS)
+    ? 'Local codes have no standard code. Nothing was sent. Map the codes in the terminology maps.'
+    : failure;
+}
+
 /** Where a publish stopped. */
 interface Stopped {
   target: string;
@@ -35,7 +47,7 @@ export const publishError = domainErrors({
     status: 422,
     text: ({ codes }: { codes: readonly string[] }) => {
       const more = codes.length > MAX_LISTED ? ` and ${codes.length - MAX_LISTED} more` : '';
-      return `These local codes have no standard code: ${codes.slice(0, MAX_LISTED).join(', ')}${more}. Nothing was sent. Map the codes in the terminology maps, or ask the operator to allow local codes at the target.`;
+      return `${UNMAPPED_BEGINS}: ${codes.slice(0, MAX_LISTED).join(', ')}${more}. Nothing was sent. Map the codes in the terminology maps, or ask the operator to allow local codes at the target.`;
     },
     example: { codes: ['http://hospital.example/lab|GLU'] },
   },

@@ -20,6 +20,7 @@ import {
   requireMapped,
 } from '../plan/prepare-publish.ts';
 import type { SaysNotSent } from '../plan/referenced-records.ts';
+import type { BreakerState } from '../send/breaker.ts';
 import { createLiveFhirServers, type LiveFhirServer } from '../servers/live-fhir-servers.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 import { withLease } from './lease.ts';
@@ -32,6 +33,8 @@ export interface Publisher {
   publish(source: PublishSource, request: PublishRequest, context: FacilityContext): Promise<Published>;
   /** What a publish would send; sends nothing. */
   plan(source: PublishSource, request: PublishRequest, context: FacilityContext): Promise<PublishPlan>;
+  /** Whether this process leaves a FHIR server alone because it did not answer. */
+  stateOf(fhirServerId: string): BreakerState;
   close(): void;
 }
 
@@ -67,6 +70,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
     },
     plan: (source, request, context) =>
       planPublish(parts, request, { source, context, action: `${source.kind}.publish-dry-run` }),
+    stateOf: (fhirServerId) => servers.stateOf(fhirServerId),
     close: () => servers.close(),
   };
 }

@@ -13,11 +13,16 @@ export interface PublishBreakerSettings {
 
 export const PUBLISH_BREAKER: PublishBreakerSettings = { failures: 3, openMs: 15_000 };
 
+export const BREAKER_STATES = ['closed', 'open', 'probing'] as const;
+export type BreakerState = (typeof BREAKER_STATES)[number];
+
 export interface PublishBreaker {
   /** Milliseconds until the next publish may try; 0 when this one may. The first that may is the probe. */
   waitMs(): number;
   /** Whether publishes are kept away now; not any more once one may try again. */
   isOpen(): boolean;
+  /** `probing`: it was open, and the next publish tries again. */
+  state(): BreakerState;
   /** Note how a publish ended: whether the server answered. */
   note(answered: boolean): void;
 }
@@ -34,6 +39,7 @@ export function createPublishBreaker(settings: PublishBreakerSettings, nowMs: ()
       return wait;
     },
     isOpen: () => waitMs() > 0,
+    state: () => (!state.tooMany ? 'closed' : waitMs() > 0 ? 'open' : 'probing'),
     note(answered) {
       // Each publish counts, whatever record it was of.
       state.tooMany = failures.note(answered ? 'up' : 'unreachable', '');

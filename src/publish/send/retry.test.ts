@@ -128,13 +128,16 @@ test('a circuit opens after three publishes that were not answered, and lets one
   assert.equal(breaker.waitMs(), 0);
   breaker.note(false);
   assert.equal(breaker.waitMs(), 1_000);
+  assert.equal(breaker.state(), 'open');
   now = 999;
   assert.equal(breaker.waitMs(), 1);
   now = 1_000;
+  assert.equal(breaker.state(), 'probing');
   assert.equal(breaker.waitMs(), 0, 'the probe');
   assert.equal(breaker.waitMs(), 1_000, 'the others wait for it');
   breaker.note(true);
   assert.equal(breaker.waitMs(), 0);
+  assert.equal(breaker.state(), 'closed');
 });
 
 test('a limit holds, in order, also when work fails [PUB-56]', async () => {

@@ -8,7 +8,12 @@ import { openSecret } from '../../outbound/sealed-secret.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { publishError } from '../errors.ts';
 import type { PublishMetrics } from '../history/publish-metrics.ts';
-import { createPublishBreaker, type PublishBreaker, type PublishBreakerSettings } from '../send/breaker.ts';
+import {
+  type BreakerState,
+  createPublishBreaker,
+  type PublishBreaker,
+  type PublishBreakerSettings,
+} from '../send/breaker.ts';
 import { createFhirClient, type FhirAnswer, type FhirClient, type FhirRequest } from '../send/fhir-client.ts';
 import { createLimit } from '../send/limit.ts';
 import { type StoredFhirServer, secretSealedFor } from './fhir-server.store.ts';
@@ -24,6 +29,8 @@ export interface LiveFhirServer extends StoredFhirServer {
 
 export interface LiveFhirServers {
   of(server: StoredFhirServer): Promise<LiveFhirServer>;
+  /** Whether this process leaves the server alone; `closed` for one that it has not used. */
+  stateOf(id: string): BreakerState;
   /** Let go of all kept connections. */
   close(): void;
 }
@@ -62,6 +69,7 @@ export function createLiveFhirServers(keys: KeyRing, options: LiveOptions): Live
       live.set(server.id, opened);
       return opened;
     },
+    stateOf: (id) => live.get(id)?.breaker.state() ?? 'closed',
     close() {
       for (const { client } of live.values()) client.close();
       live.clear();

@@ -17,6 +17,7 @@ export const PERMISSIONS = {
   'investigations.lab.release': 'release and publish laboratory reports',
   'investigations.imaging.list': 'read imaging orders and reports',
   'investigations.imaging.write': 'record and publish imaging orders and reports',
+  'publish.publications.read': 'read what was published, and the state of targets',
   'records.import': 'import FHIR records',
   'terminology.maps.read': 'read terminology maps',
   'terminology.maps.manage': 'change terminology maps',

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import {
+  type Answer,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+import { documentedCalls } from '../../../test-support/documented-answers.ts';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
+import { publishError } from '../errors.ts';
+import { createFhirServer } from '../servers/manage-fhir-servers.ts';
+
+const FIRST = '/investigations/lab/orders';
+let api: TestApi;
+let server: TestFhirServer;
+let tenant: Tenant;
+let account: TestAccount;
+let clinics: PublishClinic[];
+let documented: Awaited<ReturnType<typeof documentedCalls>>;
+
+before(async () => {
+  api = await startTestApi();
+  documented = await documentedCalls(api);
+  server = await startFhirServer('--no-integrity');
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant);
+  const scope = { ...tenant, timeZone: 'UTC' };
+  clinics = [
+    await createClinic(api.database.pool, { results: 2, scope }),
+    await createClinic(api.database.pool, { results: 1, scope }),
+  ];
+  await addTarget('main', server.base);
+  await addTarget('away', 'http://127.0.0.1:9');
+});
+after(async () => {
+  await server.stop();
+  await api.close();
+});
+
+const addTarget = (name: string, base: string, organisationId: string | null = tenant.organisationId) =>
+  createFhirServer(
+    { db: api.database.pool, keys: api.keys },
+    { organisationId, settings: { name, base, auth: 'none' }, secret: undefined, makeDefault: false },
+  );
+const publish = (clinic: PublishClinic | undefined, query = '') =>
+  api.call(`${FIRST}/${clinic?.orderId}/clinical/publish-fhir${query}`, {
+    method: 'POST',
+    token: account.token,
+  });
+const PATH = '/publish/publications';
+async function list(query = '', { token } = account): Promise<Answer> {
+  return documented('GET', PATH, await api.call(PATH + query, { token }));
+}
+async function targets(token = account.token): Promise<Answer> {
+  return documented('GET', '/publish/targets', await api.call('/publish/targets', { token }));
+}
+const recordsOf = ({ json, text }: Answer): string[] => {
+  assert.ok(Array.isArray(json.items), text);
+  return json.items.map((item: { recordId: string }) => item.recordId);
+};
+
+test('lists publishes across records, newest first, in pages, with their state and count [ADM-43]', async () => {
+  for (const clinic of clinics) assert.equal((await publish(clinic)).status, 200);
+  const all = await list();
+  assert.deepEqual(recordsOf(all), [clinics[1]?.orderId, clinics[0]?.orderId]);
+  const [newest] = all.json.items;
+  assert.deepEqual([newest.kind, newest.target, newest.state, newest.failure], ['lab', 'main', 'done', null]);
+  assert.equal(newest.stored, 3);
+  const first = await list('?limit=1');
+  const second = await list(`?limit=1&cursor=${first.json.nextCursor}`);
+  assert.deepEqual([...recordsOf(first), ...recordsOf(second)], recordsOf(all));
+  assert.equal(second.json.nextCursor, null);
+  assert.equal((await list(`?limit=1&state=done&cursor=${first.json.nextCursor}`)).status, 400);
+});
+
+test('filters by kind, state, target and time [ADM-43]', async () => {
+  const [, newest] = (await list()).json.items;
+  assert.equal(recordsOf(await list('?kind=vitals')).length, 0);
+  assert.equal(recordsOf(await list('?kind=lab&state=done&target=main')).length, 2);
+  assert.equal(recordsOf(await list('?state=failed')).length, 0);
+  assert.equal(recordsOf(await list('?target=away')).length, 0);
+  assert.ok(newest);
+  assert.equal(recordsOf(await list('?since=2999-01-01')).length, 0);
+  assert.equal(recordsOf(await list('?until=2999-01-01&since=2000-01-01')).length, 2);
+  for (const bad of ['kind=blood', 'state=lost', 'since=yesterday', 'limit=0', 'cursor=x'])
+    assert.equal((await list(`?${bad}`)).status, 400, bad);
+});
+
+test('of one patient: only theirs, logged, and closed when the patient refuses [ADM-44]', async () => {
+  const [clinic] = clinics;
+  const patientId = clinic?.patientId;
+  assert.deepEqual(recordsOf(await list(`?patient=Patient/${patientId}`)), [clinic?.orderId]);
+  const log = await api.call(`/patients/base/${patientId}/access-log?action=publication.list`, {
+    token: account.token,
+  });
+  assert.equal(log.json.items[0].outcome, 'allowed');
+  assert.equal((await list(`?patient=${randomUUID()}`)).status, 404);
+  assert.equal((await list('?patient=nobody')).status, 404);
+  const refuse = (refusedPurposes: string[]) =>
+    api.call(`/patients/base/${patientId}/privacy`, {
+      method: 'PUT',
+      token: account.token,
+      body: { refusedPurposes },
+    });
+  await refuse(['RESEARCH']);
+  assert.equal((await list(`?patient=${patientId}&purposeOfUse=RESEARCH`)).status, 403);
+  await refuse([]);
+});
+
+test('without a patient no local code is told [ADM-45]', async () => {
+  const [clinic] = clinics;
+  const secret = 'http://hospital.example/lab|HIV-1';
+  const failure = publishError('unmapped_codes', { codes: [secret] }).message;
+  await api.database.pool.query(
+    `update publish_run set outcome = 'failed', failure = $2 where subject_id = $1`,
+    [clinic?.orderId, failure],
+  );
+  const told = await list('?state=failed');
+  assert.equal(told.json.items.length, 1);
+  assert.match(told.json.items[0].failure, /Local codes/);
+  assert.ok(!told.text.includes('HIV-1'));
+  assert.ok(!(await targets()).text.includes('HIV-1'));
+  assert.ok((await list(`?patient=${clinic?.patientId}`)).text.includes('HIV-1'));
+  await api.database.pool.query(
+    `update publish_run set outcome = 'done', failure = null where subject_id = $1`,
+    [clinic?.orderId],
+  );
+});
+
+test('is closed to other facilities and organisations, and without its permission [ADM-43]', async () => {
+  const elsewhere = { ...tenant, facilityId: await api.createFacility(tenant.organisationId) };
+  const neighbour = await api.createAccount(elsewhere);
+  const stranger = await api.createAccount(await api.createTenant());
+  for (const other of [neighbour, stranger]) {
+    assert.deepEqual(recordsOf(await list('', other)), []);
+    assert.equal((await list(`?patient=${clinics[0]?.patientId}`, other)).status, 404);
+  }
+  const powerless = await api.createAccount(tenant, { permissions: ['investigations.lab.release'] });
+  assert.equal((await list('', powerless)).status, 403);
+  assert.equal((await api.call(PATH)).status, 401);
+  const publisher = await targets(powerless.token);
+  assert.deepEqual(
+    publisher.json.items.map(({ name }: { name: string }) => name),
+    ['away', 'main'],
+  );
+});
+
+test('targets: without secrets, the own one before that of all, with the default [ADM-41]', async () => {
+  await addTarget('main', 'https://fhir.example.org/all', null);
+  await addTarget('shared', 'https://fhir.example.org/shared', null);
+  const { json, text } = await targets();
+  const shown = json.items.map((item: Record<string, unknown>) => [item.name, item.scope, item.default]);
+  assert.deepEqual(shown, [
+    ['away', 'organisation', false],
+    ['main', 'organisation', true],
+    ['shared', 'deployment', false],
+  ]);
+  assert.equal(json.items[1].base, server.base);
+  assert.doesNotMatch(text, /secret/i);
+  const stranger = await api.createAccount(await api.createTenant());
+  const theirs = (await targets(stranger.token)).json.items;
+  assert.deepEqual(
+    theirs.map((item: Record<string, unknown>) => [item.name, item.scope, item.default, item.lastSuccessAt]),
+    [
+      ['main', 'deployment', true, null],
+      ['shared', 'deployment', false, null],
+    ],
+  );
+});
+
+test('targets: the state, the last success and the last failure [ADM-42]', async () => {
+  const stateOf = async (name: string) =>
+    (await targets()).json.items.find((item: { name: string }) => item.name === name);
+  const good = await stateOf('main');
+  assert.deepEqual([good.state, good.enabled, good.lastFailure], ['closed', true, null]);
+  assert.match(good.lastSuccessAt, /^20/);
+  assert.equal((await stateOf('away')).lastFailure, null);
+  const { rows } = await api.database.pool.query(`select id from publish_target where name = 'away'`);
+  await api.database.pool.query(
+    `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id, account_id,
+       purpose_of_use, correlation_id, started_at, finished_at, outcome, failure)
+     values ($1, $2, $3, 'lab-order', $3, $4, $3, $3, 'OPS', 'c', now(), '2026-01-10T11:00:00Z', 'failed', 'It broke.')`,
+    [tenant.organisationId, tenant.facilityId, randomUUID(), rows[0]?.id],
+  );
+  assert.deepEqual((await stateOf('away')).lastFailure, {
+    at: '2026-01-10T11:00:00.000Z',
+    message: 'It broke.',
+  });
+});

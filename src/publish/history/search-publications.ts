@@ -1,0 +1,62 @@
+/**
+ * The publishes of a facility, across orders and vital sets (docs/publish.md). Contract: ADM-43, ADM-44, ADM-45.
+ */
+import { findRefusedPurposes } from '../../patients/privacy.store.ts';
+import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { notFound } from '../../tenancy/errors.ts';
+import { failureWithoutCodes } from '../errors.ts';
+import type { RunPosition } from '../runs/run.store.ts';
+import type { ListPublicationsDependencies } from './list-publications.ts';
+import { type ListedPublication, listPublicationPage, type PublicationFilter } from './publications.store.ts';
+
+export interface SearchPublicationsRequest extends PageRequest {
+  filter: Omit<PublicationFilter, 'patientId'>;
+  /** Bare, or as Patient/<id>. */
+  patient?: string | undefined;
+}
+
+export type FoundPublication = Omit<ListedPublication, 'position'>;
+
+/**
+ * Of one patient: 404 outside the scope, 403 when the purpose is refused, and the access is logged. Of all: nobody is
+ * named, only ids, states and counts are told.
+ */
+export async function searchPublications(
+  { db, accessLog, cursors }: ListPublicationsDependencies,
+  { filter, patient, ...request }: SearchPublicationsRequest,
+  context: FacilityContext,
+): Promise<Page<FoundPublication>> {
+  const { scope } = context;
+  const patientId = patient?.replace(/^Patient\//, '').toLowerCase();
+  const { kind, state, target, since, until } = filter;
+  const times = [since?.toISOString(), until?.toISOString()];
+  const place = [scope.organisationId, scope.facilityId, patientId];
+  const page = openPage<RunPosition>(cursors, request, [
+    'all-publications',
+    ...place,
+    kind,
+    state,
+    target,
+    ...times,
+  ]);
+  if (patientId !== undefined) {
+    const refusedPurposes = isUuid(patientId) ? await findRefusedPurposes(db, scope, patientId) : undefined;
+    if (refusedPurposes === undefined) throw notFound('The patient');
+    await authoriseAccess(accessLog, context, {
+      patientId,
+      refusedPurposes,
+      action: 'publication.list',
+      resourceType: 'Patient',
+      resourceId: patientId,
+    });
+  }
+  const runs = await listPublicationPage(db, scope, { filter: { ...filter, patientId }, ...page.slice });
+  const shown = page.close(runs, ({ position }) => position);
+  return mapPage(shown, ({ position: _position, failure, ...run }) => ({
+    ...run,
+    failure: failure === null || patientId !== undefined ? failure : failureWithoutCodes(failure),
+  }));
+}
