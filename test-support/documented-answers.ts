@@ -31,7 +31,7 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
 };
-const BASE = '/api/v1';
+const BASES = ['/api/v1', '/console/api'];
 
 export function createAnswerCheck(document: Json): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -56,8 +56,9 @@ export function createAnswerCheck(document: Json): AnswerCheck {
   }
 
   return ({ method, path }, { status, headers, body }) => {
-    if (!path.startsWith(`${BASE}/`) || ANYWHERE.has(status)) return;
-    const address = path.slice(BASE.length).replaceAll(/:(\w+)/g, '{$1}');
+    const base = BASES.find((one) => path.startsWith(`${one}/`));
+    if (base === undefined || ANYWHERE.has(status)) return;
+    const address = path.slice(base.length).replaceAll(/:(\w+)/g, '{$1}');
     const where = `${method} ${address} ${status}`;
     const operation = document.paths[address]?.[method.toLowerCase()];
     assert.ok(operation, `${where}: no such operation`);
@@ -84,7 +85,7 @@ export async function documentedCalls(
 ): Promise<(method: string, address: string, answer: Answer) => Answer> {
   const check = createAnswerCheck((await api.call('/docs/json')).json);
   return (method, address, answer) => {
-    const path = BASE + address.split('?', 1)[0];
+    const path = BASES[0] + (address.split('?', 1)[0] ?? '');
     const entry = api.api.routes.find((route) => route.method === method && isAt(route.path, path));
     assert.ok(entry, `${method} ${path}: no such route`);
     const { status, headers, text: body } = answer;

@@ -5,13 +5,14 @@ import { createServer } from '../platform/http/server.ts';
 import type { Runtime } from './build-runtime.ts';
 import { baseUrlOf } from './config/config.ts';
 import { buildFeatures } from './features.ts';
+import { CONSOLE_PREFIX, consoleRewrite, guardConsole } from './http/console-mount.ts';
 import { fhirErrorWriter } from './http/fhir-errors.ts';
 import { createHealth, type Health } from './http/health.ts';
 import { openApiDocument } from './http/open-api.ts';
 import { referencePage } from './http/reference-page.ts';
 import { type ApiRoute, type HttpMethod, querySchemaOf, registerRoute } from './http/register-route.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
-import { apiRoutes, rootRoutes } from './routes.ts';
+import { apiRoutes, consoleRoutes, rootRoutes } from './routes.ts';
 
 export const API_PREFIX = '/api/v1';
 /** Of the FHIR read interface. */
@@ -22,6 +23,8 @@ export interface Api {
   health: Health;
   /** The routes as registered, with their full paths. */
   routes: { method: HttpMethod; path: string; route: ApiRoute }[];
+  /** Those of the console alone. */
+  consoleRoutes: Api['routes'];
 }
 
 export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
@@ -31,11 +34,14 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     log,
     metrics,
     trustProxy: config.trustProxy,
+    rewriteUrl: consoleRewrite(API_PREFIX),
     writeError: fhirErrorWriter(API_PREFIX + FHIR_PATH),
   });
   if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);
+  guardConsole(server);
   const features = await buildFeatures(runtime, publicBaseUrl);
-  const deps = { now, databaseTime, callers, changes, verifyAccessToken: features.verifyAccessToken };
+  const { verifyAccessToken, identifyConsole } = features;
+  const deps = { now, databaseTime, callers, changes, verifyAccessToken, identifyConsole };
   const health = createHealth(runtime);
   health.register(server);
   server.addHook('onClose', async () => {
@@ -44,7 +50,11 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   });
 
   const api = apiRoutes(features);
-  const documented = api.map((entry) => ({ ...entry, query: querySchemaOf(entry.route) }));
+  const own = consoleRoutes(features);
+  const documented = [...api, ...own.map((entry) => ({ ...entry, atConsole: true }))].map((entry) => ({
+    ...entry,
+    query: querySchemaOf(entry.route),
+  }));
   const document = openApiDocument(documented, { publicBaseUrl, fhirPath: FHIR_PATH });
   await server.register(fastifySwagger, { mode: 'static', specification: { document: document as never } });
   const root = rootRoutes(features);
@@ -56,10 +66,13 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     { prefix: API_PREFIX },
   );
   for (const route of root) registerRoute(server, deps, route);
+  for (const route of own)
+    registerRoute(server, deps, { ...route, path: CONSOLE_PREFIX + route.path, atConsole: true });
   await server.ready();
   return {
     server,
     health,
     routes: [...root, ...api.map((route) => ({ ...route, path: API_PREFIX + route.path }))],
+    consoleRoutes: own.map((route) => ({ ...route, path: CONSOLE_PREFIX + route.path })),
   };
 }

@@ -6,6 +6,8 @@ import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts'
 import { errorFields } from '../platform/log/log.ts';
 import { createPublishSweep } from '../publish/history/sweep.ts';
 import { createPublisher, type Publisher } from '../publish/runs/publish.ts';
+import { type ConsoleCookie, createConsoleCookie } from '../sign-in/console/console-cookie.ts';
+import { createConsoleIdentifier, type IdentifyConsole } from '../sign-in/console/identify-console.ts';
 import { createSignInSweep, eraseExpiredReplacements } from '../sign-in/sessions/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
 import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/organisations/retention.ts';
@@ -19,6 +21,8 @@ import { createLoadReferenced } from './load-referenced.ts';
 /** What the route table hands to routes; each takes what it needs of it. */
 export interface Features extends Runtime, SignIn {
   publicBaseUrl: string;
+  consoleCookie: ConsoleCookie;
+  identifyConsole: IdentifyConsole;
   /** Queues deliveries of changed patients, in the transaction of the change. */
   onPatientsChanged: typeof onPatientsChanged;
   cursors: CursorCodec;
@@ -38,11 +42,14 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     onError: (error) =>
       runtime.log.warn(errorFields(error), 'unmapped codes could not be counted; trying again later'),
   });
+  const consoleCookie = createConsoleCookie(publicBaseUrl);
   return {
     ...runtime,
     onPatientsChanged,
     ...createSignIn({ ...runtime, settings: runtime.config.signIn }),
     publicBaseUrl,
+    consoleCookie,
+    identifyConsole: createConsoleIdentifier(runtime.db, consoleCookie, runtime.config.signIn),
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
     translator: createTranslator(runtime),
     unmapped,

@@ -47,6 +47,7 @@ import { readAccessLogRoute } from '../privacy/access-log/read-access-log.route.
 import { listTargetsRoute } from '../publish/history/list-targets.route.ts';
 import { searchPublicationsRoute } from '../publish/history/search-publications.route.ts';
 import { importRecordsRoute } from '../records/import/import-records.route.ts';
+import { endSessionRoute, readSessionRoute, startSessionRoute } from '../sign-in/console/session.route.ts';
 import { changePasswordRoute } from '../sign-in/credentials/change-password.route.ts';
 import { setUpPasswordRoute } from '../sign-in/credentials/set-up-password.route.ts';
 import { jwksRoute } from '../sign-in/keys/jwks.route.ts';
@@ -158,6 +159,15 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/terminology/maps/changes', listChangesRoute(features)),
     at('GET', '/terminology/maps/$translate', translateCodeRoute(features)),
     at('GET', '/terminology/unmapped', listUnmappedRoute(features)),
+  ];
+}
+
+/** Paths below /console/api alone; what is below {base_url} is there too, but for what is open to all. */
+export function consoleRoutes(features: Features): RouteEntry[] {
+  return [
+    at('POST', '/session', startSessionRoute(features)),
+    at('GET', '/session', readSessionRoute(features)),
+    at('DELETE', '/session', endSessionRoute(features)),
   ];
 }
 

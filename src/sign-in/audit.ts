@@ -12,7 +12,9 @@ export type SignInEvent =
   | 'sign-in.logged-out'
   | 'sign-in.password-changed'
   | 'sign-in.password-set-up'
-  | 'sign-in.unlocked';
+  | 'sign-in.unlocked'
+  | 'sign-in.second-factor-asked'
+  | 'sign-in.session-ended';
 
 export interface AuditedIds {
   correlationId: string;
@@ -32,6 +34,8 @@ const MESSAGES: Record<SignInEvent, string> = {
   'sign-in.logged-out': 'logged out',
   'sign-in.password-changed': 'password changed',
   'sign-in.password-set-up': 'first password set',
+  'sign-in.second-factor-asked': 'the password was right, and the console asks for a second factor',
+  'sign-in.session-ended': 'a person ended a session of their own',
   'sign-in.unlocked': 'the operator removed the locks of an account',
 };
 

@@ -28,6 +28,11 @@ export const signInError = domainErrors({
     headers: BEARER,
     text: 'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
   },
+  not_signed_in: {
+    status: 401,
+    headers: { 'www-authenticate': 'Cookie' },
+    text: 'You are not signed in, or the session has ended. Sign in at the console.',
+  },
   refresh_refused: {
     status: 401,
     headers: BEARER,

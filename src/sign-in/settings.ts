@@ -1,6 +1,6 @@
 /**
  * The numbers of sign-in; `docs/environment.md` names those that an operator may change.
- * Contract: SIGN-IN-14, SIGN-IN-33.
+ * Contract: SIGN-IN-14, SIGN-IN-33, SIGN-IN-53.
  */
 
 export interface SignInSettings {
@@ -18,6 +18,10 @@ export interface SignInSettings {
   /** How long a repeat of an exchanged refresh token answers with the same pair. */
   refreshRepeatSeconds: number;
   setupLinkSeconds: number;
+  /** A session of the console ends this long after its last call. */
+  consoleIdleSeconds: number;
+  /** A session of the console ends this long after its sign-in, whatever is done in it. */
+  consoleSessionSeconds: number;
 }
 
 export const DEFAULT_SIGN_IN_SETTINGS: SignInSettings = {
@@ -31,6 +35,8 @@ export const DEFAULT_SIGN_IN_SETTINGS: SignInSettings = {
   sessionSeconds: 90 * 86_400,
   refreshRepeatSeconds: 60,
   setupLinkSeconds: 72 * 3_600,
+  consoleIdleSeconds: 30 * 60,
+  consoleSessionSeconds: 12 * 3_600,
 };
 
 /** The clock of a process may differ from the database's by this much. What is judged by that clock allows for it. */

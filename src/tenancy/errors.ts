@@ -8,6 +8,15 @@ export const tenancyError = domainErrors({
     status: 403,
     text: 'This account must change its password in the web application before it can be used.',
   },
+  sign_in_unfinished: {
+    status: 401,
+    headers: { 'www-authenticate': 'Cookie' },
+    text: 'The sign-in is not finished. Read GET /console/api/session, which says what is missing.',
+  },
+  already_signed_in: {
+    status: 409,
+    text: 'This session is signed in already. Sign out first.',
+  },
   malformed_header: {
     status: 400,
     text: ({ header, repeated }: { header: string; repeated: boolean }) =>

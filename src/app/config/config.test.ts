@@ -42,6 +42,15 @@ test('the numbers of sign-in are those of the contract, and may be others [SIGN-
   );
 });
 
+test('the ends of a session of the console are those of the contract, and may be others [SIGN-IN-53]', () => {
+  const endsOf = (env: Record<string, string>) => {
+    const { consoleIdleSeconds, consoleSessionSeconds } = loadConfig(env).signIn;
+    return [consoleIdleSeconds, consoleSessionSeconds];
+  };
+  assert.deepEqual(endsOf({}), [1_800, 43_200]);
+  assert.deepEqual(endsOf({ CONSOLE_IDLE_MINUTES: '5', CONSOLE_SESSION_HOURS: '1' }), [300, 3_600]);
+});
+
 test('docs/environment.md has every variable that is read, and no other [OPS-12]', async () => {
   const files = ['config.ts', 'delivery.ts', 'time-limits.ts', 'traces.ts'].map((name) =>
     readFile(new URL(name, import.meta.url), 'utf8'),
@@ -124,6 +133,8 @@ test('each fault is named after its variable, without its value [OPS-11]', () =>
     ACCESS_TOKEN_SECONDS: ['59', '3601', '15m'],
     REFRESH_TOKEN_DAYS: ['0', '366'],
     SESSION_DAYS: ['0', '366'],
+    CONSOLE_IDLE_MINUTES: ['0', '1441'],
+    CONSOLE_SESSION_HOURS: ['0', '169'],
     DRAIN_SECONDS: ['-1', '3601', '1.5'],
     IMPORT_MAX_BYTES: ['1', 'x'],
     IMPORT_IDLE_SECONDS: ['0', '3601'],

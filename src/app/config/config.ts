@@ -93,6 +93,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       accessTokenSeconds: reader.integer('ACCESS_TOKEN_SECONDS', { min: 60, max: 3_600, fallback: 900 }),
       refreshTokenSeconds: DAY * reader.integer('REFRESH_TOKEN_DAYS', { min: 1, max: 365, fallback: 30 }),
       sessionSeconds: DAY * reader.integer('SESSION_DAYS', { min: 1, max: 365, fallback: 90 }),
+      consoleIdleSeconds: 60 * reader.integer('CONSOLE_IDLE_MINUTES', { min: 1, max: 1_440, fallback: 30 }),
+      consoleSessionSeconds:
+        3_600 * reader.integer('CONSOLE_SESSION_HOURS', { min: 1, max: 168, fallback: 12 }),
       lockFailures: reader.integer('SIGN_IN_LOCK_FAILURES', { min: 1, max: 100, fallback: 5 }),
       lockWindowSeconds: reader.integer('SIGN_IN_LOCK_WINDOW_SECONDS', {
         min: 1,

@@ -19,6 +19,9 @@ export interface CallerCheckDependencies {
   changes: Pick<ChangeNotifications, 'mark' | 'receivedUntil'>;
 }
 
+/** Who a request comes from, by what proves it at its entrance, and nothing else; throws 401. */
+export type Identify = (headers: Headers, now: Date) => Promise<TokenIdentity>;
+
 /** A caller that passed the checks. */
 export interface CheckedCaller {
   identity: TokenIdentity;
@@ -54,9 +57,10 @@ export function createCallerCheck(
   deps: CallerCheckDependencies,
   access: Exclude<Access, { kind: 'open' }>,
   reads: boolean,
+  identify: Identify = byToken(deps),
 ): CallerCheck {
   async function check(headers: Headers, now: Date): Promise<CheckedCaller> {
-    const identity = await deps.verifyAccessToken(bearerToken(headers), now);
+    const identity = await identify(headers, now);
     const mark = deps.changes.mark();
     const attempt = async () => {
       const entry = await find(identity);
@@ -78,7 +82,7 @@ export function createCallerCheck(
   }
 
   function scopeOf(caller: Caller, headers: Headers): { scope?: FacilityScope } {
-    if (access.kind === 'session') return {};
+    if (access.kind !== 'facility') return {};
     checkPasswordFlags(caller);
     const scope = resolveScope(caller, headers);
     checkGrants(caller, scope, access);
@@ -107,6 +111,10 @@ function isSameScope(a: FacilityScope | undefined, b: FacilityScope | undefined)
   return (
     a?.organisationId === b?.organisationId && a?.facilityId === b?.facilityId && a?.timeZone === b?.timeZone
   );
+}
+
+function byToken({ verifyAccessToken }: Pick<CallerCheckDependencies, 'verifyAccessToken'>): Identify {
+  return async (headers, now) => verifyAccessToken(bearerToken(headers), now);
 }
 
 /** RFC 6750 section 2.1. */

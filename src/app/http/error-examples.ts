@@ -54,6 +54,10 @@ const OWN: Examples = {
     unusable_text: 'The request contains a NUL character or a broken Unicode character. Remove it.',
     validation: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
   },
+  403: {
+    console_header_missing: 'The header x-interchange-console: 1 is missing. Send it.',
+    other_site: 'A page of another site may not call the console.',
+  },
   401: {
     session_ended: 'The session has ended. Sign in again.',
     token_missing: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',

@@ -72,9 +72,11 @@ const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   etag: 'Version of the record. Send it in `If-None-Match`.',
   'last-modified': 'When the record last changed.',
   'retry-after': 'How many seconds to wait before the next try.',
-  'www-authenticate': '`Bearer`, when the call needs a valid access token.',
+  'www-authenticate':
+    '`Bearer`, when the call needs a valid access token. `Cookie`, when it needs a session of the console.',
   'accept-encoding': '`identity`, when the body had a content encoding.',
   'content-disposition': 'Name of the file.',
+  'set-cookie': 'The cookie of the session.',
 };
 
 const PARAMETERS: Json = {

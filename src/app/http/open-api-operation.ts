@@ -21,6 +21,13 @@ export interface Shared {
   examples: AnswerExamples;
 }
 
+const SECURITY: Readonly<Record<Access['kind'], readonly Json[]>> = {
+  open: [],
+  session: [{ accessToken: [] }],
+  facility: [{ accessToken: [] }],
+  console: [{ consoleSession: [] }],
+};
+
 export function operationOf({ method, route, query, fhir }: OperationInput, shared: Shared): Json {
   const { schemas } = shared;
   const { access, docs } = route;
@@ -30,7 +37,7 @@ export function operationOf({ method, route, query, fhir }: OperationInput, shar
     summary: docs.summary,
     description: [docs.description, permissionText(access)].filter(Boolean).join('\n\n') || undefined,
     tags: [docs.tag],
-    security: access.kind === 'open' ? [] : [{ accessToken: [] }],
+    security: SECURITY[access.kind],
     parameters: parametersOf(route, query, schemas),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: responsesOf(route, { method, query, fhir }, shared),
@@ -101,7 +108,7 @@ function responsesOf(
     500,
     503,
     ...(access.kind === 'open' ? [] : [401]),
-    ...(access.kind === 'facility' ? [403, 404] : []),
+    ...(access.kind === 'facility' || access.kind === 'console' ? [403, 404] : []),
     ...(takesBody ? [413] : []),
     // Also where no body is taken: the server refuses a broken Content-Type itself.
     ...(method === 'GET' ? [] : [415]),

@@ -14,6 +14,7 @@ export const API_VERSION = '1.0.0';
 
 const TAGS: Readonly<Record<string, string>> = {
   'Sign-in': 'Sessions of integration accounts: docs/sign-in.md.',
+  Console: 'Sessions of people at the console, which a cookie proves: docs/sign-in.md.',
   Encounters: 'The FHIR read interface: docs/encounters.md.',
   'Vital signs': 'Vital sets as FHIR: docs/vitals.md.',
   Investigations: 'Laboratory and imaging orders as FHIR: docs/lab.md, docs/imaging.md.',
@@ -32,6 +33,8 @@ export interface DocumentedRoute {
   route: Route<Access>;
   /** With `purposeOfUse`, where the route has it. */
   query: TObject;
+  /** Below the address of the console's calls instead. */
+  atConsole?: boolean;
 }
 
 interface Operation {
@@ -47,13 +50,17 @@ export function openApiDocument(
   const schemas = createSchemaComponents();
   const examples = createAnswerExamples();
   const paths: Record<string, Json> = {};
-  for (const { method, path, ...input } of routes) {
+  const consolePath = new URL('../../console/api', `${publicBaseUrl}/`).pathname;
+  for (const { method, path, atConsole = false, ...input } of routes) {
     if (TAGS[input.route.docs.tag] === undefined) throw new Error(`no such tag: ${input.route.docs.tag}`);
     const address = path.replaceAll(/:(\w+)/g, '{$1}');
     const fhir = path.startsWith(`${fhirPath}/`);
     paths[address] = {
       ...paths[address],
-      [method.toLowerCase()]: operationOf({ ...input, method, fhir }, { schemas, examples }),
+      [method.toLowerCase()]: {
+        ...operationOf({ ...input, method, fhir }, { schemas, examples }),
+        ...(atConsole ? { servers: [{ url: consolePath }] } : {}),
+      },
     };
   }
   const shared = sharedComponents(schemas);
@@ -70,7 +77,7 @@ export function openApiDocument(
         ...withoutUnused(shared, JSON.stringify(paths)),
         schemas: schemas.all(),
         examples: examples.all(),
-        securitySchemes: { accessToken: accessToken() },
+        securitySchemes: { accessToken: accessToken(), consoleSession: consoleSession() },
       },
     }),
   );
@@ -93,6 +100,16 @@ function information(): Json {
 
 function accessToken(): Json {
   return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login.' };
+}
+
+function consoleSession(): Json {
+  return {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-interchange-session',
+    description:
+      'From POST /session, below /console/api. The other calls are there too. Each but GET and HEAD needs the header `x-interchange-console: 1`.',
+  };
 }
 
 /**

@@ -17,12 +17,15 @@ import {
 import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
+import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
+import { requireStage } from '../../tenancy/callers/check-access.ts';
 import {
   type CallerCheck,
   type CallerCheckDependencies,
   type CheckedCaller,
   createCallerCheck,
 } from './check-caller.ts';
+import { isConsoleCall } from './console-mount.ts';
 
 export type ApiRoute = Route<Access>;
 export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'>;
@@ -30,18 +33,24 @@ export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' |
 export interface RegisterDependencies extends CallerCheckDependencies {
   now: () => Date;
   databaseTime: () => DatabaseTime;
+  /** Whose session of the console a cookie proves; throws 401. */
+  identifyConsole: (headers: FastifyRequest['headers'], databaseTime: DatabaseTime) => Promise<TokenIdentity>;
 }
 
 export interface RouteToRegister {
   method: HttpMethod;
   path: string;
   route: ApiRoute;
+  /** Reached at the console alone. */
+  atConsole?: boolean;
 }
 
 /** What the phases of one request hand to each other. */
 interface Exchange {
   now: Date;
-  checked?: CheckedCaller;
+  /** Of a route that is not open to all. */
+  check?: CallerCheck | undefined;
+  checked?: CheckedCaller | undefined;
   /** What is wrong with the body or the parameters. */
   fault?: unknown;
 }
@@ -51,21 +60,23 @@ const exchanges = new WeakMap<FastifyRequest, Exchange>();
 export function registerRoute(
   server: FastifyInstance,
   deps: RegisterDependencies,
-  { method, path, route }: RouteToRegister,
+  { method, path, route, atConsole = false }: RouteToRegister,
 ): void {
   const access = route.access;
   const querySchema = querySchemaOf(route);
-  const check = access.kind === 'open' ? undefined : createCallerCheck(deps, access, isRead(method, route));
+  const checkOf = callerChecks(deps, { method, route });
   server.route({
     method,
     url: path,
+    // Whatever is open to all has no business at the console, which has its own sign-in.
+    config: atConsole ? { console: 'own' } : access.kind === 'open' ? {} : { console: 'shared' },
     schema: validatedParts(route, querySchema),
     // Faults of the input are answered only after the caller was confirmed.
     attachValidation: true,
     onRequest: async (request) => {
-      const exchange: Exchange = { now: deps.now() };
+      const exchange: Exchange = { now: deps.now(), check: checkOf(request) };
       exchanges.set(request, exchange);
-      if (check !== undefined) exchange.checked = await check.check(request.headers, exchange.now);
+      exchange.checked = await exchange.check?.check(request.headers, exchange.now);
     },
     preValidation: async (request) => {
       await readInput(request, route, querySchema).catch((error: unknown) => {
@@ -75,22 +86,40 @@ export function registerRoute(
     },
     handler: async (request, reply) => {
       const exchange = exchanges.get(request) ?? { now: deps.now() };
-      return send(reply, await confirmedAnswer(request, { route, exchange, check, clock: deps }));
+      return send(reply, await confirmedAnswer(request, { route, exchange, clock: deps }));
     },
   });
+}
+
+/** The check of the entrance that a request came in by: one never looks at what proves a caller at the other. */
+function callerChecks(
+  deps: RegisterDependencies,
+  { method, route }: Pick<RouteToRegister, 'method' | 'route'>,
+): (request: FastifyRequest) => CallerCheck | undefined {
+  const { access } = route;
+  if (access.kind === 'open') return () => undefined;
+  const stages = access.kind === 'console' ? access.stages : (['signed-in'] as const);
+  const reads = isRead(method, route);
+  const byToken = createCallerCheck(deps, access, reads);
+  const byCookie = createCallerCheck(deps, access, reads, async (headers) => {
+    const identity = await deps.identifyConsole(headers, deps.databaseTime());
+    requireStage(identity, stages);
+    return identity;
+  });
+  return (request) => (isConsoleCall(request) ? byCookie : byToken);
 }
 
 interface Phases {
   route: ApiRoute;
   exchange: Exchange;
-  check: CallerCheck | undefined;
   /** Of the time now; a body may have been long on its way. */
   clock: Pick<RegisterDependencies, 'now' | 'databaseTime'>;
 }
 
 /** The answer or the failure of the handler, once it is sure that the caller may have it. */
 async function confirmedAnswer(request: FastifyRequest, phases: Phases): Promise<Reply> {
-  const { route, exchange, check, clock } = phases;
+  const { route, exchange, clock } = phases;
+  const { check } = exchange;
   const answer = async () => {
     const fault = exchange.fault ?? request.validationError;
     if (fault !== undefined) throw fault;
@@ -162,8 +191,8 @@ function isStrict(request: FastifyRequest): boolean {
   return prefer !== undefined && /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(String(prefer));
 }
 
-function contextOf(request: FastifyRequest, { route, exchange, check, clock }: Phases): RequestContext {
-  const { checked } = exchange;
+function contextOf(request: FastifyRequest, { route, exchange, clock }: Phases): RequestContext {
+  const { checked, check } = exchange;
   const context: RequestContext = {
     correlationId: request.id,
     now: exchange.now,

@@ -30,7 +30,8 @@ export type ResponseHeader =
   | 'retry-after'
   | 'www-authenticate'
   | 'accept-encoding'
-  | 'content-disposition';
+  | 'content-disposition'
+  | 'set-cookie';
 
 export interface ResponseDocs {
   description: string;

@@ -38,11 +38,19 @@ export interface ServerOptions {
   metrics: Metrics;
   /** Addresses of proxies whose `x-forwarded-for` is believed. */
   trustProxy?: string[];
+  /** The path that a request is answered as. */
+  rewriteUrl?: (request: { url?: string | undefined }) => string;
   /** Writes an error in another way than the one shape; undefined where it does not. */
   writeError?: (request: FastifyRequest, statusCode: number, message: string) => WrittenError | undefined;
 }
 
-export function createServer({ log, metrics, trustProxy, writeError }: ServerOptions): FastifyInstance {
+export function createServer({
+  log,
+  metrics,
+  trustProxy,
+  rewriteUrl,
+  writeError,
+}: ServerOptions): FastifyInstance {
   const ajv = new Ajv2020({
     coerceTypes: false,
     useDefaults: true,
@@ -71,6 +79,7 @@ export function createServer({ log, metrics, trustProxy, writeError }: ServerOpt
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
+    ...(rewriteUrl === undefined ? {} : { rewriteUrl }),
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: (error, socket) => {
       if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);

@@ -1,6 +1,7 @@
 /** Accounts as sign-in reads them. */
 import type { Client, Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { SECOND_FACTOR_COLUMNS, type SecondFactor } from '../second-factor/second-factor.store.ts';
 
 export type UserType = 'EHR' | 'STAFF';
 export const USER_TYPES: readonly UserType[] = ['EHR', 'STAFF'];
@@ -12,7 +13,7 @@ export interface DirectoryEntry {
   organisationId: string;
 }
 
-export interface AccountCredentials {
+export interface AccountCredentials extends SecondFactor {
   id: string;
   userType: UserType;
   passwordHash: string | null;
@@ -50,12 +51,15 @@ export async function findByUserId(db: Queryable, userId: string): Promise<Direc
 }
 
 const CREDENTIALS = `
-      select id, user_type as "userType", password_hash as "passwordHash",
-        must_change_password as "mustChangePassword", requires_password_setup as "requiresPasswordSetup",
-        disabled_at is not null as disabled
-      from account
-      where organisation_id = $1
-        and id = $2`;
+      select a.id, a.user_type as "userType", a.password_hash as "passwordHash",
+        a.must_change_password as "mustChangePassword", a.requires_password_setup as "requiresPasswordSetup",
+        a.disabled_at is not null as disabled, ${SECOND_FACTOR_COLUMNS}
+      from account a
+      join role r
+        on r.organisation_id = $1
+        and r.id = a.role_id
+      where a.organisation_id = $1
+        and a.id = $2`;
 
 export async function readCredentials(
   db: Queryable,
@@ -90,7 +94,7 @@ export async function lockCredentials(
   const { rows } = await client.query<AccountCredentials>({
     name: 'account-credentials-lock',
     text: `${CREDENTIALS}
-      for no key update`,
+      for no key update of a`,
     values: [organisationId, accountId],
   });
   return rows[0];

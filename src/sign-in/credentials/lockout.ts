@@ -46,6 +46,8 @@ export interface Lockout {
   fail(attempt: SignInAttempt): Promise<{ locked: boolean }>;
   /** The password was right; takes part in the caller's transaction. */
   succeed(db: Queryable, attempt: SignInAttempt): Promise<void>;
+  /** The password was right, and a second factor is still to come: neither a failure nor a success. */
+  pass(db: Queryable, attempt: SignInAttempt): Promise<void>;
   /** The password was not looked at. */
   release(attempt: SignInAttempt): Promise<void>;
   /** Whoever is at this network proved to be the owner by other means; takes part in the caller's transaction. */
@@ -118,6 +120,7 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
         lockUntil: secondsAfter(attempt.now, settings.lockSeconds),
       }),
     succeed: (client, attempt) => recordSuccess(client, attempt),
+    pass: (client, attempt) => releaseAttempt(client, attempt, attempt.attemptId),
     release: (attempt) => releaseAttempt(db, attempt, attempt.attemptId),
     vouch: (client, identity, network) => vouchFor(client, keys, identity, network),
   };

@@ -1,7 +1,7 @@
 /**
  * The one way in which a user id and a password are checked: same work, same answer and same lock whether the
  * account exists or not.
- * Contract: SIGN-IN-10, SIGN-IN-11.
+ * Contract: SIGN-IN-10, SIGN-IN-11, SIGN-IN-58, SIGN-IN-65.
  */
 
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
@@ -17,6 +17,8 @@ import {
 } from '../accounts/account.store.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
+import { readSecondFactor, type SecondFactor } from '../second-factor/second-factor.store.ts';
+import { hasSecondFactor } from '../second-factor/second-factor.ts';
 import type { Lockout, SignInAttempt } from './lockout.ts';
 import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
@@ -26,6 +28,11 @@ export interface IdentityProof {
   identity: string;
   credential: string;
   userType: string;
+  /**
+   * What a password is good for alone, where the account has a second factor or its role requires one: nothing (the
+   * default), a sign-in that goes on, or the confirmation of a session in which it was proven.
+   */
+  secondFactor?: 'refused' | 'to-come' | 'proven';
 }
 
 export interface CallContext {
@@ -85,9 +92,9 @@ async function prove<Prepared, Result>(
   let account: AccountOfIdentity | undefined;
   try {
     account = await findAccount(deps.db, proof.identity);
-    const usable = usableAccount(account, proof.userType);
+    const usable = usableAccount(account, proof);
     const matches = await deps.passwords.verify(usable?.passwordHash, proof.credential, attempt.from);
-    if (usable !== undefined && matches) outcome = await enter(deps, usable, attempt, work);
+    if (usable !== undefined && matches) outcome = await enter(deps, usable, { attempt, proof }, work);
   } catch (error) {
     await deps.lockout.release(attempt).catch(() => undefined);
     throw error;
@@ -114,25 +121,38 @@ async function findAccount(db: Pool, identity: string): Promise<AccountOfIdentit
 }
 
 /** Undefined for whoever may not sign in, whatever the password. */
-function usableAccount(account: AccountOfIdentity | undefined, userType: string): ProvenAccount | undefined {
-  if (account === undefined || account.disabled || account.userType !== userType) return undefined;
+function usableAccount(
+  account: AccountOfIdentity | undefined,
+  proof: IdentityProof,
+): ProvenAccount | undefined {
+  if (account === undefined || account.disabled || account.userType !== proof.userType) return undefined;
+  if (!suffices(account, proof)) return undefined;
   const { passwordHash } = account;
   return passwordHash === null ? undefined : { ...account, passwordHash };
+}
+
+function suffices(factor: SecondFactor, { secondFactor = 'refused' }: IdentityProof): boolean {
+  return secondFactor !== 'refused' || (!hasSecondFactor(factor) && !factor.required);
 }
 
 /** Undefined when the account was disabled or given another password since it was read. */
 async function enter<Prepared, Result>(
   deps: ProofDependencies,
   account: ProvenAccount,
-  attempt: SignInAttempt,
+  { attempt, proof }: { attempt: SignInAttempt; proof: IdentityProof },
   { prepare, commit }: ProvenWork<Prepared, Result>,
 ): Promise<{ value: Result } | undefined> {
   const prepared = await prepare(account, attempt);
   const outcome = await transaction(deps.db, async (client) => {
     const held = await lockCredentials(client, account, account.id);
     if (held === undefined || held.disabled || held.passwordHash !== account.passwordHash) return undefined;
-    await deps.lockout.succeed(client, attempt);
-    const now = { ...account, ...held, passwordHash: account.passwordHash };
+    // Read once more: the lock was waited for, and what the statement that took it saw may be older.
+    const factor = await readSecondFactor(client, account, account.id);
+    if (!suffices(factor, proof)) return undefined;
+    // Else whoever has the password could forget the failures of codes with it.
+    const isHalf = proof.secondFactor === 'to-come' && hasSecondFactor(factor);
+    await (isHalf ? deps.lockout.pass(client, attempt) : deps.lockout.succeed(client, attempt));
+    const now = { ...account, ...held, ...factor, passwordHash: account.passwordHash };
     return { value: await commit(client, now, prepared) };
   });
   if (outcome !== undefined) deps.passwords.prefer(attempt.from);

@@ -7,6 +7,7 @@ import { notifyLive } from '../../tenancy/live.ts';
 import { lockCredentials, storePassword } from '../accounts/account.store.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
+import { parseOrganisationToken } from '../organisation-token.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import type { Lockout } from './lockout.ts';
 import { networkOf } from './network.ts';
@@ -14,7 +15,6 @@ import type { Passwords } from './password.ts';
 import { assertGoodPassword } from './password-rules.ts';
 import type { CallContext } from './prove-identity.ts';
 import { readSetupLink, useSetupLink } from './setup-link.store.ts';
-import { parseSetupToken } from './setup-link.ts';
 
 export interface SetUpPasswordDependencies {
   db: Pool;
@@ -29,7 +29,7 @@ export async function setUpPassword(
   { token, newCredential }: { token: string; newCredential: string },
   { databaseTime, correlationId, remoteAddress }: CallContext,
 ): Promise<void> {
-  const link = parseSetupToken(token);
+  const link = parseOrganisationToken(token);
   if (link === undefined) throw signInError('setup_link_refused');
   const tokenHash = link.hash;
   // A token that is not good costs no hash.

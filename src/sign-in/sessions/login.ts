@@ -68,8 +68,8 @@ export async function login(
 }
 
 /** Hash anew where the cost has grown. A login does not fail over it: the next one tries again. */
-async function renewHash(
-  { db, passwords }: LoginDependencies,
+export async function renewHash(
+  { db, passwords }: Pick<ProofDependencies, 'db' | 'passwords'>,
   account: ProvenAccount,
   password: string,
   network: string,

@@ -12,7 +12,7 @@ import type {
 import type { Module } from '../organisations/modules.ts';
 import type { Permission } from '../roles/permissions.ts';
 import type { FacilityScope } from '../scope.ts';
-import type { Caller, TokenIdentity } from './caller.ts';
+import type { Caller, ConsoleStage, TokenIdentity } from './caller.ts';
 
 /** Anyone may call. */
 export interface OpenAccess {
@@ -41,7 +41,13 @@ export interface FacilityAccess {
   purposeOfUse: 'required' | 'default' | 'none';
 }
 
-export type Access = OpenAccess | SessionAccess | FacilityAccess;
+/** Only at the console: a session of it in one of these stages, also of an account that must change its password. */
+export interface ConsoleAccess {
+  kind: 'console';
+  stages: readonly ConsoleStage[];
+}
+
+export type Access = OpenAccess | SessionAccess | FacilityAccess | ConsoleAccess;
 
 export interface SessionContext extends RequestContext {
   identity: TokenIdentity;
@@ -73,6 +79,14 @@ export function sessionRoute<P extends TObject, Q extends TObject, B extends TSc
   definition: Definition<P, Q, B, SessionContext>,
 ): Route<Access> {
   return build({ kind: 'session' }, definition);
+}
+
+/** A route of the console about the caller's own session, in one of these stages of it. */
+export function consoleRoute<P extends TObject, Q extends TObject, B extends TSchema>(
+  stages: readonly ConsoleStage[],
+  definition: Definition<P, Q, B, SessionContext>,
+): Route<Access> {
+  return build({ kind: 'console', stages }, definition);
 }
 
 /** A route on the data of one facility. `purposeOfUse` is added to its query where it applies. */

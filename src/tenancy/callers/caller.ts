@@ -19,8 +19,14 @@ export interface Caller {
   readonly facilities: ReadonlyMap<string, FacilityGrant>;
 }
 
+/** How far somebody has signed in at the console. */
+export const CONSOLE_STAGES = ['signed-in', 'second-factor', 'enrol-second-factor'] as const;
+export type ConsoleStage = (typeof CONSOLE_STAGES)[number];
+
 /** What a verified access token says: nothing but who and which session (RFC 9068 claims `sub`, `sid`). */
 export interface TokenIdentity {
   readonly accountId: string;
   readonly sessionId: string;
+  /** Of a session of the console, which a cookie proves. */
+  readonly stage?: ConsoleStage;
 }

@@ -8,9 +8,16 @@ import type { Module } from '../organisations/modules.ts';
 import type { Permission } from '../roles/permissions.ts';
 import type { FacilityScope } from '../scope.ts';
 import type { FacilityAccess } from './access.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, ConsoleStage, TokenIdentity } from './caller.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** 401 before the sign-in at the console is finished, 409 for what finishes it afterwards. */
+export function requireStage({ stage }: TokenIdentity, stages: readonly ConsoleStage[]): void {
+  if (stage !== undefined && stages.includes(stage)) return;
+  if (stage === 'signed-in') throw tenancyError('already_signed_in');
+  throw tenancyError('sign_in_unfinished');
+}
 
 /** 403 while the account must change or set its password: its tokens open nothing but logout. */
 export function checkPasswordFlags(caller: Caller): void {

@@ -1,0 +1,111 @@
+/** SQL of sessions of the console. Each has its row in `session` as well. */
+import type { Queryable } from '../../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { SECOND_FACTOR_COLUMNS, type SecondFactor } from '../second-factor/second-factor.store.ts';
+
+export interface ConsoleSession extends SecondFactor {
+  sessionId: string;
+  accountId: string;
+  /** A second factor was proven in it. */
+  proven: boolean;
+  lastUsedAt: Date;
+  /** The idle end. */
+  expiresAt: Date;
+  endsAt: Date;
+  /** The time of the database. */
+  now: Date;
+}
+
+export interface NewConsoleSession {
+  sessionId: string;
+  tokenHash: Buffer;
+  now: Date;
+  endsAt: Date;
+  userAgent: string;
+  network: string;
+}
+
+export async function insertConsoleSession(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  session: NewConsoleSession,
+): Promise<void> {
+  await db.query({
+    name: 'console-session-insert',
+    text: `
+      insert into console_session (organisation_id, session_id, token_hash, last_used_at, ends_at, user_agent, network)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      organisationId,
+      session.sessionId,
+      session.tokenHash,
+      session.now,
+      session.endsAt,
+      session.userAgent,
+      session.network,
+    ],
+  });
+}
+
+/** The live session of a token, with what its account has of second factors. */
+export async function findConsoleSession(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { tokenHash, databaseTime }: { tokenHash: Buffer; databaseTime: DatabaseTime },
+): Promise<ConsoleSession | undefined> {
+  const { rows } = await db.query<ConsoleSession>({
+    name: 'console-session-find',
+    text: `
+      select c.session_id as "sessionId", s.account_id as "accountId", c.proven, c.last_used_at as "lastUsedAt",
+        s.expires_at as "expiresAt", c.ends_at as "endsAt", ${databaseTimeSql(3)} as now,
+        ${SECOND_FACTOR_COLUMNS}
+      from console_session c
+      join session s
+        on s.organisation_id = $1
+        and s.id = c.session_id
+      join account a
+        on a.organisation_id = $1
+        and a.id = s.account_id
+      join role r
+        on r.organisation_id = $1
+        and r.id = a.role_id
+      where c.organisation_id = $1
+        and c.token_hash = $2
+        and s.revoked_at is null
+        and s.expires_at > ${databaseTimeSql(3)}
+        and c.ends_at > ${databaseTimeSql(3)}`,
+    values: [organisationId, tokenHash, databaseTime],
+  });
+  return rows[0];
+}
+
+/** Moves the idle end ahead. One that has passed stays passed, whoever is late. */
+export async function moveIdleEnd(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  use: { sessionId: string; now: Date; expiresAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'console-session-idle-end',
+    text: `
+      update session
+      set expires_at = $3
+      where organisation_id = $1
+        and id = $2
+        and expires_at > $4
+        and expires_at < $3
+        and revoked_at is null`,
+    values: [organisationId, use.sessionId, use.expiresAt, use.now],
+  });
+  await db.query({
+    name: 'console-session-used',
+    text: `
+      update console_session
+      set last_used_at = $3
+      where organisation_id = $1
+        and session_id = $2
+        and last_used_at < $3`,
+    values: [organisationId, use.sessionId, use.now],
+  });
+}

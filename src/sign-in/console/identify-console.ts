@@ -1,0 +1,44 @@
+/**
+ * Whose session a cookie proves. Each call asks the database, so that the end of a session is exact, and its use moves the
+ * idle end ahead.
+ * Contract: SIGN-IN-52, SIGN-IN-53, SIGN-IN-54.
+ */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
+import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
+import { signInError } from '../errors.ts';
+import { parseOrganisationToken } from '../organisation-token.ts';
+import { stageOf } from '../second-factor/second-factor.ts';
+import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
+import type { ConsoleCookie } from './console-cookie.ts';
+import { findConsoleSession, moveIdleEnd } from './console-session.store.ts';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** With the stage; throws 401. */
+export type IdentifyConsole = (headers: Headers, databaseTime: DatabaseTime) => Promise<TokenIdentity>;
+
+/** The idle end is written at most this often. */
+const TOUCH_SECONDS = 60;
+
+export function createConsoleIdentifier(
+  db: Queryable,
+  cookie: ConsoleCookie,
+  { consoleIdleSeconds }: Pick<SignInSettings, 'consoleIdleSeconds'>,
+): IdentifyConsole {
+  return async (headers, databaseTime) => {
+    const token = parseOrganisationToken(cookie.read(headers) ?? '');
+    if (token === undefined) throw signInError('not_signed_in');
+    const session = await findConsoleSession(db, token, { tokenHash: token.hash, databaseTime });
+    if (session === undefined) throw signInError('not_signed_in');
+    const { sessionId, accountId, now, lastUsedAt, endsAt } = session;
+    const stage = stageOf(session, session);
+    if (stage === 'signed-in' && now >= secondsAfter(lastUsedAt, TOUCH_SECONDS))
+      await moveIdleEnd(db, token, {
+        sessionId,
+        now,
+        expiresAt: earlier(secondsAfter(now, consoleIdleSeconds), endsAt),
+      });
+    return { accountId, sessionId, stage };
+  };
+}

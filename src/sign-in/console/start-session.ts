@@ -1,0 +1,96 @@
+/**
+ * Signing in at the console with an email address and a password: the first step, or all of it.
+ * Contract: SIGN-IN-50, SIGN-IN-51, SIGN-IN-56, SIGN-IN-57, SIGN-IN-58.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ConsoleStage } from '../../tenancy/callers/caller.ts';
+import { findByEmail } from '../accounts/account.store.ts';
+import { normaliseEmail } from '../accounts/email.ts';
+import { decoyUserId } from '../credentials/decoy-user-id.ts';
+import { networkOf } from '../credentials/network.ts';
+import {
+  type CallContext,
+  type ProofDependencies,
+  withProvenIdentity,
+} from '../credentials/prove-identity.ts';
+import { newOrganisationToken } from '../organisation-token.ts';
+import { methodsOf, type SecondFactorMethod, stageOf } from '../second-factor/second-factor.ts';
+import { renewHash } from '../sessions/login.ts';
+import { insertSession } from '../sessions/session.store.ts';
+import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
+import { insertConsoleSession } from './console-session.store.ts';
+
+export interface StartSessionDependencies extends ProofDependencies {
+  decoyKey: Uint8Array;
+  settings: Pick<SignInSettings, 'consoleIdleSeconds' | 'consoleSessionSeconds'>;
+}
+
+export interface StartedSession {
+  /** For the cookie. */
+  token: string;
+  state: ConsoleStage;
+  /** Where a second factor is asked for. */
+  methods?: SecondFactorMethod[];
+}
+
+/** How long there is to finish a sign-in. */
+export const UNFINISHED_SECONDS = 5 * 60;
+const USER_AGENT_LENGTH = 400;
+
+/** The idle end and the absolute end of a session at its start. */
+export function endsOf(
+  stage: ConsoleStage,
+  now: Date,
+  { consoleIdleSeconds, consoleSessionSeconds }: StartSessionDependencies['settings'],
+): { expiresAt: Date; endsAt: Date } {
+  const endsAt = secondsAfter(now, stage === 'signed-in' ? consoleSessionSeconds : UNFINISHED_SECONDS);
+  return { endsAt, expiresAt: earlier(secondsAfter(now, consoleIdleSeconds), endsAt) };
+}
+
+/** 403, 429 and 503 as {@link withProvenIdentity} says. An unknown address is locked like a known one. */
+export async function startSession(
+  deps: StartSessionDependencies,
+  { email, password }: { email: string; password: string },
+  context: CallContext & { userAgent: string },
+): Promise<StartedSession> {
+  const address = normaliseEmail(email);
+  const decoy = decoyUserId(deps.decoyKey, address);
+  const entry = await findByEmail(deps.db, address);
+  const network = networkOf(context.remoteAddress);
+  const sessionId = randomUUID();
+  const proof = {
+    identity: entry?.userId ?? decoy,
+    credential: password,
+    userType: 'STAFF',
+    secondFactor: 'to-come',
+  } as const;
+  const { account, started } = await withProvenIdentity(deps, proof, context, {
+    prepare: async (_, { now }) => now,
+    async commit(client, proven, now) {
+      const token = newOrganisationToken(proven.organisationId);
+      const state = stageOf(proven, { proven: false });
+      const ends = endsOf(state, now, deps.settings);
+      await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, ...ends });
+      await insertConsoleSession(client, proven, {
+        sessionId,
+        tokenHash: token.hash,
+        now,
+        endsAt: ends.endsAt,
+        userAgent: context.userAgent.slice(0, USER_AGENT_LENGTH),
+        network,
+      });
+      const methods = state === 'second-factor' ? { methods: methodsOf(proven) } : {};
+      return { account: proven, started: { token: token.text, state, ...methods } };
+    },
+  });
+  const { organisationId, id: accountId } = account;
+  const { correlationId } = context;
+  deps.audit(started.state === 'second-factor' ? 'sign-in.second-factor-asked' : 'sign-in.succeeded', {
+    correlationId,
+    accountId,
+    organisationId,
+    sessionId,
+  });
+  await renewHash(deps, account, password, network);
+  return started;
+}
