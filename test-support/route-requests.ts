@@ -31,6 +31,7 @@ const PATH_SEEDS: Readonly<Record<string, keyof SeededRecords>> = {
   'DiagnosticReport/:resourceId': 'reportId',
   ':connectionId': 'connectionId',
   ':deliveryId': 'deliveryId',
+  ':importId': 'importId',
 };
 
 /** Values of query parameters and body properties by name, where the schema alone does not give a good one. */

@@ -21,6 +21,7 @@ export interface SeededRecords {
   connectionId: string;
   /** Held for review. */
   deliveryId: string;
+  importId: string;
 }
 
 /** What no answer to someone else may contain: a name, identifiers and a phone that occur nowhere else. */
@@ -106,6 +107,12 @@ export async function seedRecords(
   const connectionId = await insertConnection(db, tenant);
   const deliveryId = await insertHeldDelivery(db, tenant, { connectionId, patientId });
   await insertCallback(db, tenant, { connectionId, deliveryId, patientId });
+  const importId = randomUUID();
+  await db.query({
+    text: `insert into import_run (organisation_id, facility_id, id, source, finished_at, state)
+      values ($1, $2, $3, 'command', now(), 'finished')`,
+    values: [tenant.organisationId, tenant.facilityId, importId],
+  });
   return {
     patientId,
     encounterId,
@@ -118,6 +125,7 @@ export async function seedRecords(
     studyId,
     connectionId,
     deliveryId,
+    importId,
   };
 }
 

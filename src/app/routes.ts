@@ -46,6 +46,7 @@ import { readPrivacyRoute, setPrivacyRoute } from '../patients/set-privacy.route
 import { readAccessLogRoute } from '../privacy/access-log/read-access-log.route.ts';
 import { listTargetsRoute } from '../publish/history/list-targets.route.ts';
 import { searchPublicationsRoute } from '../publish/history/search-publications.route.ts';
+import { listImportsRoute, readImportRoute } from '../records/import/history/list-imports.route.ts';
 import { importRecordsRoute } from '../records/import/import-records.route.ts';
 import { endSessionRoute, readSessionRoute, startSessionRoute } from '../sign-in/console/session.route.ts';
 import { changePasswordRoute } from '../sign-in/credentials/change-password.route.ts';
@@ -150,6 +151,8 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/exchange/deliveries/:deliveryId', readDeliveryRoute(features)),
     at('GET', '/exchange/deliveries/:deliveryId/payload', readDeliveryPayloadRoute(features)),
     at('GET', '/exchange/callbacks', listCallbacksRoute(features)),
+    at('GET', '/imports', listImportsRoute(features)),
+    at('GET', '/imports/:importId', readImportRoute(features)),
     at('POST', '/imports/fhir', importRecordsRoute({ ...features, db: features.background })),
     at('GET', '/terminology/maps', listMapsRoute(features)),
     at('PUT', '/terminology/maps', putMapRoute(features)),

@@ -1,10 +1,15 @@
 /** What each part of the service removes over time, as the environment says it. */
 import { deliveryRetentionRules } from '../../exchange/queue/retention.store.ts';
+import { importRetentionRule } from '../../records/import/history/retention.store.ts';
 import type { RetentionRule } from '../../tenancy/organisations/retention.ts';
 import { unmappedRetentionRule } from '../../terminology/unmapped/retention.store.ts';
 import type { Config } from '../config/config.ts';
 
 export function retentionRules({ retention }: Pick<Config, 'retention'>): RetentionRule[] {
-  const { unmappedCodeDays, ...delivery } = retention;
-  return [...deliveryRetentionRules(delivery), unmappedRetentionRule(unmappedCodeDays)];
+  const { unmappedCodeDays, importDays, ...delivery } = retention;
+  return [
+    ...deliveryRetentionRules(delivery),
+    unmappedRetentionRule(unmappedCodeDays),
+    importRetentionRule(importDays),
+  ];
 }

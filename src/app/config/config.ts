@@ -54,7 +54,7 @@ export interface Config {
   /** Days that every publish stays in the history. */
   publishHistoryDays: number;
   /** Days that things are kept; 0: for ever. */
-  retention: DeliveryRetention & { unmappedCodeDays: number };
+  retention: DeliveryRetention & { unmappedCodeDays: number; importDays: number };
   /** Publishes of one account that may wait in one process for others to end. */
   publishWaitingPerAccount: number;
   delivery: DeliverySettings;
@@ -115,6 +115,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       payloadDays: keptDays(reader, 'DELIVERY_PAYLOAD_DAYS', 400),
       historyDays: keptDays(reader, 'DELIVERY_HISTORY_DAYS', 800),
       unmappedCodeDays: keptDays(reader, 'UNMAPPED_CODE_DAYS', 400),
+      importDays: keptDays(reader, 'IMPORT_HISTORY_DAYS', 400),
     },
     publishWaitingPerAccount: reader.integer('PUBLISH_WAITING_PER_ACCOUNT', {
       min: 1,

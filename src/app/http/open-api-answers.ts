@@ -69,6 +69,7 @@ const COMMON: readonly ResponseHeader[] = ['x-correlation-id'];
 const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'x-correlation-id':
     'The id that the request sent, or a new one. Give it to the operator when you report a problem.',
+  'x-import-id': 'Id of the import: GET /imports/<id> shows it.',
   etag: 'Version of the record. Send it in `If-None-Match`.',
   'last-modified': 'When the record last changed.',
   'retry-after': 'How many seconds to wait before the next try.',

@@ -64,6 +64,7 @@ export const DISTRIBUTED_TABLES = [
   'observation_component',
   'observation_member',
   'observation_reference_range',
+  'import_run',
   'entry_position',
   'waiting_record',
   'waiting_link',

@@ -25,6 +25,7 @@ export interface RequestContext {
 /** Headers of answers that the OpenAPI document describes. */
 export type ResponseHeader =
   | 'x-correlation-id'
+  | 'x-import-id'
   | 'etag'
   | 'last-modified'
   | 'retry-after'

@@ -1,7 +1,8 @@
 /**
  * POST /imports/fhir: FHIR records in the body, plain or gzip, as the facility's own systems send them.
- * Contract: IN-1, IN-26.
+ * Contract: IN-1, IN-26, ADM-46, ADM-47.
  */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Type from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
@@ -10,13 +11,16 @@ import { bodyTooLarge } from '../../platform/http/body.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
-import type { Log } from '../../platform/log/log.ts';
+import { errorFields, type Log } from '../../platform/log/log.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { type RecordImportOptions, recordImport } from './history/record-import.ts';
 import { spoolSource } from './import-paths.ts';
-import { importRecords } from './import-records.ts';
+import { type ImportRequest, type ImportResult, importRecords } from './import-records.ts';
+import { ReportSchema } from './import-report.schema.ts';
 import type { ImportDocument } from './import-report.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { bodyLimits, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
@@ -75,88 +79,6 @@ const BODY_CONTENTS = {
   'application/x-gzip': Type.String({ format: 'binary' }),
 };
 
-const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
-
-const Elements = (description: string) =>
-  Type.Array(
-    Type.Object({
-      element: Type.String({ description: 'Name of the element, such as Patient.extension.' }),
-      count: Type.Integer(),
-      file: Type.String({ description: 'Where it was found first.' }),
-      entry: Type.Integer({ description: 'Number of the Bundle entry or NDJSON line, counted from 1.' }),
-    }),
-    { description },
-  );
-
-const ReportSchema = Type.Object(
-  {
-    dryRun: Type.Optional(
-      Type.Literal(true, { description: 'Present in a dry run only: nothing was kept.' }),
-    ),
-    files: Type.Integer({ description: 'Always 1: the body.' }),
-    bundles: Type.Integer({ description: 'Bundles taken.' }),
-    resources: Counts(
-      'Number of imported resources by type. It includes resources that were stored already.',
-    ),
-    notTaken: Counts('Number of resources by type, of types that the service does not import.'),
-    rejected: Type.Array(
-      Type.Object({
-        file: Type.String(),
-        entry: Type.Union([Type.Integer(), Type.Null()], {
-          description: 'Number of the Bundle entry or NDJSON line, counted from 1. null: the whole body.',
-        }),
-        resourceType: Type.Optional(Type.String()),
-        reason: Type.String({ description: 'What is wrong, without clinical values.' }),
-      }),
-      { description: 'What was rejected, and why. At most the first 10,000.' },
-    ),
-    rejectedCount: Type.Integer(),
-    unchanged: Counts('Number of the `resources` that changed nothing, by type.'),
-    older: Type.Array(
-      Type.Object({ file: Type.String(), entry: Type.Integer(), resourceType: Type.String() }),
-      { description: 'Not taken, because a newer version of the same record is there; the first 10,000.' },
-    ),
-    olderCount: Type.Integer(),
-    notices: Type.Array(
-      Type.Object({
-        file: Type.String(),
-        entry: Type.Integer(),
-        resourceType: Type.String(),
-        reason: Type.String(),
-      }),
-      { description: 'Taken, but somebody should look at it; the first 10,000.' },
-    ),
-    noticeCount: Type.Integer(),
-    notShown: Counts(
-      'Number of the `resources` that no fetch shows, by reason: `survey`, `social-history`, `imaging`, `vital-sign`, `other-order`, `other-report`. Empty in a dry run.',
-    ),
-    notKept: Elements('Elements that the service does not keep, most frequent first.'),
-    unresolved: Elements(
-      'Elements with references to records that were not found, most frequent first. Only the display of such a reference is kept.',
-    ),
-  },
-  {
-    examples: [
-      {
-        files: 1,
-        bundles: 1,
-        resources: { Encounter: 7, Patient: 1 },
-        notTaken: { Claim: 2 },
-        rejected: [],
-        rejectedCount: 0,
-        unchanged: { Patient: 1 },
-        older: [],
-        olderCount: 0,
-        notices: [],
-        noticeCount: 0,
-        notShown: { 'social-history': 1 },
-        notKept: [{ element: 'Patient.extension', count: 1, file: 'body', entry: 1 }],
-        unresolved: [],
-      },
-    ],
-  },
-);
-
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
   const active = new Set<string>();
   const limitsOf = limitsByOrganisation(deps.limits ?? bodyLimits(deps.config.importMaxBytes));
@@ -171,6 +93,13 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         tag: 'Records',
       },
       query: Type.Object({
+        importId: Type.Optional(
+          Type.String({
+            maxLength: 64,
+            description:
+              'UUID that you choose for this import, to watch it with GET /imports/<importId>. Default: the service chooses one. A dry run is not kept.',
+          }),
+        ),
         dryRun: Type.Optional(
           Type.Boolean({
             description: 'If true, the service checks and counts everything, and keeps nothing.',
@@ -191,35 +120,66 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         ],
       },
       responses: {
-        200: { description: 'What was imported and what was not.', schema: ReportSchema },
+        200: {
+          description: 'What was imported and what was not.',
+          schema: ReportSchema,
+          headers: ['x-import-id'],
+        },
+        409: { description: 'The organisation has an import with that importId already.' },
         408: { description: 'The upload stopped, or arrived too slowly. Nothing was kept.' },
       },
-      handle: async ({ query: { dryRun = false }, body }, context) => {
+      handle: async ({ query: { dryRun = false, importId }, body }, context) => {
         requireMediaType(context);
+        const id = idOf(importId);
         const { organisationId } = context.scope;
         // Before a long upload that would be refused anyhow; it takes its place when there is work to do.
         requirePlace(active, organisationId);
         const limits = limitsOf(organisationId);
-        const spool = await openBody(body, deps, limits);
-        try {
-          const leave = takePlace(active, organisationId);
+        const work = async (onBegin?: ImportRequest['onBegin']): Promise<ImportResult> => {
+          const spool = await openBody(body, deps, limits);
           try {
-            // The body may have been long on its way.
-            await context.stillAllowed();
-            const document = await importSpool({ ...deps, limits, dryRun }, spool, context);
-            return { body: dryRun ? { dryRun, ...document } : document };
+            const leave = takePlace(active, organisationId);
+            try {
+              // The body may have been long on its way.
+              await context.stillAllowed();
+              return await importSpool({ ...deps, limits, dryRun, onBegin }, spool, context);
+            } finally {
+              leave();
+            }
           } finally {
-            leave();
+            await spool.close();
           }
-        } finally {
-          await spool.close();
-        }
+        };
+        if (dryRun) return { body: { dryRun, ...documentOf(await work()) } };
+        const run = { id, scope: context.scope, way: 'http', accountId: context.caller.accountId } as const;
+        const result = await recordImport({ db: deps.db, ...recording(deps.log) }, run, work);
+        return { headers: { 'x-import-id': id }, body: documentOf(result) };
       },
     },
   );
 }
 
-type BodyDependencies = ImportRouteDependencies & { limits: SourceLimits; dryRun: boolean };
+function idOf(given: string | undefined): string {
+  if (given !== undefined && !isUuid(given)) throw badRequest('importId must be a UUID.');
+  return given?.toLowerCase() ?? randomUUID();
+}
+
+/** How a failure is told, and where it is noted that an import could not be kept. */
+function recording(log: Log): Pick<RecordImportOptions, 'describe' | 'onError'> {
+  return {
+    describe: (error) => (error instanceof HttpError ? error.message : undefined),
+    onError: (error) => log.warn(errorFields(error), 'the state of an import could not be written'),
+  };
+}
+
+function documentOf({ document, unreadable }: ImportResult): ImportDocument {
+  if (unreadable > 0)
+    throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');
+  return document;
+}
+
+type BodyDependencies = ImportRouteDependencies &
+  Pick<ImportRequest, 'onBegin'> & { limits: SourceLimits; dryRun: boolean };
 
 /** Throws 503 while another import of this organisation works, or while `CONCURRENT` imports work. */
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
@@ -243,8 +203,8 @@ async function importSpool(
   deps: BodyDependencies,
   spool: Spool,
   context: FacilityContext,
-): Promise<ImportDocument> {
-  const { document, unreadable } = await importRecords(
+): Promise<ImportResult> {
+  return importRecords(
     { ...deps, understoodExtensions: deps.config.importUnderstoodExtensions },
     {
       scope: context.scope,
@@ -252,11 +212,9 @@ async function importSpool(
       reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
       onPatients: patientLogger(deps.accessLog, context),
       dryRun: deps.dryRun,
+      onBegin: deps.onBegin,
     },
   );
-  if (unreadable > 0)
-    throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');
-  return document;
 }
 
 /** One entry for each patient that the body is about, written before the change of its record commits. */

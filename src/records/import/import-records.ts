@@ -4,6 +4,7 @@ import type { Pool } from '../../platform/db/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
+import type { ImportWatch } from './history/record-import.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import { IMPORTERS } from './map/importers.ts';
 import type { ImportReach } from './map/resource-importer.ts';
@@ -31,6 +32,8 @@ export interface ImportRequest {
   workers?: number;
   /** Do everything, and leave nothing behind. */
   dryRun?: boolean;
+  /** Called when it begins. */
+  onBegin?: ((watch: ImportWatch) => void) | undefined;
   /** Called when a source is done with, with its size. */
   onProgress?: (sizeBytes: number) => void;
   /** Default `organisation`: patients of other facilities are found by identifier and id, and registered here too. */
@@ -49,6 +52,12 @@ export interface ImportResult {
 
 export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
   const report = new ImportReport();
+  const { sources } = request;
+  const totalBytes = sources.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  request.onBegin?.({
+    names: sources.map(({ name }) => name),
+    progress: () => ({ files: sources.length, totalBytes, ...report.progress() }),
+  });
   const unmapped = createUnmappedRecorder({
     db: deps.db,
     now: () => new Date(),

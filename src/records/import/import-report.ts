@@ -73,12 +73,28 @@ export class ImportReport {
   readonly rejected: Rejection[] = [];
   readonly #older: OlderResource[] = [];
   readonly #notices: Notice[] = [];
+  /** Bytes that were read for good, by file. */
+  readonly #read = new Map<string, number>();
   readonly notShown = new NotShownTally();
   readonly #resources = new Map<string, number>();
   readonly #unchanged = new Map<string, number>();
   readonly #notTaken = new Map<string, number>();
   readonly #notKept = new ElementTally();
   readonly #unresolved = new ElementTally();
+
+  /** `bytes`: from the start of the file. A file may be read again. */
+  readTo(file: string, bytes: number): void {
+    this.#read.set(file, Math.max(bytes, this.#read.get(file) ?? 0));
+  }
+
+  /** How far it has come. */
+  progress(): { doneBytes: number; resources: number; rejected: number } {
+    return {
+      doneBytes: total(this.#read),
+      resources: total(this.#resources),
+      rejected: this.rejectedCount,
+    };
+  }
 
   reject(rejection: Rejection): void {
     this.rejectedCount += 1;
@@ -220,6 +236,10 @@ function typesText(counts: readonly ElementCount[]): string {
 
 function addCounts(counts: Map<string, number>, more: ReadonlyMap<string, number>): void {
   for (const [name, times] of more) count(counts, name, times);
+}
+
+function total(counts: ReadonlyMap<string, number>): number {
+  return counts.values().reduce((sum, count) => sum + count, 0);
 }
 
 function sorted(counts: ReadonlyMap<string, number>): Record<string, number> {

@@ -272,3 +272,31 @@ async function connect(): Promise<pg.Client> {
   await client.connect();
   return client;
 }
+
+test('an import at the command line is kept, without the names of its files [ADM-46, ADM-50]', async () => {
+  const [, organisationId, , facilityId] = await facility();
+  const where = ['--organisation', String(organisationId), '--facility', String(facilityId)];
+  const wrong = await file('Okafor_Ada.json', { ...patient(), gender: 'wrong' });
+  const { stdout } = await run([...where, wrong, DEMO, path.join(folder, 'nowhere.json'), '--json']);
+  assert.equal(JSON.parse(stdout).rejectedCount, 2);
+  const { rows } = await t.database.pool.query({
+    text: `select source, account_id, state, files, resources, rejected, done_bytes = total_bytes as done, report
+      from import_run where organisation_id = $1`,
+    values: [organisationId],
+  });
+  const [{ report, ...kept }] = rows;
+  assert.deepEqual(kept, {
+    source: 'command',
+    account_id: null,
+    state: 'rejected',
+    files: 9,
+    resources: Object.values(JSON.parse(stdout).resources as Record<string, number>).reduce((a, b) => a + b),
+    rejected: 1,
+    done: true,
+  });
+  assert.deepEqual(
+    report.rejected.map(({ file: name }: { file: string }) => name),
+    ['file', 'file 1'],
+  );
+  assert.equal(rows.length, 1);
+});

@@ -1,4 +1,5 @@
-/** `interchange import`. Contract: IN-1, IN-13, CMD-10. */
+/** `interchange import`. Contract: IN-1, IN-13, CMD-10, ADM-46. */
+import { randomUUID } from 'node:crypto';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import {
@@ -9,11 +10,13 @@ import {
 } from '../../platform/command/command.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
-import { createLog } from '../../platform/log/log.ts';
+import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { findOrganisation, listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { type ImportPathsDocument, importPaths } from './import-paths.ts';
+import { recordImport } from './history/record-import.ts';
+import { type ImportPathsDocument, type ImportPathsRequest, importPaths } from './import-paths.ts';
+import type { ImportDependencies } from './import-records.ts';
 import { importText } from './import-report.ts';
 import type { OnPatientsChanged } from './run/import-run.ts';
 
@@ -84,7 +87,7 @@ async function importWithProgress(
   const shows = environment.stderr.isTTY === true && !environment.json;
   const bar = shows ? progressBar(environment.stderr) : undefined;
   try {
-    return await importPaths(
+    return await importAndRecord(
       {
         ...parts,
         db,
@@ -106,6 +109,21 @@ async function importWithProgress(
   } finally {
     bar?.stop();
   }
+}
+
+/** A dry run leaves nothing behind, so it is not kept either. */
+async function importAndRecord(
+  deps: ImportDependencies & { log: Log },
+  request: ImportPathsRequest,
+): Promise<ImportPathsDocument> {
+  if (request.dryRun === true) return importPaths(deps, request);
+  const run = { id: randomUUID(), scope: request.scope, way: 'command', accountId: null } as const;
+  const onError = (error: unknown) =>
+    deps.log.warn(errorFields(error), 'the state of the import could not be written');
+  const { document } = await recordImport({ db: deps.db, onError }, run, async (onBegin) => ({
+    document: await importPaths(deps, { ...request, onBegin }),
+  }));
+  return document;
 }
 
 function progressBar(stream: CommandEnvironment['stderr']): SingleBar {

@@ -35,6 +35,7 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
         entry: maxLines + 1,
       });
     from = await importSomeLines(run, place, from, progress);
+    if (from !== undefined) run.report.readTo(place.file, from.start);
   }
   return progress;
 }

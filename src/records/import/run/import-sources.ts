@@ -64,7 +64,11 @@ export async function importSources(
     late.push(...left.flatMap(({ gaveUp }) => gaveUp ?? []));
     return left.flatMap(({ waiting }) => waiting ?? []);
   };
-  const all = sources.map((source, index) => ({ source, index, done: () => onProgress?.(source.sizeBytes) }));
+  const finish = ({ name, sizeBytes }: ImportSource) => {
+    run.report.readTo(name, sizeBytes);
+    onProgress?.(sizeBytes);
+  };
+  const all = sources.map((source, index) => ({ source, index, done: () => finish(source) }));
   let waiting = await round(all, {});
   for (let before = Infinity; waiting.length > 0 && size(waiting) < before; ) {
     before = size(waiting);

@@ -1,0 +1,200 @@
+/** SQL of imports that are kept: begins one, notes how far it has come, ends it, and reads it. Contract: ADM-48, ADM-49. */
+import type { Queryable } from '../../../platform/db/database.ts';
+import { instantFromTimestamp } from '../../../platform/db/timestamp.ts';
+import type { Slice } from '../../../platform/http/paging.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { ImportDocument } from '../import-report.ts';
+import type { ImportProgress, ImportState, ImportWay, ListedImport } from './kept-import.ts';
+
+export interface NewImport {
+  id: string;
+  way: ImportWay;
+  /** Null: an operator at the command line. */
+  accountId: string | null;
+}
+
+export interface ImportEnd {
+  state: Exclude<ImportState, 'running'>;
+  progress: ImportProgress;
+  failure: string | null;
+  report: ImportDocument | null;
+}
+
+/** False when the organisation has an import of this id already. */
+export async function beginImport(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { id, way, accountId }: NewImport,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'import-run-begin',
+    text: `
+      insert into import_run (organisation_id, facility_id, id, source, account_id)
+      values ($1, $2, $3, $4, $5)
+      on conflict (organisation_id, id) do nothing`,
+    values: [organisationId, facilityId, id, way, accountId],
+  });
+  return rowCount === 1;
+}
+
+const SET_PROGRESS = `
+  alive_at = at.now,
+  files = $3,
+  total_bytes = $4,
+  done_bytes = $5,
+  resources = $6,
+  rejected = $7`;
+
+function progressValues({ files, totalBytes, doneBytes, resources, rejected }: ImportProgress): number[] {
+  return [files, totalBytes, doneBytes, resources, rejected];
+}
+
+/** Says also that its process is alive. */
+export async function noteProgress(
+  db: Queryable,
+  { organisationId }: FacilityScope,
+  { id, progress }: { id: string; progress: ImportProgress },
+): Promise<void> {
+  await db.query({
+    name: 'import-run-progress',
+    text: `
+      with at as materialized (
+        select clock_timestamp() as now
+      )
+      update import_run r
+      set ${SET_PROGRESS}
+      from at
+      where r.organisation_id = $1
+        and r.id = $2
+        and r.state = 'running'`,
+    values: [organisationId, id, ...progressValues(progress)],
+  });
+}
+
+export async function endImport(
+  db: Queryable,
+  { organisationId }: FacilityScope,
+  id: string,
+  { state, progress, failure, report }: ImportEnd,
+): Promise<void> {
+  await db.query({
+    name: 'import-run-end',
+    text: `
+      with at as materialized (
+        select clock_timestamp() as now
+      )
+      update import_run r
+      set ${SET_PROGRESS},
+        finished_at = at.now,
+        state = $8,
+        failure = $9,
+        report = $10
+      from at
+      where r.organisation_id = $1
+        and r.id = $2
+        and r.state = 'running'`,
+    values: [
+      organisationId,
+      id,
+      ...progressValues(progress),
+      state,
+      failure,
+      report && JSON.stringify(report),
+    ],
+  });
+}
+
+/** `started_at` as PostgreSQL writes it, and the id. */
+export type ImportPosition = readonly [at: string, id: string];
+
+export type ImportRow = ListedImport & { position: ImportPosition };
+
+const AFTER_ALL: ImportPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+
+/** A process says every few seconds that it is alive. One that has not for so long will not any more. */
+const DEAD = `(r.state = 'running' and r.alive_at < clock_timestamp() - interval '1 minute')`;
+const STATE = `case when ${DEAD} then 'failed' else r.state end`;
+const DIED =
+  'The process that ran this import has ended. Import again: what was stored stays, and the rest is added.';
+
+const COLUMNS = `
+  r.id, ${STATE} as state, r.started_at::text as "startedText", r.finished_at::text as "finishedText",
+  case when ${DEAD} then r.alive_at::text end as "diedText",
+  r.source as way, r.account_id as "accountId", d.email, r.files, r.total_bytes as "totalBytes",
+  r.done_bytes as "doneBytes", r.resources, r.rejected, r.failure`;
+
+const FROM = `
+  import_run r
+  left join account_directory d
+    on d.user_id = r.account_id
+    and d.organisation_id = $1`;
+
+interface StoredRow extends ImportProgress {
+  id: string;
+  state: ImportState;
+  startedText: string;
+  finishedText: string | null;
+  diedText: string | null;
+  way: ImportWay;
+  accountId: string | null;
+  email: string | null;
+  failure: string | null;
+}
+
+/** Newest first. */
+export async function listImportRuns(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { state, after = AFTER_ALL, limit }: Slice<ImportPosition> & { state: ImportState | undefined },
+): Promise<ImportRow[]> {
+  const { rows } = await db.query<StoredRow>({
+    name: 'import-run-list',
+    text: `
+      select ${COLUMNS}
+      from ${FROM}
+      where r.organisation_id = $1
+        and r.facility_id = $2
+        and (r.started_at, r.id) < ($3::timestamptz, $4::uuid)
+        and ($5::text is null or ${STATE} = $5)
+      order by r.started_at desc, r.id desc
+      limit $6`,
+    values: [organisationId, facilityId, ...after, state, limit],
+  });
+  return rows.map((row) => ({ ...toListed(row), position: [row.startedText, row.id] }));
+}
+
+/** With its report; null while it runs, and when it failed. */
+export async function findImportRun(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  id: string,
+): Promise<(ListedImport & { report: ImportDocument | null }) | undefined> {
+  const { rows } = await db.query<StoredRow & { report: ImportDocument | null }>({
+    name: 'import-run-find',
+    text: `
+      select ${COLUMNS}, r.report
+      from ${FROM}
+      where r.organisation_id = $1
+        and r.facility_id = $2
+        and r.id = $3`,
+    values: [organisationId, facilityId, id],
+  });
+  const [row] = rows;
+  return row && { ...toListed(row), report: row.report };
+}
+
+function toListed(row: StoredRow): ListedImport {
+  const { id, state, startedText, finishedText, diedText, way, accountId, email, failure } = row;
+  const { files, totalBytes, doneBytes, resources, rejected } = row;
+  const ended = finishedText ?? diedText;
+  return {
+    id,
+    state,
+    startedAt: instantFromTimestamp(startedText),
+    finishedAt: ended === null ? null : instantFromTimestamp(ended),
+    startedBy: accountId === null ? { kind: 'operator' } : { kind: 'account', id: accountId, email },
+    way,
+    progress: { files, totalBytes, doneBytes, resources, rejected },
+    failure: diedText === null ? failure : DIED,
+  };
+}

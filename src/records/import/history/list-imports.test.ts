@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../../test-support/api.ts';
+import { documentedCalls } from '../../../../test-support/documented-answers.ts';
+import { NO_DRY_RUN } from '../../../../test-support/plain-postgres.ts';
+import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
+import { waitUntil } from '../../../../test-support/wait-until.ts';
+import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
+import { runRetention } from '../../../tenancy/organisations/retention.ts';
+import type { ImportDocument } from '../import-report.ts';
+import type { ImportProgress } from './kept-import.ts';
+import { type ImportWatch, recordImport } from './record-import.ts';
+import { importRetentionRule } from './retention.store.ts';
+
+let api: TestApi;
+let account: TestAccount;
+let documented: Awaited<ReturnType<typeof documentedCalls>>;
+before(async () => {
+  api = await startTestApi();
+  documented = await documentedCalls(api);
+  account = await api.createAccount(await api.createTenant(), { permissions: ['records.import'] });
+});
+after(() => api.close());
+
+const send = async (body: unknown, query = '', { token } = account): Promise<Answer> =>
+  documented(
+    'POST',
+    '/imports/fhir',
+    await api.call(`/imports/fhir${query}`, {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/fhir+json' },
+      body,
+    }),
+  );
+const list = async (query = '', { token } = account): Promise<Answer> =>
+  documented('GET', '/imports', await api.call(`/imports${query}`, { token }));
+const read = async (id: string, { token } = account): Promise<Answer> =>
+  documented('GET', `/imports/${id}`, await api.call(`/imports/${id}`, { token }));
+const visits = () => {
+  const someone = patient();
+  return bundle([someone, encounter(`urn:uuid:${String(someone.id)}`)]);
+};
+const scopeOf = ({ organisationId, facilityId }: TestAccount) => ({
+  organisationId,
+  facilityId,
+  timeZone: 'UTC',
+});
+const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });
+
+const EMPTY: ImportDocument = {
+  files: 0,
+  bundles: 0,
+  resources: {},
+  notTaken: {},
+  rejected: [],
+  rejectedCount: 0,
+  unchanged: {},
+  older: [],
+  olderCount: 0,
+  notices: [],
+  noticeCount: 0,
+  notShown: {},
+  notKept: [],
+  unresolved: [],
+};
+
+test('an import is listed with who began it, its progress and its report [ADM-46, ADM-48]', async () => {
+  const body = JSON.stringify(visits());
+  const answer = await send(body);
+  const id = answer.headers.get('x-import-id') ?? '';
+  const { json } = await read(id);
+  const { startedAt, finishedAt, report, ...rest } = json;
+  assert.ok(startedAt <= finishedAt);
+  assert.deepEqual(report, answer.json);
+  assert.deepEqual(rest, {
+    id,
+    state: 'finished',
+    startedBy: { kind: 'account', id: account.userId, email: account.email },
+    way: 'http',
+    progress: {
+      files: 1,
+      totalBytes: Buffer.byteLength(body),
+      doneBytes: Buffer.byteLength(body),
+      resources: 2,
+      rejected: 0,
+    },
+    failure: null,
+  });
+  const [newest] = (await list()).json.items;
+  assert.deepEqual(newest, { ...rest, startedAt, finishedAt });
+});
+
+test('one that rejected something is rejected, one that did not come to its end failed [ADM-46]', async () => {
+  const refused = await send({ ...patient(), gender: 'wrong' });
+  const rejectedId = refused.headers.get('x-import-id') ?? '';
+  const rejected = (await read(rejectedId)).json;
+  assert.deepEqual([rejected.state, rejected.report.rejectedCount], ['rejected', 1]);
+  const id = randomUUID();
+  assert.equal((await send('no json', `?importId=${id}`)).status, 400);
+  assert.equal((await read(id)).json.state, 'rejected');
+  const failedId = randomUUID();
+  const broken = recordImport(
+    { db: api.database.pool },
+    { id: failedId, scope: scopeOf(account), way: 'command', accountId: null },
+    () => Promise.reject(new Error('of no concern to readers')),
+  );
+  await assert.rejects(broken);
+  const failed = (await read(failedId)).json;
+  assert.deepEqual([failed.state, failed.failure, failed.report], ['failed', 'The service failed.', null]);
+  assert.deepEqual(failed.startedBy, { kind: 'operator' });
+  for (const [state, wanted] of Object.entries({ failed: failedId, rejected: id })) {
+    const { items } = (await list(`?state=${state}`)).json;
+    assert.equal(items[0].id, wanted);
+    assert.ok(items.every((item: { state: string }) => item.state === state));
+  }
+});
+
+test('pages go on where the last one ended; a state, cursor or id that is none is refused [ADM-46]', async () => {
+  const first = (await list('?limit=1')).json;
+  const second = (await list(`?limit=1&cursor=${first.nextCursor}`)).json;
+  assert.notEqual(first.items[0].id, second.items[0].id);
+  assert.equal((await list(`?state=failed&cursor=${first.nextCursor}`)).status, 400);
+  for (const bad of ['state=lost', 'limit=0', 'cursor=x'])
+    assert.equal((await list(`?${bad}`)).status, 400, bad);
+  assert.equal((await send(visits(), '?importId=1')).status, 400);
+});
+
+test('a chosen id is kept once in an organisation, and a repeat imports nothing [ADM-47]', async () => {
+  const id = randomUUID();
+  const answer = await send(visits(), `?importId=${id.toUpperCase()}`);
+  assert.deepEqual([answer.status, answer.headers.get('x-import-id')], [200, id]);
+  const someone = patient();
+  const again = await send(bundle([someone]), `?importId=${id}`);
+  assert.equal(again.status, 409);
+  assert.match(again.json.message, /importId/);
+  assert.equal((await run('select from patient where id = $1', [someone.id])).rowCount, 0);
+  const stranger = await api.createAccount(await api.createTenant());
+  assert.equal((await send(visits(), `?importId=${id}`, stranger)).status, 200);
+});
+
+test('a dry run is not kept [ADM-46]', NO_DRY_RUN, async () => {
+  const id = randomUUID();
+  assert.equal((await send(visits(), `?dryRun=true&importId=${id}`)).status, 200);
+  assert.equal((await read(id)).status, 404);
+});
+
+test('progress is there while it runs; one whose process is silent has failed [ADM-48, ADM-49]', async () => {
+  const id = randomUUID();
+  const progress: ImportProgress = { files: 2, totalBytes: 90, doneBytes: 10, resources: 3, rejected: 1 };
+  const watch: ImportWatch = { names: [], progress: () => progress };
+  await recordImport(
+    { db: api.database.pool, progressEveryMs: 1 },
+    { id, scope: scopeOf(account), way: 'http', accountId: account.userId },
+    async (onBegin) => {
+      onBegin(watch);
+      await waitUntil(async () => (await read(id)).json.progress.files === 2);
+      const running = (await read(id)).json;
+      assert.deepEqual([running.state, running.progress, running.finishedAt], ['running', progress, null]);
+      await run(`update import_run set alive_at = alive_at - interval '61 seconds' where id = $1`, [id]);
+      const silent = (await read(id)).json;
+      assert.equal(silent.state, 'failed');
+      assert.match(silent.failure, /process .* ended/);
+      assert.equal((await list('?state=failed')).json.items[0].id, id);
+      assert.ok((await list('?state=running')).json.items.every((item: { id: string }) => item.id !== id));
+      return { document: EMPTY };
+    },
+  );
+  assert.equal((await read(id)).json.state, 'finished');
+});
+
+test('a kept report is bounded, and names no files [ADM-50]', async () => {
+  const id = randomUUID();
+  const names = ['/exports/Rivers_Noor.json', '/exports/Okafor_Ada.json'];
+  const rejected = Array.from({ length: 700 }, (_, index) => ({
+    file: names[1] ?? '',
+    entry: index + 1,
+    reason: 'x'.repeat(900),
+  }));
+  await recordImport(
+    { db: api.database.pool },
+    { id, scope: scopeOf(account), way: 'command', accountId: null },
+    async (onBegin) => {
+      onBegin({
+        names,
+        progress: () => ({ files: 2, totalBytes: 1, doneBytes: 1, resources: 0, rejected: 700 }),
+      });
+      return { document: { ...EMPTY, rejected, rejectedCount: 700 } };
+    },
+  );
+  const { json, text } = await read(id);
+  assert.deepEqual([json.report.rejected.length, json.report.rejectedCount], [500, 700]);
+  assert.deepEqual(json.report.rejected[0], { file: 'file 2', entry: 1, reason: 'x'.repeat(500) });
+  assert.doesNotMatch(text, /Okafor|Rivers|exports/);
+});
+
+test('imports are closed to other facilities and organisations, and without the permission [ADM-46]', async () => {
+  const id = (await list()).json.items[0].id;
+  const elsewhere = { ...account, facilityId: await api.createFacility(account.organisationId) };
+  const neighbour = await api.createAccount(elsewhere);
+  const stranger = await api.createAccount(await api.createTenant());
+  for (const other of [neighbour, stranger]) {
+    assert.equal((await read(id, other)).status, 404);
+    assert.ok((await list('', other)).json.items.every((item: { id: string }) => item.id !== id));
+  }
+  const powerless = await api.createAccount(account, { permissions: ['patients.patients.get'] });
+  assert.equal((await list('', powerless)).status, 403);
+  assert.equal((await api.call('/imports')).status, 401);
+  assert.equal((await read('nothing')).status, 404);
+});
+
+test('imports that began long ago are forgotten [ADM-51]', async () => {
+  const owner = await api.createAccount(await api.createTenant(), { permissions: ['records.import'] });
+  const [old, fresh] = [randomUUID(), randomUUID()];
+  for (const id of [old, fresh]) await send(visits(), `?importId=${id}`, owner);
+  await run(`update import_run set started_at = now() - interval '401 days' where id = $1`, [old]);
+  const context = { db: api.database.pool, work: createWorkWatch().of('retention') };
+  const rules = [importRetentionRule(400)];
+  assert.deepEqual(await runRetention(context, rules, { dryRun: true }), { imports: 1 });
+  assert.equal((await read(old, owner)).status, 200);
+  assert.deepEqual(await runRetention(context, rules, { dryRun: false }), { imports: 1 });
+  assert.deepEqual([(await read(old, owner)).status, (await read(fresh, owner)).status], [404, 200]);
+});

@@ -1,0 +1,109 @@
+/**
+ * Keeps an import while it runs and when it has ended, so that others can watch it (docs/adr/0142).
+ * Contract: ADM-46, ADM-47, ADM-48.
+ */
+import type { Queryable } from '../../../platform/db/database.ts';
+import { DomainError } from '../../../platform/domain-error.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { importError } from '../../errors.ts';
+import type { ImportDocument } from '../import-report.ts';
+import { beginImport, endImport, type ImportEnd, type NewImport, noteProgress } from './import-run.store.ts';
+import type { ImportProgress } from './kept-import.ts';
+import { keptReport } from './kept-report.ts';
+
+/** How an import that runs is looked at. */
+export interface ImportWatch {
+  /** Of the files, in their order. */
+  names: readonly string[];
+  progress(): ImportProgress;
+}
+
+export interface RecordedImport extends NewImport {
+  scope: FacilityScope;
+}
+
+export interface RecordImportOptions {
+  db: Queryable;
+  /** What the caller is told of a failure, where that is not the text of a domain error. */
+  describe?: (error: unknown) => string | undefined;
+  /** Progress is written at most so often. */
+  progressEveryMs?: number;
+  /** Told of what could not be written down. The import itself goes on. */
+  onError?: (error: unknown) => void;
+}
+
+const PROGRESS_EVERY_MS = 1_000;
+/** Without progress it is said so often that the process is alive. */
+const ALIVE_EVERY_MS = 10_000;
+
+const NOTHING: ImportProgress = { files: 0, totalBytes: 0, doneBytes: 0, resources: 0, rejected: 0 };
+
+/** Does `work`, which says where to look while it runs. Throws `import_id_used`, and what `work` throws. */
+export async function recordImport<Result extends { document: ImportDocument }>(
+  { db, describe, progressEveryMs = PROGRESS_EVERY_MS, onError = () => undefined }: RecordImportOptions,
+  { scope, ...run }: RecordedImport,
+  work: (onBegin: (watch: ImportWatch) => void) => Promise<Result>,
+): Promise<Result> {
+  if (!(await beginImport(db, scope, run))) throw importError('import_id_used');
+  const state: { watch: ImportWatch | undefined } = { watch: undefined };
+  const progress = () => state.watch?.progress() ?? NOTHING;
+  const stop = noteWhileRunning(progress, {
+    everyMs: progressEveryMs,
+    note: (now) => noteProgress(db, scope, { id: run.id, progress: now }),
+    onError,
+  });
+  const end = async (how: Omit<ImportEnd, 'progress'>) => {
+    await stop();
+    await endImport(db, scope, run.id, { ...how, progress: progress() }).catch(onError);
+  };
+  try {
+    const result = await work((watch) => {
+      state.watch = watch;
+    });
+    const { document } = result;
+    await end({
+      state: document.rejectedCount > 0 ? 'rejected' : 'finished',
+      failure: null,
+      report: keptReport(document, state.watch?.names ?? []),
+    });
+    return result;
+  } catch (error) {
+    const failure = error instanceof DomainError ? error.message : describe?.(error);
+    await end({ state: 'failed', failure: failure ?? 'The service failed.', report: null });
+    throw error;
+  }
+}
+
+/** Returns what stops it, once no statement is under way any more. */
+function noteWhileRunning(
+  progress: () => ImportProgress,
+  {
+    everyMs,
+    note,
+    onError,
+  }: {
+    everyMs: number;
+    note: (now: ImportProgress) => Promise<void>;
+    onError: (error: unknown) => void;
+  },
+): () => Promise<void> {
+  let [written, writtenMs] = ['', performance.now()];
+  let writing: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    const now = progress();
+    const text = JSON.stringify(now);
+    const isDue = text !== written || performance.now() - writtenMs >= ALIVE_EVERY_MS;
+    if (writing !== undefined || !isDue) return;
+    [written, writtenMs] = [text, performance.now()];
+    writing = note(now)
+      .catch(onError)
+      .finally(() => {
+        writing = undefined;
+      });
+  }, everyMs);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await writing;
+  };
+}
