@@ -333,7 +333,9 @@ describe('a process with traces', () => {
       const batches = { away: 0, refuses: 2, silent: 1 }[behaviour];
       do assert.equal((await get()).status, 401);
       while (collector.requests.length < before + batches);
-      if (behaviour !== 'silent') await service.printed(/traces\.lost/);
+      const reason = behaviour === 'refuses' ? 'answers with HTTP status 400' : 'does not answer';
+      if (behaviour !== 'silent')
+        await service.printed(new RegExp(`traces\\.lost.*the collector ${reason}\\.`));
       service.child.kill('SIGTERM');
       const { code, stdout, stderr } = await service.ended;
       assert.equal(code, 0, stderr);

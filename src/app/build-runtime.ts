@@ -36,6 +36,7 @@ import { type ChangeNotifications, createChangeNotifications } from './change-no
 import { logClock, registerClockGauge } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { masterKeySource } from './config/master-key.ts';
+import { tellLostConnections } from './lost-connections.ts';
 import { refuseWrongMasterKey } from './master-key/first-data-key.ts';
 import { announceKey, KEYS_CHANNEL } from './master-key/key-holders.ts';
 import { openServiceKeys, type ServiceKeys } from './master-key/service-keys.ts';
@@ -145,6 +146,8 @@ export interface Runtime {
    * been lost. Returns how to end that.
    */
   listen: (onCall: (organisationId: string | undefined) => void) => () => void;
+  /** Told of each connection to the database that was lost while nobody used it. */
+  onLost: (error: Error) => void;
   close(): Promise<void>;
 }
 
@@ -165,7 +168,8 @@ export interface RuntimeOptions {
 export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { config, log, now, databaseTime = () => null, url, serviceUrl = url, keys } = options;
   const metrics = createMetrics();
-  const onError = (error: Error) => log.warn(errorFields(error), 'database connection lost');
+  const lost = tellLostConnections(log);
+  const onError = lost.note;
   const writes = createWriteWatch();
   const onFailure = (error: unknown) => writes.note(error);
   const { requests, background: long } = config.timeLimits;
@@ -260,6 +264,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     accessLog,
     changes,
     work,
+    onLost: onError,
     listen(onCall) {
       listeners.add(onCall);
       return () => void listeners.delete(onCall);
@@ -272,6 +277,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
       await live.close();
       const pools = [db, background, owner, accessLogDb].map((pool) => pool.end());
       await Promise.all([...pools, keys.close()]);
+      lost.close();
     },
   };
 }

@@ -5,6 +5,7 @@ import { attemptSeconds } from '../exchange/worker/exchange-metrics.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
+import { isWholeDatabase } from '../tenancy/organisations/organisation-work.ts';
 import type { Runtime } from './build-runtime.ts';
 
 const HOUSEKEEPING_MS = 60_000;
@@ -27,18 +28,23 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
   const deliveries = buildDeliveries(runtime);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
+  /** The database was out of reach: the steps that are left wait for the next round. */
+  let isAway = false;
 
   async function housekeep(): Promise<void> {
+    isAway = false;
     const now = await attempt('clock', () => runtime.clock.compare());
     // What is swept cannot be brought back, so it is not done while the clocks disagree.
     if (now === undefined || runtime.clock.isOff()) return;
-    for (const step of [partitions(runtime), ...steps]) await attempt(step.name, () => step.run(now));
+    for (const step of [partitions(runtime), ...steps])
+      if (!isAway) await attempt(step.name, () => step.run(now));
   }
 
   async function attempt<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
+      isAway = isWholeDatabase(error);
       runtime.log.warn(
         { event: `housekeeping.${name}`, ...errorFields(error) },
         'a clean-up step failed; it runs again later',
@@ -79,7 +85,7 @@ function partitions({ owner }: Runtime): HousekeepingStep {
 
 /** The delivery worker of a process, on connections of its own. */
 export function buildDeliveries(runtime: Runtime): DeliveryWorker {
-  const { url, log, metrics, config } = runtime;
+  const { url, metrics, config } = runtime;
   const { background } = config.timeLimits;
   const statementMs = Math.min(background.statementMs || STATEMENT_LIMIT_MS, STATEMENT_LIMIT_MS);
   const limits = { ...background, statementMs };
@@ -92,7 +98,7 @@ export function buildDeliveries(runtime: Runtime): DeliveryWorker {
         limits,
         onFailure: (error) => runtime.writes.note(error),
       },
-      (error) => log.warn(errorFields(error), 'database connection lost'),
+      runtime.onLost,
     );
   const db = open(DELIVERY_CONNECTIONS);
   const aside = open(ASIDE_CONNECTIONS);

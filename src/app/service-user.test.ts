@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { runCommand, runProcess, startCommand } from '../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { makeDataDir, openHere } from '../../test-support/embedded.ts';
 import { freePort } from '../../test-support/free-port.ts';
 import { createPool, type Pool } from '../platform/db/database.ts';
 import type { Finding } from './doctor/finding.ts';
@@ -77,6 +78,17 @@ describe('DATABASE_SERVICE_URL', { timeout: 600_000 }, () => {
     const reason = /DATABASE_SERVICE_URL names another database than DATABASE_URL/;
     await isRefused(asUser(other.url), reason);
     await isRefused(asUser(other.url), reason, ['--processes', '2']);
+  });
+
+  test('that names another server is refused [OPS-7]', async () => {
+    const elsewhere = await makeDataDir();
+    const server = await openHere(elsewhere.path);
+    try {
+      await isRefused(server.url, /DATABASE_SERVICE_URL names another server than DATABASE_URL/);
+    } finally {
+      await server.release();
+      await elsewhere.remove();
+    }
   });
 
   test('of a user that may do more is refused [OPS-7]', async () => {

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { watchClock } from '../../platform/db/clock-watch.ts';
 import { onOwnConnection } from '../../platform/db/connection/own-connection.ts';
-import type { Client, Pool, Queryable } from '../../platform/db/database.ts';
+import { answeredWithin, type Client, type Pool, type Queryable } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { isUnanswered } from '../../platform/db/unavailable.ts';
 import { skewText } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { counted, type Found, failed, notRun, ok } from './finding.ts';
 
-/** How long a notification may take. */
+/** How long a notification may take, and each statement that is needed for it. */
 const NOTIFICATION_MS = 5_000;
 /** What a standby answers to LISTEN. */
 const TAKES_NO_WRITES = '25006';
@@ -65,10 +66,14 @@ export async function checkNotifications(owner: Pool): Promise<Found> {
         resolve(true);
       });
     });
-    await listener.query(`listen ${CHANNEL}`);
-    await owner.query('select pg_notify($1, $2)', [CHANNEL, nonce]);
+    await answeredWithin(listener, NOTIFICATION_MS).query({ text: `listen ${CHANNEL}` });
+    await answeredWithin(owner, NOTIFICATION_MS).query({
+      text: 'select pg_notify($1, $2)',
+      values: [CHANNEL, nonce],
+    });
     return heard;
   }).catch((error: { code?: string }) => {
+    if (isUnanswered(error)) return false;
     if (error.code !== TAKES_NO_WRITES) throw error;
     return undefined;
   });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type CommandResult, runCommand, runProcess, startCommand } from '../../../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { startDatabaseProxy } from '../../../test-support/database-proxy.ts';
 import { makeDataDir } from '../../../test-support/embedded.ts';
 import { connect, insertPatients, queue } from '../../../test-support/exchange-records.ts';
 import { freePort } from '../../../test-support/free-port.ts';
@@ -224,6 +225,19 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       await pooler.close();
     }
   });
+
+  for (const swallowed of ['pg_notify', 'listen'])
+    test(`does not wait for a server that leaves ${swallowed} without an answer [CMD-24]`, async () => {
+      const proxy = await startDatabaseProxy(database.url);
+      try {
+        proxy.swallow(swallowed);
+        const report = reportOf(await doctor({ DATABASE_URL: proxy.url }, '--json'));
+        says(find(report, 'notifications'), 'failed', /did not come back within 5 s/, /pool_mode = session/);
+        assert.equal(find(report, 'schema').outcome, 'ok', 'the checks after it are made');
+      } finally {
+        await proxy.close();
+      }
+    });
 
   test('measures the disk [CMD-24]', async () => {
     const config = { ...loadConfig(env), database: { kind: 'embedded' as const }, dataDir: tmpdir() };

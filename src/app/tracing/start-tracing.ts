@@ -136,7 +136,8 @@ function exporterOf({ url, headers }: TraceSettings, log: Log): SpanExporter {
     export(spans, done) {
       exporter.export(spans, (result) => {
         const failed = result.error !== undefined || result.code !== 0;
-        if (failed !== isLost) sayChange(log, failed);
+        if (failed && !isLost) sayLost(log, result.error);
+        if (!failed && isLost) log.info({ event: 'traces.sent' }, 'traces are sent again');
         isLost = failed;
         done(result);
       });
@@ -146,11 +147,12 @@ function exporterOf({ url, headers }: TraceSettings, log: Log): SpanExporter {
   };
 }
 
-function sayChange(log: Log, failed: boolean): void {
-  if (failed)
-    log.warn(
-      { event: 'traces.lost' },
-      'traces cannot be sent and are dropped: the collector does not answer. Check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS. Everything else goes on',
-    );
-  else log.info({ event: 'traces.sent' }, 'traces are sent again');
+/** The code of an error of the exporter is the HTTP status of a collector that refuses. */
+function sayLost(log: Log, error: (Error & { code?: unknown }) | undefined): void {
+  const status = typeof error?.code === 'number' ? error.code : undefined;
+  const reason = status === undefined ? 'does not answer' : `answers with HTTP status ${status}`;
+  log.warn(
+    { event: 'traces.lost', status },
+    `traces cannot be sent and are dropped: the collector ${reason}. Check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS. Everything else goes on`,
+  );
 }

@@ -1,14 +1,14 @@
-/** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14. */
+/** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14, OPS-39. */
 import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
-import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
-import type { Delivery } from '../queue/delivery.ts';
-import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
+import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
+import { queueStates } from '../queue/queue-state.store.ts';
 import { type DeliveryView, deliveryView } from './delivery.schema.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { traceForOperator } from './trace-for-operator.ts';
+import { type EachAnswer, eachOrganisation } from './each-organisation.ts';
+import { withOperatorTrace } from './trace-for-operator.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('list'))
@@ -21,21 +21,56 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
         throw new UsageError('--limit must be from 1 to 10000.');
       const status = statusOf(selection.status);
       const filter = filterOf(selection);
-      const found = await environment.withSession(async (session) => {
-        const lists: Delivery[] = [];
-        for (const organisationId of await organisations(session, selection))
-          lists.push(
-            ...(await listDeliveries(session.db, { organisationId }, { filter, status, limit: most })),
-          );
-        const newest = lists.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most);
-        const mayShow = await traceForOperator(environment, session, {
-          action: 'delivery.list',
-          items: newest,
-        });
-        return newest.map((delivery) => deliveryView(delivery, mayShow(delivery)));
+      const { found, failed } = await environment.withSession(async (session) => {
+        const listed = await listEach(session, selection, { filter, status, limit: most });
+        const newest = newestFirst(listed.found).slice(0, most);
+        const shown = await showEach(environment, session, newest);
+        return { found: newestFirst(shown.found), failed: [...listed.failed, ...shown.failed] };
       });
-      environment.print({ items: found }, found.length === 0 ? 'none' : found.map(deliveryLine).join('\n'));
+      const lines = [...found.map(deliveryLine), ...failed.map((id) => refused(id, 'listed'))];
+      environment.print({ items: found, failed }, lines.length === 0 ? 'none' : lines.join('\n'));
+      if (failed.length > 0) environment.fail();
     });
+}
+
+async function listEach(
+  session: CommandSession,
+  selection: Selection,
+  wanted: { filter: DeliveryFilter; status: DeliveryStatus | undefined; limit: number },
+): Promise<EachAnswer<Delivery>> {
+  const { connection, id } = selection;
+  const { db } = session;
+  const among =
+    connection === undefined
+      ? await organisationsWithConnections(db)
+      : await organisations(session, selection);
+  const listed = await eachOrganisation(among, (organisationId) =>
+    listDeliveries(db, { organisationId }, wanted),
+  );
+  // Whether there are none that were named, or the other options leave them out.
+  if (id !== undefined && listed.found.length + listed.failed.length === 0)
+    await organisations(session, selection);
+  return listed;
+}
+
+/** What is shown is in the access log of its organisation before. */
+async function showEach(
+  environment: CommandEnvironment,
+  session: CommandSession,
+  deliveries: readonly Delivery[],
+): Promise<EachAnswer<DeliveryView>> {
+  const byOrganisation = Map.groupBy(deliveries, ({ organisationId }) => organisationId);
+  return withOperatorTrace(environment, session, 'delivery.list', (trace) =>
+    eachOrganisation([...byOrganisation.keys()], async (organisationId) => {
+      const items = byOrganisation.get(organisationId) ?? [];
+      const mayShow = await trace(items);
+      return items.map((delivery) => deliveryView(delivery, mayShow(delivery)));
+    }),
+  );
+}
+
+function newestFirst<Item extends { id: string }>(items: readonly Item[]): Item[] {
+  return items.toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
 export function countDeliveriesCommand(environment: CommandEnvironment): Command {
@@ -43,33 +78,23 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
     .description('count queued and held deliveries, by connection')
     .addHelpText('after', '\nExample:\n  npx interchange delivery count')
     .action(async () => {
-      const { states, failed } = await environment.withSession(countEach);
-      const lines = states.map(
+      const { found, failed } = await environment.withSession(async ({ db }) =>
+        eachOrganisation(await organisationsWithConnections(db), (organisationId) =>
+          queueStates(db, { organisationId }),
+        ),
+      );
+      const lines = found.map(
         (state) =>
           `${state.connectionId}  queued ${state.queued}  held ${state.held}  oldest ${Math.round(state.oldestSeconds)} s${state.breakerOpen ? '  exchange down' : ''}`,
       );
-      lines.push(...failed.map((organisationId) => notCounted(organisationId)));
-      environment.print({ items: states, failed }, lines.length === 0 ? 'no connections' : lines.join('\n'));
+      lines.push(...failed.map((organisationId) => refused(organisationId, 'counted')));
+      environment.print({ items: found, failed }, lines.length === 0 ? 'no connections' : lines.join('\n'));
       if (failed.length > 0) environment.fail();
     });
 }
 
-/** Organisation by organisation: one whose part of the database does not answer keeps none of the others from being counted. */
-async function countEach({ db }: CommandSession): Promise<{ states: QueueState[]; failed: string[] }> {
-  const states: QueueState[] = [];
-  const failed: string[] = [];
-  for (const organisationId of await organisationsWithConnections(db))
-    try {
-      states.push(...(await queueStates(db, { organisationId })));
-    } catch (error) {
-      if (isWholeDatabase(error)) throw error;
-      failed.push(organisationId);
-    }
-  return { states, failed };
-}
-
-function notCounted(organisationId: string): string {
-  return `The deliveries of organisation ${organisationId} could not be counted: the database refused. Its log says why.`;
+function refused(organisationId: string, what: 'counted' | 'listed'): string {
+  return `The deliveries of organisation ${organisationId} could not be ${what}: the database refused. Its log says why.`;
 }
 
 /** One line of a list. */

@@ -7,12 +7,24 @@ import { createAccessLogWriter } from '../../privacy/access-log/access-log.write
 import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
 import { type AboutPatient, type Review, traceShown } from './trace-shown.ts';
 
+type Trace = <Item extends AboutPatient>(items: readonly Item[]) => Promise<(item: Item) => boolean>;
+
 /** See {@link traceShown}. */
 export async function traceForOperator<Item extends AboutPatient>(
-  { now }: Pick<CommandEnvironment, 'now'>,
-  { db, keys }: CommandSession,
+  environment: Pick<CommandEnvironment, 'now'>,
+  session: CommandSession,
   { action, items }: { action: Review['action']; items: readonly Item[] },
 ): Promise<(item: Item) => boolean> {
+  return withOperatorTrace(environment, session, action, (trace) => trace(items));
+}
+
+/** The same for several lists, one after the other. */
+export async function withOperatorTrace<Result>(
+  { now }: Pick<CommandEnvironment, 'now'>,
+  { db, keys }: CommandSession,
+  action: Review['action'],
+  work: (trace: Trace) => Promise<Result>,
+): Promise<Result> {
   const accessLog = createAccessLogWriter({
     pool: db,
     chainKey: (on) => newestChainKey(keys, on),
@@ -22,7 +34,7 @@ export async function traceForOperator<Item extends AboutPatient>(
   const purposeOfUse = DEFAULT_PURPOSE_OF_USE;
   const review = { accountId: OPERATOR_ACCOUNT_ID, purposeOfUse, correlationId: randomUUID(), action };
   try {
-    return await traceShown(accessLog, review, items);
+    return await work((items) => traceShown(accessLog, review, items));
   } finally {
     await accessLog.close();
   }

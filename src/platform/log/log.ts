@@ -3,6 +3,7 @@
  * Contract: SEC-22, SEC-23.
  */
 import pino from 'pino';
+import { outageOf } from '../db/unavailable.ts';
 import { currentTrace } from '../trace/trace.ts';
 
 /** Every field that a log line may carry, besides `level`, `time`, `msg`, `traceId` and `spanId`. */
@@ -71,14 +72,17 @@ function traceFields(): { traceId?: string; spanId?: string } {
   return trace === undefined ? {} : { traceId: trace.traceId, spanId: trace.spanId };
 }
 
-/** What may be said about an error: its name, its code and where it was thrown, never its message. */
+/**
+ * What may be said about an error: its name, its code and where it was thrown, never its message. That a database is out
+ * of reach does not come from where it was noticed.
+ */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { errorName: typeof error };
   const code = (error as { code?: unknown }).code;
   return {
     errorName: error.name,
     ...(typeof code === 'string' ? { errorCode: code } : {}),
-    stack: frames(error),
+    ...(outageOf(error) === 'unreachable' ? {} : { stack: frames(error) }),
   };
 }
 

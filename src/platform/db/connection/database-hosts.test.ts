@@ -79,6 +79,14 @@ describe('several hosts', () => {
     silent.close();
   });
 
+  test('of which none takes TLS, though the URL asks for it: that is the reason', async () => {
+    const { host } = new URL(database.url);
+    await using(urlOf([host, host], '?sslmode=require'), async (pool) => {
+      const reason = `${host} takes no TLS, which sslmode of the URL asks for`;
+      await assert.rejects(pool.query('select 1'), (error: Error) => error.message.includes(reason));
+    });
+  });
+
   test('the one that was good is used the next time, without a look at the others', async () => {
     const { port, hostname } = new URL(database.url);
     const tried: string[] = [];

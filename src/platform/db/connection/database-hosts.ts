@@ -84,10 +84,14 @@ function isFaultOfUrl(error: Error): boolean {
   return error instanceof pg.DatabaseError && /^28|^3D/.test(error.code ?? '');
 }
 
+/** What pg says of a server that is set up without TLS. */
+const NO_TLS = 'The server does not support SSL connections';
+
 /** Why it is not used; its own message is left out, because it may quote anything. */
 function reasonOf(error: Error): string {
   if (error instanceof ReadOnlyError) return 'is read-only';
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return `cannot be used (${code})`;
+  if (error.message === NO_TLS) return 'takes no TLS, which sslmode of the URL asks for';
   return /time/.test(error.message) ? 'did not answer in time' : 'ended the connection';
 }

@@ -32,6 +32,8 @@ const DEFAULT_PORT = 5_432;
 
 const NO_URL = 'is not a URL. Percent-encode special characters in the user and password, such as @ as %40';
 
+const SEMICOLON = 'separates its hosts with a semicolon. Separate them with a comma';
+
 /** Scheme, user with password, hosts with ports, and the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
@@ -40,6 +42,7 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
   const parts = PARTS.exec(text);
   if (parts === null) throw new DatabaseUrlError('must start with postgres:// or postgresql://');
   const [, scheme = '', user = '', authority = '', rest = ''] = parts;
+  if (authority.includes(';')) throw new DatabaseUrlError(SEMICOLON);
   // The standard of URLs knows one host.
   const url = URL.parse(authority.includes(',') ? `${scheme}${user}host${rest}` : text);
   if (url === null) throw new DatabaseUrlError(NO_URL);
@@ -66,6 +69,7 @@ export function urlOfHost({ url, connectMs }: DatabaseAddress, { host, port }: D
 
 /** Parameters of the query go before the address, in libpq as in pg. Empty for one host. */
 function listHosts(authority: string, query: URLSearchParams): DatabaseHost[] {
+  if (query.get('host')?.includes(';')) throw new DatabaseUrlError(SEMICOLON);
   const given = query.get('host')?.split(',');
   const named = authority.split(',').map(hostAndPort);
   const hosts = given ?? named.map(({ host }) => host);

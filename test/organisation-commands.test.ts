@@ -1,0 +1,80 @@
+/** Commands over all organisations while the database refuses one: the others are told of, and that one is named. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
+import { runCommand } from '../test-support/command.ts';
+import { connect, insertPatients, queue } from '../test-support/exchange-records.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
+
+describe('commands while the database refuses one organisation', ONE_FAILS, () => {
+  let api: TestApi;
+  let faults: Faults;
+  /** In the order of their ids, so that the one that fails comes first. */
+  let tenants: Tenant[];
+  before(async () => {
+    api = await startTestApi();
+    faults = await prepareFaults(api.database);
+    const { pool } = api.database;
+    tenants = [await api.createTenant(), await api.createTenant()];
+    tenants.sort((a, b) => (a.organisationId < b.organisationId ? -1 : 1));
+    for (const tenant of tenants) {
+      await connect({ pool, keys: api.keys }, tenant, { address: 'https://hie.example.org/in' });
+      await queue(pool, tenant, await insertPatients(pool, tenant, 2));
+    }
+  });
+  after(async () => {
+    await faults.close();
+    await api.close();
+  });
+
+  const run = async (...args: string[]) => {
+    const { code, stdout } = await runCommand(['delivery', ...args, '--json'], { env: api.env });
+    return { code, ...(JSON.parse(stdout) as { items: { id: string }[]; failed: string[] }) };
+  };
+
+  for (const [table, how] of [
+    [undefined, 'cannot be read'],
+    ['access_log', 'cannot be entered in the access log'],
+  ] as const)
+    test(`\`delivery list\` shows the others, names the one that ${how}, and ends with code 1 [OPS-39]`, async () => {
+      const [failing] = tenants as [Tenant];
+      const whole = await run('list');
+      assert.deepEqual([whole.code, whole.items.length, whole.failed], [0, 4, []]);
+      await faults.fail(failing.organisationId, table);
+      try {
+        const part = await run('list');
+        assert.deepEqual([part.code, part.items.length, part.failed], [1, 2, [failing.organisationId]]);
+        const { stdout } = await runCommand(['delivery', 'list'], { env: api.env });
+        assert.match(stdout, new RegExp(`organisation ${failing.organisationId} could not be listed`));
+      } finally {
+        await faults.mend(failing.organisationId);
+      }
+    });
+
+  test('`delivery list --id` finds what is of another organisation [OPS-39]', async () => {
+    const [failing] = tenants as [Tenant];
+    const { items } = await run('list');
+    const ids = items.map(({ id }) => id).join();
+    await faults.fail(failing.organisationId);
+    try {
+      assert.equal((await run('list', '--id', ids)).items.length, 2);
+    } finally {
+      await faults.mend(failing.organisationId);
+    }
+    assert.equal((await run('list', '--id', ids)).items.length, 4);
+    assert.deepEqual((await run('list', '--id', ids, '--status', 'held')).items, []);
+    const unknown = ['delivery', 'list', '--id', failing.organisationId];
+    assert.match((await runCommand(unknown, { env: api.env })).stderr, /There is no such delivery/);
+  });
+
+  test('`delivery count` counts the others, names it, and ends with code 1 [OPS-39]', async () => {
+    const [failing] = tenants as [Tenant];
+    await faults.fail(failing.organisationId);
+    try {
+      const { code, items, failed } = await run('count');
+      assert.deepEqual([code, items.length, failed], [1, 1, [failing.organisationId]]);
+    } finally {
+      await faults.mend(failing.organisationId);
+    }
+  });
+});

@@ -1,0 +1,56 @@
+/** What the log says of one outage of the database. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startCommand } from '../test-support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../test-support/database-proxy.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+before(async () => {
+  database = await createTestDatabase();
+  proxy = await startDatabaseProxy(database.url);
+});
+after(async () => {
+  await proxy.close();
+  await database.drop();
+});
+
+test('an outage of the database is one line with a count, and no trace of where each connection waited [OPS-40]', async () => {
+  const service = startCommand(['serve'], {
+    env: {
+      DATABASE_URL: proxy.url,
+      MASTER_KEY: randomBytes(32).toString('hex'),
+      PORT: '0',
+      LOG_LEVEL: 'info',
+    },
+  });
+  try {
+    const [listening] = await service.printed(/.*"event":"listening".*/);
+    const { port } = JSON.parse(listening) as { port: number };
+    const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200;
+    await waitUntil(isReady, 'it is ready');
+    await proxy.cut();
+    await service.printed(/"event":"database.connections-lost"/);
+    await proxy.mend();
+    await waitUntil(isReady, 'it is ready again');
+    service.child.kill('SIGTERM');
+    const { stdout } = await service.ended;
+    const lines = stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.filter(({ stack }) => stack !== undefined),
+      [],
+    );
+    const told = lines.filter(({ event }) => event === 'database.connections-lost');
+    assert.equal(told.length, 1);
+    assert.ok(told[0].count >= 3, `${told[0].count} connections`);
+  } finally {
+    service.child.kill('SIGKILL');
+    await service.ended;
+  }
+});
