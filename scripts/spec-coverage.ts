@@ -13,8 +13,11 @@ import {
 } from './contract-coverage.ts';
 
 const PAGE = 'docs/spec-coverage.md';
-const CODE = '{src,local-postgres,tools,scripts,migrations,web}/**/*.{ts,js,sql}';
-const TESTS = '{src,local-postgres,tools,scripts,test,bench,soak}/**/*.test.ts';
+const CODE = [
+  '{src,local-postgres,tools,scripts,migrations}/**/*.{ts,js,sql}',
+  'web/{*,src/**/*}.{ts,tsx,js}',
+];
+const TESTS = '{src,local-postgres,tools,scripts,test,bench,soak,web/src}/**/*.test.ts';
 /** Tests that several files run. */
 const SHARED_TESTS = 'test-support/**/*.ts';
 /** Its texts are examples. */
@@ -24,7 +27,7 @@ const sentences = parseContract(readFileSync('docs/contract.md', 'utf8'));
 const tests = read(TESTS, SHARED_TESTS);
 const coverage = {
   sentences,
-  citations: findCitations(sentences, codeWithoutTests(read(CODE))),
+  citations: findCitations(sentences, codeWithoutTests(read(...CODE))),
   proofs: findProofs(tests),
 };
 const page = coveragePage(coverage);

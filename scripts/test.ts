@@ -7,7 +7,7 @@
  * test that passed, or when a statement that the service issued is one that Citus could not run (statement-rules.ts).
  * `--statements` with files has their statements checked too. STATEMENTS_FOLDER keeps what was recorded.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -39,6 +39,8 @@ interface TestServer {
 }
 
 async function main(): Promise<number> {
+  // Tests in a browser see the console as it is now.
+  execFileSync(process.execPath, ['web/prepare.js', '--if-needed'], { stdio: 'inherit' });
   const folder = await openFolder();
   const server = await openServer(folder);
   try {
@@ -120,7 +122,9 @@ async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
   const places =
-    named.length > 0 ? named : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench', 'soak'];
+    named.length > 0
+      ? named
+      : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench', 'soak', 'web/src'];
   const found = places.flatMap((place) => (isFolder(place) ? testsBelow(place) : [place]));
   // Flags such as --test-name-pattern pass over a suite that is not loaded yet.
   const files = found.length === 1 || flags.length > 0 ? found : await inGroups(found, folder);

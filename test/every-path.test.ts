@@ -9,7 +9,7 @@ import { seedRecords } from '../test-support/seed-tenant.ts';
 const FORGED = 'forged.example.net';
 const ELSEWHERE = 'https://elsewhere.example.org';
 /** The public keys, whose address no version changes, and the page of a setup link. */
-const OUTSIDE_THE_VERSION = /^\/(\.well-known\/jwks\.json|console\/)/;
+const OUTSIDE_THE_VERSION = /^\/(\.well-known\/jwks\.json|console(\/|$))/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('every path', () => {

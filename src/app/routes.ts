@@ -64,9 +64,10 @@ import { putMapRoute } from '../terminology/maps/put-map.route.ts';
 import { exportMapsRoute } from '../terminology/transfer/export-maps.route.ts';
 import { importMapsRoute } from '../terminology/transfer/import-maps.route.ts';
 import { listUnmappedRoute } from '../terminology/unmapped/list-unmapped.route.ts';
+import { consoleEntranceRoute, consolePageRoute } from './console/console.route.ts';
+import { createConsoleFiles } from './console/console-files.ts';
 import type { Features } from './features.ts';
 import { buildFetches, kindsByType } from './fetches.ts';
-import { setPasswordPageRoute } from './http/console-file.route.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
 
 export interface RouteEntry {
@@ -178,9 +179,8 @@ export function consoleRoutes(features: Features): RouteEntry[] {
 export function rootRoutes(features: Features): RouteEntry[] {
   return [
     at('GET', '/.well-known/jwks.json', jwksRoute(features)),
-    at('GET', '/console/set-password', setPasswordPageRoute('html')),
-    at('GET', '/console/set-password.css', setPasswordPageRoute('css')),
-    at('GET', '/console/set-password.js', setPasswordPageRoute('js')),
+    at('GET', '/console', consoleEntranceRoute()),
+    at('GET', '/console/*', consolePageRoute(createConsoleFiles())),
   ];
 }
 

@@ -54,12 +54,16 @@ test('a setup link leads to a page that loads from its own origin only, with not
   assert.match(page.text, /<html lang="en">/);
   assert.doesNotMatch(page.text, /<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|https?:/);
   const files = [...page.text.matchAll(/<(?:script|link)[^>]* (?:src|href)="(?!data:)([^"]+)"/g)];
-  assert.equal(files.length, 2);
+  assert.ok(files.length >= 2);
   const answers = [page];
   for (const [, file = ''] of files) answers.push(await api.call(new URL(file, setupLink).href));
-  for (const { status, headers } of answers) {
+  for (const [index, { status, headers }] of answers.entries()) {
     assert.equal(status, 200);
-    assert.equal(headers.get('cache-control'), 'no-store');
+    // The files of the page have new names when they change.
+    assert.equal(
+      headers.get('cache-control'),
+      index === 0 ? 'no-store' : 'public, max-age=31536000, immutable',
+    );
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
     const policy = headers.get('content-security-policy') ?? '';
@@ -183,7 +187,7 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     assert.equal(await signInStatus(userId), 200);
   });
 
-  test('behind a proxy with a path prefix it finds the service', async () => {
+  test('behind a proxy with a path prefix it finds the service [WEB-3]', async () => {
     const proxy = await startPrefixProxy('/records');
     try {
       const { setupLink, userId } = await invite(`${proxy.origin}/records/api/v1`);

@@ -72,6 +72,8 @@ const OWN: Examples = {
       'The service failed. Send the request again once. If it fails again, give the operator the correlation id 6f1c2c2e-6d7e-4b1c-9d53-0a4f6f0c1b7d.',
   },
   503: {
+    console_not_built:
+      'The console is not built here. Ask the operator to run npm run console:build, then load this page again.',
     database: 'The service cannot reach its database. Try again shortly.',
     database_refuses:
       'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',

@@ -1,0 +1,32 @@
+/**
+ * Whether the console is built, and of the sources that lie beside it. An installation without them has what was built
+ * for it. Contract: WEB-2.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const WEB_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
+
+const SOURCES = ['src', 'index.html', 'vite.config.ts', 'package.json', '../package-lock.json'];
+
+export type ConsoleBuild = 'built' | 'older-than-sources' | 'missing';
+
+export function consoleBuild(web = WEB_FOLDER): ConsoleBuild {
+  const builtAt = changedAt(join(web, 'dist', 'index.html'));
+  if (builtAt === undefined) return 'missing';
+  if (changedAt(join(web, 'src')) === undefined) return 'built';
+  const newest = Math.max(...SOURCES.map((source) => newestBelow(join(web, source))));
+  return newest > builtAt ? 'older-than-sources' : 'built';
+}
+
+/** Of a folder, too: a file that was removed changes only that. */
+function newestBelow(path: string): number {
+  const own = changedAt(path) ?? 0;
+  if (own === 0 || !statSync(path).isDirectory()) return own;
+  return Math.max(own, ...readdirSync(path).map((name) => newestBelow(join(path, name))));
+}
+
+function changedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}

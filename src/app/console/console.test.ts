@@ -1,0 +1,83 @@
+/** The console as files over HTTP, and what is said where it is not built. */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
+import { startTestApi, type TestApi } from '../../../test-support/api.ts';
+import type { RequestContext } from '../../platform/http/route.ts';
+import { consolePageRoute } from './console.route.ts';
+import { consoleBuild } from './console-build.ts';
+import { createConsoleFiles } from './console-files.ts';
+
+let api: TestApi;
+before(async () => {
+  api = await startTestApi();
+});
+after(async () => api?.close());
+
+test('every address below /console/ has the page, and finds its files from there [WEB-1]', async () => {
+  for (const path of ['', 'exchange', 'accounts/one/two']) {
+    const url = `${api.origin}/console/${path}`;
+    const page = await api.call(url);
+    assert.equal(page.status, 200);
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.equal(page.headers.get('cache-control'), 'no-store');
+    assert.match(page.headers.get('content-security-policy') ?? '', /require-trusted-types-for 'script'/);
+    const script = /<script[^>]* src="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const file = await api.call(new URL(script, url).href);
+    assert.equal(file.status, 200);
+    assert.equal(file.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  }
+  assert.equal((await api.call(`${api.origin}/console/assets/none.js`)).status, 404);
+  assert.equal((await api.call(`${api.origin}/console/api/none`)).status, 404);
+  const entrance = await api.call(`${api.origin}/console`);
+  assert.equal(entrance.status, 308);
+  assert.equal(entrance.headers.get('location'), 'console/');
+});
+
+test('files are sent compressed to those who take it [WEB-1]', async () => {
+  const files = createConsoleFiles()();
+  const [name = '', file] = [...(files?.assets ?? [])].find(([one]) => one.endsWith('.js')) ?? [];
+  const read = (accepted: string) =>
+    consolePageRoute(() => files).handle(
+      { params: { '*': name } } as never,
+      {
+        headers: { 'accept-encoding': accepted },
+      } as unknown as RequestContext,
+    );
+  const compressed = await read('gzip, deflate, br');
+  assert.equal(compressed.headers?.['content-encoding'], 'br');
+  assert.deepEqual(brotliDecompressSync(compressed.body as Buffer), file?.plain);
+  assert.equal((await read('gzip')).headers?.['content-encoding'], 'gzip');
+  assert.equal((await read('br;q=0')).headers?.['content-encoding'], undefined);
+});
+
+test('where the console is not built, its address says what to run [WEB-2]', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'console-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const route = consolePageRoute(createConsoleFiles(join(folder, 'dist')));
+  await assert.rejects(
+    () => route.handle({ params: { '*': '' } } as never, { headers: {} } as unknown as RequestContext),
+    { statusCode: 503, message: /npm run console:build/ },
+  );
+  assert.equal(consoleBuild(folder), 'missing');
+});
+
+test('a console that is older than its sources is known', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'console-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, 'dist'));
+  await writeFile(join(folder, 'dist', 'index.html'), '');
+  assert.equal(consoleBuild(folder), 'built', 'an installation without sources');
+  await mkdir(join(folder, 'src', 'pages'), { recursive: true });
+  await writeFile(join(folder, 'src', 'pages', 'one.ts'), '');
+  const [earlier, later] = [new Date('2026-01-01'), new Date('2026-01-02')];
+  const date = (path: string, at: Date) => utimes(join(folder, path), at, at);
+  for (const path of ['src/pages/one.ts', 'src/pages', 'src']) await date(path, earlier);
+  assert.equal(consoleBuild(folder), 'built');
+  await date('dist/index.html', earlier);
+  await date('src/pages/one.ts', later);
+  assert.equal(consoleBuild(folder), 'older-than-sources');
+});

@@ -1,0 +1,149 @@
+/**
+ * The console in a real browser, on a real service, with somebody signed in. When a test ends, its page is checked:
+ * no error on the browser's console, no request to another origin, no accessibility fault that axe finds, in light and in
+ * dark, and no sideways scrolling where the screen is 360 px wide.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, type TestContext } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { type AccountOptions, startTestApi, type Tenant, type TestAccount, type TestApi } from './api.ts';
+import { startBrowser } from './browser.ts';
+import { signInAtConsole } from './console.ts';
+
+export { NO_BROWSER } from './browser.ts';
+
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 360, height: 740 };
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface TestConsole {
+  api: TestApi;
+  tenant: Tenant;
+  /** Opens an address of the console as somebody with these permissions; the page is checked when the test ends. */
+  open(t: TestContext, path: string, options?: OpenOptions): Promise<OpenPage>;
+}
+
+export interface OpenOptions extends AccountOptions {
+  /** Default: the tenant of the file. */
+  tenant?: Tenant;
+  /** Nobody is signed in. */
+  signedOut?: boolean;
+  /** What the page is expected to write to the browser's console, such as a refusal of the service. */
+  expected?: RegExp;
+}
+
+export interface OpenPage {
+  page: Page;
+  account: TestAccount;
+}
+
+/** One service and one browser for a test file. Call it at the top of the file. */
+export function useConsole(): TestConsole {
+  let api: TestApi | undefined;
+  let browser: Browser | undefined;
+  let tenant: Tenant | undefined;
+  before(async () => {
+    api = await startTestApi();
+    tenant = await api.createTenant({ timeZone: 'Europe/Paris' });
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await api?.close();
+  });
+  const started = <Value>(value: Value | undefined): Value => {
+    assert.ok(value !== undefined, 'call it in a test');
+    return value;
+  };
+  return {
+    get api() {
+      return started(api);
+    },
+    get tenant() {
+      return started(tenant);
+    },
+    open: (t, path, options = {}) =>
+      openPage(t, { api: started(api), browser: started(browser), tenant: started(tenant), path, options }),
+  };
+}
+
+interface Opening {
+  api: TestApi;
+  browser: Browser;
+  tenant: Tenant;
+  path: string;
+  options: OpenOptions;
+}
+
+async function openPage(t: TestContext, { api, browser, tenant, path, options }: Opening): Promise<OpenPage> {
+  const account = await api.createAccount(options.tenant ?? tenant, { userType: 'STAFF', ...options });
+  const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const faults = watch(page, api.origin, options.expected);
+  t.after(async () => {
+    try {
+      if (t.passed !== false) await checkPage(page, faults);
+    } finally {
+      await context.close();
+    }
+  });
+  if (options.signedOut !== true) await signIn(page, api, account);
+  await page.goto(`${api.origin}/console${path}`);
+  return { page, account };
+}
+
+async function signIn(page: Page, api: TestApi, account: TestAccount): Promise<void> {
+  const { cookie = '' } = await signInAtConsole(api, account);
+  const at = cookie.indexOf('=');
+  const [name, value] = [cookie.slice(0, at), cookie.slice(at + 1)];
+  const { hostname } = new URL(api.origin);
+  const path = '/console/';
+  await page
+    .context()
+    .addCookies([{ name, value, domain: hostname, path, httpOnly: true, sameSite: 'Strict' }]);
+}
+
+function watch(page: Page, origin: string, expected: RegExp | undefined): string[] {
+  const faults: string[] = [];
+  const complain = (text: string) => {
+    if (expected?.test(text) !== true) faults.push(text);
+  };
+  page.on('console', (line) => {
+    if (line.type() === 'error' || line.type() === 'warning') complain(line.text());
+  });
+  page.on('pageerror', (error) => complain(error.message));
+  page.on('request', (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol !== 'data:' && asked !== origin) faults.push(`a request to ${asked}`);
+  });
+  return faults;
+}
+
+async function checkPage(page: Page, faults: readonly string[]): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await accessibilityFaults(page), [], `axe, ${colorScheme}`);
+  }
+  await page.setViewportSize(NARROW);
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  const width = await page.evaluate('document.documentElement.scrollWidth');
+  assert.ok(Number(width) <= NARROW.width, `at ${NARROW.width} px the page is ${width} px wide`);
+  assert.deepEqual(await accessibilityFaults(page), [], 'axe, at 360 px');
+  assert.deepEqual(faults, [], 'the console of the browser');
+}
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[];
+}
+
+/** axe is no file of the service, so the browser takes it past the content security policy. */
+async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
+  const result = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as AxeResult;
+  return result.violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html.slice(0, 300)}\n${failureSummary}`),
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * Calls of the service, with the types of openapi.json: `answered(api.GET('/exchange/deliveries', { params }))`.
+ * The caller is the session cookie; the chosen facility goes along with each call. Contract: WEB-6.
+ */
+import createClient, { type Middleware } from 'openapi-fetch';
+import { apiBase } from '../app/address.ts';
+import { errorOf, unreachable } from './api-error.ts';
+import { chosenFacility } from './chosen-facility.ts';
+import type { paths } from './schema.d.ts';
+
+/** Tells the service that the console asks: another site's form or picture cannot send it. */
+const CONSOLE_HEADER = { 'x-interchange-console': '1' };
+
+let sessionEnded: () => void = () => undefined;
+
+/** What to do when the service says that the session has ended. */
+export function onSessionEnd(listener: () => void): void {
+  sessionEnded = listener;
+}
+
+const callerHeaders: Middleware = {
+  onRequest({ request }) {
+    const facilityId = chosenFacility();
+    if (facilityId !== undefined) request.headers.set('x-facility-id', facilityId);
+    return request;
+  },
+  onResponse({ response }) {
+    if (response.status === 401) sessionEnded();
+    return undefined;
+  },
+};
+
+export const api = createClient<paths>({
+  baseUrl: apiBase,
+  headers: CONSOLE_HEADER,
+  credentials: 'same-origin',
+  redirect: 'error',
+});
+api.use(callerHeaders);
+
+interface Outcome<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/** The body of the answer; throws an ApiError for every other one. */
+export async function answered<Data>(call: Promise<Outcome<Data>>): Promise<Exclude<Data, undefined>> {
+  const { data, error, response } = await call.catch(() => {
+    throw unreachable();
+  });
+  if (!response.ok) throw errorOf(response, error);
+  return data as Exclude<Data, undefined>;
+}
+
+/** A call below /console/api that openapi.json does not describe, or whose answer is a file. */
+export async function send(method: string, path: string, body?: unknown): Promise<Response> {
+  const facilityId = chosenFacility();
+  const response = await fetch(apiBase + path, {
+    method,
+    credentials: 'same-origin',
+    redirect: 'error',
+    headers: {
+      ...CONSOLE_HEADER,
+      ...(facilityId === undefined ? {} : { 'x-facility-id': facilityId }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw unreachable();
+  });
+  if (response.ok) return response;
+  throw errorOf(response, await response.json().catch(() => undefined));
+}

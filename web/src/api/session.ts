@@ -1,0 +1,59 @@
+/** The session of the console: its routes lie below /console/api only, and prove the caller by a cookie. */
+import { queryOptions } from '@tanstack/react-query';
+import { send } from './api.ts';
+import { ApiError } from './api-error.ts';
+
+export type SecondFactorMethod = 'totp' | 'passkey' | 'recovery-code';
+
+export interface Facility {
+  id: string;
+  name: string;
+  timeZone: string;
+  modules: string[];
+}
+
+/** Of someone who has given everything that the service asks for. */
+export interface SignedIn {
+  state: 'signed-in';
+  account: { userId: string; email: string; role: string; mustChangePassword: boolean };
+  organisation: { id: string; name: string };
+  facilities: Facility[];
+  defaultFacilityId: string | null;
+  permissions: string[];
+  secondFactor: { required: boolean; totp: boolean; passkeys: number; recoveryCodesLeft: number };
+  idleEndsAt: string;
+  endsAt: string;
+  publicBaseUrl: string;
+}
+
+/** The password was right, and something is still missing. */
+export type Unfinished =
+  | { state: 'second-factor'; methods: SecondFactorMethod[] }
+  | { state: 'enrol-second-factor' };
+
+export type Session = SignedIn | Unfinished;
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: readSession,
+  staleTime: 60_000,
+});
+
+/** null when nobody is signed in. */
+async function readSession(): Promise<Session | null> {
+  try {
+    return (await (await send('GET', '/session')).json()) as Session;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+/** The cookie comes along with the answer. */
+export async function signIn(email: string, password: string): Promise<void> {
+  await send('POST', '/session', { email, password });
+}
+
+export async function signOut(): Promise<void> {
+  await send('DELETE', '/session');
+}

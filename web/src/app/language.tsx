@@ -1,0 +1,53 @@
+/** The language of the console: what the person chose, else what the browser asks for. Contract: WEB-8. */
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { IntlProvider } from 'use-intl';
+import { type Catalogue, LANGUAGES, type Language, readCatalogue } from '../messages/catalogue.ts';
+
+const KEY = 'interchange-language';
+
+const LanguageContext = createContext<{ language: Language; choose: (language: Language) => void }>({
+  language: 'en',
+  choose: () => undefined,
+});
+
+export function useLanguage() {
+  return useContext(LanguageContext);
+}
+
+function isLanguage(value: string | null | undefined): value is Language {
+  return typeof value === 'string' && Object.hasOwn(LANGUAGES, value);
+}
+
+function preferred(): Language {
+  const wanted = [localStorage.getItem(KEY), ...navigator.languages.map((tag) => tag.split('-')[0])];
+  return wanted.find(isLanguage) ?? 'en';
+}
+
+export function LanguageProvider({ children }: { children: ReactNode }) {
+  const [language, setLanguage] = useState(preferred);
+  const [catalogue, setCatalogue] = useState<{ language: Language; texts: Catalogue }>();
+  useEffect(() => {
+    let wanted = true;
+    void readCatalogue(language).then((texts) => {
+      if (wanted) setCatalogue({ language, texts });
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [language]);
+  useEffect(() => {
+    if (catalogue !== undefined) document.documentElement.lang = catalogue.language;
+  }, [catalogue]);
+  if (catalogue === undefined) return null;
+  const choose = (chosen: Language) => {
+    localStorage.setItem(KEY, chosen);
+    setLanguage(chosen);
+  };
+  return (
+    <LanguageContext value={{ language, choose }}>
+      <IntlProvider locale={catalogue.language} messages={catalogue.texts as never} timeZone="UTC">
+        {children}
+      </IntlProvider>
+    </LanguageContext>
+  );
+}

@@ -1,0 +1,13 @@
+/** An address that leads to no page. */
+import { Link } from '@tanstack/react-router';
+import { useTranslations } from 'use-intl';
+import { EmptyState } from '../blocks/states/empty-state.tsx';
+
+export function NotFound() {
+  const t = useTranslations('shell');
+  return (
+    <EmptyState title={t('notFound')} text={t('notFoundText')} level={1}>
+      <Link to="/">{t('toOverview')}</Link>
+    </EmptyState>
+  );
+}

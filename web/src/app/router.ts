@@ -1,0 +1,29 @@
+/** Addresses and pages. A page adds itself by one line in pages/index.ts. Contract: WEB-4. */
+import { createRouter } from '@tanstack/react-router';
+import * as pages from '../pages/index.ts';
+import { shellRoute } from '../shell/shell-route.tsx';
+import { setPasswordRoute } from '../sign-in/set-password-route.ts';
+import { basePath } from './address.ts';
+import { rootRoute } from './root-route.tsx';
+
+const routeTree = rootRoute.addChildren({ setPasswordRoute, shell: shellRoute.addChildren(pages) });
+
+export const router = createRouter({
+  routeTree,
+  basepath: basePath,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  // Every search parameter is a text, as people write it: no quotes around digits.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (values) => {
+    const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+    const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    return text === '' ? '' : `?${text}`;
+  },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

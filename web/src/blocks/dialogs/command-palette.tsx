@@ -1,0 +1,112 @@
+/** Ctrl+K (Cmd+K): go to a page or do something by typing a part of its name. Contract: WEB-9. */
+import { Modal } from '@mantine/core';
+import { type KeyboardEvent, useEffect, useId, useState, useSyncExternalStore } from 'react';
+import { useTranslations } from 'use-intl';
+import css from './command-palette.module.css';
+import { type Command, useFoundCommands } from './commands.ts';
+
+let isOpen = false;
+const listeners = new Set<() => void>();
+
+function setOpen(open: boolean): void {
+  isOpen = open;
+  for (const listener of listeners) listener();
+}
+
+export function openCommandPalette(): void {
+  setOpen(true);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function CommandPalette() {
+  const t = useTranslations('blocks');
+  const opened = useSyncExternalStore(subscribe, () => isOpen);
+  useEffect(() => {
+    const listen = (event: globalThis.KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setOpen(!isOpen);
+    };
+    document.addEventListener('keydown', listen);
+    return () => {
+      document.removeEventListener('keydown', listen);
+      setOpen(false);
+    };
+  }, []);
+  return (
+    <Modal.Root opened={opened} onClose={() => setOpen(false)} yOffset="12vh" centered={false}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={t('palette')}>
+        <Palette />
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function Palette() {
+  const t = useTranslations('blocks');
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const list = useId();
+  const found = useFoundCommands(text);
+  const active = found[Math.min(at, found.length - 1)];
+
+  function run(command: Command | undefined) {
+    if (command === undefined) return;
+    setOpen(false);
+    command.run();
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && found.length > 0) {
+      event.preventDefault();
+      setAt((old) => (Math.min(old, found.length - 1) + step + found.length) % found.length);
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      run(active);
+    }
+  }
+
+  return (
+    <>
+      <input
+        className={css.input}
+        data-autofocus
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={active === undefined ? undefined : `${list}-${active.id}`}
+        aria-label={t('paletteLabel')}
+        placeholder={t('paletteLabel')}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div role="listbox" id={list} aria-label={t('palette')} className={css.list}>
+        {found.map((command) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input, which keeps the focus, takes the keys.
+          <div
+            key={command.id}
+            id={`${list}-${command.id}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={command === active}
+            className={css.option}
+            onClick={() => run(command)}
+          >
+            <span>{command.label}</span>
+            <span className={css.kind}>{command.kind}</span>
+          </div>
+        ))}
+      </div>
+      {found.length > 0 ? undefined : <p className={css.none}>{t('paletteNone')}</p>}
+    </>
+  );
+}

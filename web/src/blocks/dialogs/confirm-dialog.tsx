@@ -1,0 +1,73 @@
+/** Asks before something that cannot simply be undone: how many things it concerns, and what then happens. */
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { useErrorText } from '../states/error-text.ts';
+import { Fault } from '../states/fault.tsx';
+
+interface ConfirmDialogProperties {
+  opened: boolean;
+  /** "Replay 12 deliveries?" */
+  title: string;
+  /** What happens, in a sentence. */
+  text: ReactNode;
+  /** The verb: "Replay 12". */
+  action: string;
+  /** Shown red, and the focus begins at Cancel. */
+  isDangerous?: boolean;
+  /** The dialog closes when it is done; what it throws is shown in the dialog. */
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+export function ConfirmDialog({
+  opened,
+  title,
+  text,
+  action,
+  isDangerous = false,
+  onConfirm,
+  onClose,
+}: ConfirmDialogProperties) {
+  const t = useTranslations('blocks');
+  const errorText = useErrorText();
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  function close() {
+    setError(undefined);
+    onClose();
+  }
+  async function confirm() {
+    setSending(true);
+    try {
+      await onConfirm();
+      close();
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setSending(false);
+    }
+  }
+  return (
+    <Modal opened={opened} onClose={close} title={title}>
+      <Stack gap="md">
+        <Fault text={error === undefined ? undefined : errorText(error)} />
+        <Text component="div">{text}</Text>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={close} data-autofocus={isDangerous || undefined}>
+            {t('cancel')}
+          </Button>
+          <Button
+            color={isDangerous ? 'red' : undefined}
+            loading={isSending}
+            onClick={() => void confirm()}
+            data-autofocus={!isDangerous || undefined}
+          >
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,92 @@
+/** The filters of a list. Their values are search parameters of the address, so a list can be shared and gone back to. */
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useTranslations } from 'use-intl';
+import css from './filter-bar.module.css';
+
+/** `text` and `day` are typed; `choice` is picked. Days are as the service takes them: 2026-01-31. */
+export type Filter<Name extends string> = { name: Name; label: string } & (
+  | { kind: 'text' | 'day' }
+  | { kind: 'choice'; choices: readonly { value: string; label: string }[] }
+);
+
+export type FilterValues<Name extends string> = Partial<Record<Name, string | undefined>>;
+
+interface FilterBarProperties<Name extends string> {
+  filters: readonly Filter<Name>[];
+  values: FilterValues<Name>;
+  /** With the values that changed; undefined takes a filter away. */
+  onChange: (change: FilterValues<Name>) => void;
+}
+
+/** Between the last key and the search for what was typed. */
+const TYPING_MS = 300;
+
+export function FilterBar<Name extends string>({ filters, values, onChange }: FilterBarProperties<Name>) {
+  const t = useTranslations('blocks');
+  const isFiltered = filters.some(({ name }) => values[name] !== undefined);
+  const set = (name: Name, value: string) =>
+    onChange({ [name]: value === '' ? undefined : value } as FilterValues<Name>);
+  const clear = () =>
+    onChange(Object.fromEntries(filters.map(({ name }) => [name, undefined])) as FilterValues<Name>);
+  return (
+    <search className={css.bar} aria-label={t('filters')}>
+      {filters.map((filter) => {
+        const value = values[filter.name] ?? '';
+        if (filter.kind === 'choice')
+          return (
+            <NativeSelect
+              key={filter.name}
+              label={filter.label}
+              size="xs"
+              value={value}
+              data={[{ value: '', label: t('any') }, ...filter.choices]}
+              onChange={(event) => set(filter.name, event.currentTarget.value)}
+            />
+          );
+        return (
+          <TypedFilter
+            key={filter.name}
+            label={filter.label}
+            type={filter.kind === 'day' ? 'date' : 'search'}
+            value={value}
+            onChange={(typed) => set(filter.name, typed)}
+          />
+        );
+      })}
+      {isFiltered ? (
+        <Button variant="subtle" size="xs" onClick={clear}>
+          {t('clearFilters')}
+        </Button>
+      ) : undefined}
+    </search>
+  );
+}
+
+interface TypedFilterProperties {
+  label: string;
+  type: 'date' | 'search';
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function TypedFilter({ label, type, value, onChange }: TypedFilterProperties) {
+  const [typed, setTyped] = useState(value);
+  // The address changed by another way: back, or "clear filters".
+  useEffect(() => setTyped(value), [value]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed starts the wait.
+  useEffect(() => {
+    if (typed === value) return undefined;
+    const timer = setTimeout(() => onChange(typed), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <TextInput
+      label={label}
+      type={type}
+      size="xs"
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+    />
+  );
+}

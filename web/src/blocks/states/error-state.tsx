@@ -1,0 +1,39 @@
+/** In place of what could not be read: what failed, what the service said, and its correlation id. */
+import { Button, Code } from '@mantine/core';
+import { useTranslations } from 'use-intl';
+import { ApiError } from '../../api/api-error.ts';
+import css from './empty-state.module.css';
+import { useErrorText } from './error-text.ts';
+
+interface ErrorStateProperties {
+  error: unknown;
+  /** What failed; default: "This could not be read." */
+  title?: string;
+  onRetry?: (() => void) | undefined;
+  level?: 1 | 2;
+}
+
+export function ErrorState({ error, title, onRetry, level = 2 }: ErrorStateProperties) {
+  const t = useTranslations('blocks');
+  const errorText = useErrorText();
+  const Heading = `h${level}` as const;
+  const correlationId = error instanceof ApiError ? error.correlationId : undefined;
+  return (
+    <div className={css.state} role="alert">
+      <Heading className={css.title}>{title ?? t('notRead')}</Heading>
+      <p className={css.text}>{errorText(error)}</p>
+      {correlationId === undefined ? undefined : (
+        <p className={css.text}>
+          {t('correlationId')} <Code>{correlationId}</Code>
+        </p>
+      )}
+      {onRetry === undefined ? undefined : (
+        <div className={css.actions}>
+          <Button variant="default" onClick={onRetry}>
+            {t('retry')}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+/** A moment in the time zone of the facility, with the zone said; the exact instant is in the title. */
+import { useFormatter } from 'use-intl';
+
+interface ZonedTimeProperties {
+  /** ISO 8601. */
+  at: string | null | undefined;
+  /** `minute` (default), `second`, or the `day` alone. */
+  to?: 'day' | 'minute' | 'second';
+}
+
+const PARTS = {
+  day: { dateStyle: 'medium' },
+  minute: { dateStyle: 'medium', timeStyle: 'short' },
+  second: { dateStyle: 'medium', timeStyle: 'medium' },
+} as const;
+
+export function ZonedTime({ at, to = 'minute' }: ZonedTimeProperties) {
+  const format = useFormatter();
+  if (at === null || at === undefined) return <span>–</span>;
+  const moment = new Date(at);
+  const zone = format
+    .dateTime(moment, { timeZoneName: 'short', year: undefined })
+    .split(/[\s,]+/)
+    .at(-1);
+  return (
+    <time dateTime={at} title={at}>
+      {format.dateTime(moment, PARTS[to])}
+      {to === 'day' ? '' : ` ${zone}`}
+    </time>
+  );
+}

@@ -1,0 +1,16 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { ScrollText } from 'lucide-react';
+import { shellRoute } from '../../shell/shell-route.tsx';
+
+export const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/audit',
+  staticData: {
+    page: {
+      name: 'audit',
+      permissions: ['administration.audit.read'],
+      navigation: { group: 'organisation', position: 6, icon: ScrollText },
+    },
+  },
+  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+});

@@ -1,0 +1,13 @@
+/** Every page of signed-in people, a line each. Navigation, command palette and screenshots follow. */
+export { auditRoute } from './audit/route.ts';
+export { exchangeRoute } from './exchange/route.ts';
+export { facilityRoute } from './facility/route.ts';
+export { importsRoute } from './imports/route.ts';
+export { integrationAccountsRoute } from './integration-accounts/route.ts';
+export { myAccountRoute } from './my-account/route.ts';
+export { overviewRoute } from './overview/route.ts';
+export { patientsRoute } from './patients/route.ts';
+export { peopleRoute } from './people/route.ts';
+export { publishingRoute } from './publishing/route.ts';
+export { rolesRoute } from './roles/route.ts';
+export { terminologyRoute } from './terminology/route.ts';

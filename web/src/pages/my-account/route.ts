@@ -1,0 +1,16 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { CircleUser } from 'lucide-react';
+import { shellRoute } from '../../shell/shell-route.tsx';
+
+export const myAccountRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/my-account',
+  staticData: {
+    page: {
+      name: 'myAccount',
+      permissions: [],
+      navigation: { group: 'account', position: 12, icon: CircleUser },
+    },
+  },
+  component: lazyRouteComponent(() => import('./my-account-page.tsx'), 'MyAccountPage'),
+});

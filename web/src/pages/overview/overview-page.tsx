@@ -1,0 +1,13 @@
+import { useTranslations } from 'use-intl';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+
+export function OverviewPage() {
+  const t = useTranslations();
+  return (
+    <>
+      <PageHeader title={t('overview.title')} />
+      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
+    </>
+  );
+}

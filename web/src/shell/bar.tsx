@@ -1,0 +1,106 @@
+/** The bar above the page: facility, command palette, and the person's menu. */
+import { Kbd, Menu, NativeSelect, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { CircleUser, Search } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { signOut } from '../api/session.ts';
+import { useLanguage } from '../app/language.tsx';
+import { endSession } from '../app/queries.ts';
+import { openCommandPalette } from '../blocks/dialogs/command-palette.tsx';
+import { announce } from '../blocks/page/announcements.tsx';
+import { LANGUAGES, type Language } from '../messages/catalogue.ts';
+import css from './bar.module.css';
+import { useSession } from './session-context.tsx';
+
+const SCHEMES = ['light', 'dark', 'auto'] as const;
+type Scheme = (typeof SCHEMES)[number];
+
+export function Bar({ menu }: { menu: ReactNode }) {
+  const t = useTranslations('shell');
+  return (
+    <header className={css.bar}>
+      {menu}
+      <FacilityChooser />
+      <UnstyledButton className={css.search} onClick={openCommandPalette} aria-keyshortcuts="Control+K">
+        <Search size={15} aria-hidden="true" />
+        <span className={css.searchText}>{t('search')}</span>
+        <Kbd size="xs" className={css.keys} aria-hidden="true">
+          Ctrl K
+        </Kbd>
+      </UnstyledButton>
+      <PersonMenu />
+    </header>
+  );
+}
+
+function FacilityChooser() {
+  const t = useTranslations('shell');
+  const { session, facility, chooseFacility } = useSession();
+  if (session.facilities.length < 2)
+    return <span className={css.facility}>{facility?.name ?? session.organisation.name}</span>;
+  return (
+    <NativeSelect
+      className={css.chooser}
+      size="xs"
+      aria-label={t('facility')}
+      value={facility?.id}
+      data={session.facilities.map(({ id, name }) => ({ value: id, label: name }))}
+      onChange={(event) => chooseFacility(event.currentTarget.value)}
+    />
+  );
+}
+
+function PersonMenu() {
+  const t = useTranslations('shell');
+  const { session } = useSession();
+  const { language, choose } = useLanguage();
+  const { colorScheme, setColorScheme } = useMantineColorScheme({
+    // To stop transitions, the library would write a style element.
+    keepTransitions: true,
+  });
+  const navigate = useNavigate();
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: endSession,
+    onError: () => announce({ kind: 'bad', text: t('signOutFailed') }),
+  });
+  return (
+    <Menu position="bottom-end" width={240} transitionProps={{ duration: 0 }}>
+      <Menu.Target>
+        <UnstyledButton className={css.person} aria-label={t('person', { email: session.account.email })}>
+          <CircleUser size={20} strokeWidth={1.6} aria-hidden="true" />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={css.who}>
+          <strong>{session.account.email}</strong>
+          <span>{session.account.role}</span>
+          <span>{session.organisation.name}</span>
+        </div>
+        <Menu.Divider />
+        <Menu.Item onClick={() => void navigate({ to: '/my-account' })}>{t('toMyAccount')}</Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{t('colours')}</Menu.Label>
+        <Menu.RadioGroup value={colorScheme} onChange={(scheme) => setColorScheme(scheme as Scheme)}>
+          {SCHEMES.map((scheme) => (
+            <Menu.RadioItem key={scheme} value={scheme}>
+              {t(`schemes.${scheme}`)}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+        <Menu.Label>{t('language')}</Menu.Label>
+        <Menu.RadioGroup value={language} onChange={(tag) => choose(tag as Language)}>
+          {Object.entries(LANGUAGES).map(([tag, name]) => (
+            <Menu.RadioItem key={tag} value={tag} lang={tag}>
+              {name}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+        <Menu.Divider />
+        <Menu.Item onClick={() => leave.mutate()}>{t('signOut')}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

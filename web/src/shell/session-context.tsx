@@ -1,0 +1,52 @@
+/** Who is signed in, and in which facility they work: for every page. */
+import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
+import { chosenFacility, rememberFacility } from '../api/chosen-facility.ts';
+import type { Facility, SignedIn } from '../api/session.ts';
+import { readAllAgain } from '../app/queries.ts';
+
+interface SessionContextValue {
+  session: SignedIn;
+  /** The chosen one; undefined only where the account has none. */
+  facility: Facility | undefined;
+  chooseFacility: (facilityId: string) => void;
+  /** Whether the person holds any of these; no names, no need. */
+  may: (...permissions: readonly string[]) => boolean;
+}
+
+const SessionContext = createContext<SessionContextValue | undefined>(undefined);
+
+export function useSession(): SessionContextValue {
+  const value = useContext(SessionContext);
+  if (value === undefined) throw new Error('useSession is for pages below the shell.');
+  return value;
+}
+
+interface SessionProviderProperties {
+  session: SignedIn;
+  children: ReactNode;
+}
+
+export function SessionProvider({ session, children }: SessionProviderProperties) {
+  const [wanted, setWanted] = useState(chosenFacility);
+  const facility =
+    session.facilities.find(({ id }) => id === wanted) ??
+    session.facilities.find(({ id }) => id === session.defaultFacilityId) ??
+    session.facilities[0];
+  // Before the pages below ask anything.
+  if (facility?.id !== chosenFacility()) rememberFacility(facility?.id);
+  const value = useMemo<SessionContextValue>(
+    () => ({
+      session,
+      facility,
+      chooseFacility: (facilityId) => {
+        rememberFacility(facilityId);
+        setWanted(facilityId);
+        void readAllAgain();
+      },
+      may: (...permissions) =>
+        permissions.length === 0 || permissions.some((one) => session.permissions.includes(one)),
+    }),
+    [session, facility],
+  );
+  return <SessionContext value={value}>{children}</SessionContext>;
+}

@@ -1,0 +1,95 @@
+/** What every page stands in: sign-in, navigation, facility, languages, palette. In a real browser. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { NO_BROWSER, useConsole } from '../../../test-support/console-page.ts';
+
+describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  const web = useConsole();
+
+  test('who is not signed in gets the sign-in at the address that was asked for [WEB-5]', async (t) => {
+    const { page } = await web.open(t, '/exchange?status=held', { signedOut: true, expected: /401|403/ });
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/console/exchange');
+    await page.getByLabel('Email').fill('nobody@example.org');
+    await page.getByRole('textbox', { name: 'Password' }).fill('not the right one');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /sign in|password/i })
+      .waitFor();
+  });
+
+  test('a session that ends leads to the sign-in, at the same address [WEB-5]', async (t) => {
+    const { page, account } = await web.open(t, '/exchange', { expected: /401/ });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    await web.api.database.pool.query(
+      'update session set revoked_at = now() where organisation_id = $1 and account_id = $2',
+      [account.organisationId, account.userId],
+    );
+    await web.api.addNode().then((node) => node.close());
+    await page.getByLabel('State').selectOption('held');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/console/exchange');
+  });
+
+  test('the navigation has what the role opens, and another page names the permission [WEB-7]', async (t) => {
+    const { page } = await web.open(t, '/integration-accounts', {
+      permissions: ['exchange.deliveries.read'],
+    });
+    await page.getByRole('heading', { name: 'Your role does not open this page' }).waitFor();
+    await page.getByText('accounts.manage').waitFor();
+    const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+    assert.deepEqual(links, ['Overview', 'Exchange', 'My account']);
+  });
+
+  test('each page has its title and takes the focus; the palette goes to it by its name [WEB-4, WEB-9]', async (t) => {
+    const { page } = await web.open(t, '/exchange');
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    assert.equal(await page.title(), 'Exchange – interchange');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('termin');
+    await page.getByRole('option', { name: 'Terminology' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Terminology', level: 1 }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/console/terminology');
+    assert.equal(await page.title(), 'Terminology – interchange');
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Terminology');
+  });
+
+  test('the chosen facility goes along with every call [WEB-6]', async (t) => {
+    const other = await web.api.createFacility(web.tenant.organisationId);
+    const { page } = await web.open(t, '/exchange', { facilityIds: [web.tenant.facilityId, other] });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    const asked = page.waitForRequest(
+      (request) =>
+        request.url().includes('/exchange/deliveries') && request.headers()['x-facility-id'] === other,
+    );
+    await page.getByLabel('Facility').selectOption(other);
+    await asked;
+    await page.reload();
+    await page.getByLabel('Facility').waitFor();
+    assert.equal(await page.getByLabel('Facility').inputValue(), other);
+  });
+
+  test('language and colours are chosen in the menu, and kept [WEB-8]', async (t) => {
+    const { page } = await web.open(t, '/exchange');
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+    await page.getByRole('menuitemradio', { name: 'Français' }).click();
+    await page.getByRole('heading', { name: 'Échange', level: 1 }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Échange', level: 1 }).waitFor();
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'fr');
+    assert.equal(await page.evaluate('document.documentElement.dataset.mantineColorScheme'), 'dark');
+  });
+
+  test('where the screen is narrow, the navigation is a drawer [WEB-7]', async (t) => {
+    const { page } = await web.open(t, '/exchange');
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('button', { name: 'Open the navigation' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Terminology' }).click();
+    await page.getByRole('heading', { name: 'Terminology', level: 1 }).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  });
+});

@@ -1,0 +1,32 @@
+/** Decides what a person sees: the sign-in, what is missing after it, or the page in its layout. Contract: WEB-5. */
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { sessionQuery } from '../api/session.ts';
+import { ErrorState } from '../blocks/states/error-state.tsx';
+import { Layout } from './layout.tsx';
+import { SessionProvider } from './session-context.tsx';
+
+const SignInPage = lazy(() => import('../sign-in/sign-in-page.tsx'));
+const SecondFactorPage = lazy(() => import('../sign-in/second-factor-page.tsx'));
+const EnrolPage = lazy(() => import('../sign-in/enrol-page.tsx'));
+const ChangePasswordPage = lazy(() => import('../sign-in/change-password-page.tsx'));
+
+export function Shell() {
+  const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
+  if (isPending) return null;
+  if (session === undefined) return <ErrorState error={error} onRetry={() => void refetch()} level={1} />;
+  if (session?.state === 'signed-in' && !session.account.mustChangePassword)
+    return (
+      <SessionProvider session={session}>
+        <Layout />
+      </SessionProvider>
+    );
+  return <Suspense fallback={null}>{entrance()}</Suspense>;
+
+  function entrance() {
+    if (session === null || session === undefined) return <SignInPage />;
+    if (session.state === 'second-factor') return <SecondFactorPage methods={session.methods} />;
+    if (session.state === 'enrol-second-factor') return <EnrolPage />;
+    return <ChangePasswordPage session={session} />;
+  }
+}

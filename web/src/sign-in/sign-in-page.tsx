@@ -1,0 +1,50 @@
+/** Email and password. It stands at the address that the person wanted, and goes away when they are signed in. */
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'use-intl';
+import { sessionQuery, signIn } from '../api/session.ts';
+import { useServerForm } from '../blocks/page/server-form.ts';
+import { useErrorText } from '../blocks/states/error-text.ts';
+import { Fault } from '../blocks/states/fault.tsx';
+import { OutsidePage } from './outside-page.tsx';
+
+export default function SignInPage() {
+  const t = useTranslations('signIn');
+  const errorText = useErrorText();
+  const client = useQueryClient();
+  const form = useServerForm({
+    values: { email: '', password: '' },
+    submit: async ({ email, password }) => {
+      await signIn(email, password);
+      await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  return (
+    <OutsidePage title={t('title')}>
+      <form onSubmit={form.onSubmit}>
+        <Stack gap="md">
+          <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+          <TextInput
+            label={t('email')}
+            type="email"
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            autoFocus
+            {...form.field('email')}
+          />
+          <PasswordInput
+            label={t('password')}
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            {...form.field('password')}
+          />
+          <Button type="submit" loading={form.isSending}>
+            {t('submit')}
+          </Button>
+        </Stack>
+      </form>
+    </OutsidePage>
+  );
+}
