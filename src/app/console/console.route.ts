@@ -25,6 +25,8 @@ const SECURITY_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
 };
+/** Plain segments. What begins like a call of the service is no page, however it is written. */
+const PAGE_NAME = /^(?!api)(?:[\w.:~-]+(?:\/[\w.:~-]+)*\/?)?$/;
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' };
 
 /** `/console` alone. The way is relative, so that it keeps the prefix of a proxy. */
@@ -52,8 +54,7 @@ export function consolePageRoute(files: () => ConsoleFiles | undefined): Route<A
 }
 
 function answer(files: ConsoleFiles | undefined, name: string, { headers }: RequestContext): Reply {
-  // Calls of the service are no pages.
-  if (name === 'api' || name.startsWith('api/')) throw new HttpError(404, 'not_found', NO_SUCH_PATH);
+  if (!PAGE_NAME.test(name)) throw new HttpError(404, 'not_found', NO_SUCH_PATH);
   if (files === undefined)
     throw unavailable(
       'The console is not built here. Ask the operator to run npm run console:build, then load this page again.',
