@@ -35,7 +35,10 @@ test('a party has as many as it leaves free, and the others share what is left i
   await settled();
   const third = takesOf('third', 8);
   await settled();
-  assert.deepEqual([first, second, third].map(({ got }) => got.length), [4, 2, 1]);
+  assert.deepEqual(
+    [first, second, third].map(({ got }) => got.length),
+    [4, 2, 1],
+  );
   // One is left, for whoever has none.
   await countedFor('fourth', () => pool.query('select 1'));
   const open = [first, second, third];
