@@ -48,10 +48,22 @@ import { listTargetsRoute } from '../publish/history/list-targets.route.ts';
 import { searchPublicationsRoute } from '../publish/history/search-publications.route.ts';
 import { listImportsRoute, readImportRoute } from '../records/import/history/list-imports.route.ts';
 import { importRecordsRoute } from '../records/import/import-records.route.ts';
+import {
+  changeOwnPasswordRoute,
+  endOwnSessionRoute,
+  listOwnSessionsRoute,
+} from '../sign-in/console/own-account.route.ts';
 import { endSessionRoute, readSessionRoute, startSessionRoute } from '../sign-in/console/session.route.ts';
 import { changePasswordRoute } from '../sign-in/credentials/change-password.route.ts';
 import { setUpPasswordRoute } from '../sign-in/credentials/set-up-password.route.ts';
 import { jwksRoute } from '../sign-in/keys/jwks.route.ts';
+import {
+  beginTotpRoute,
+  confirmTotpRoute,
+  removeTotpRoute,
+  renewRecoveryCodesRoute,
+} from '../sign-in/second-factor/manage-factors.route.ts';
+import { proveCodeRoute } from '../sign-in/second-factor/prove-second-factor.route.ts';
 import { loginRoute } from '../sign-in/sessions/login.route.ts';
 import { logoutRoute } from '../sign-in/sessions/logout.route.ts';
 import { refreshRoute } from '../sign-in/sessions/refresh.route.ts';
@@ -172,6 +184,15 @@ export function consoleRoutes(features: Features): RouteEntry[] {
     at('POST', '/session', startSessionRoute(features)),
     at('GET', '/session', readSessionRoute(features)),
     at('DELETE', '/session', endSessionRoute(features)),
+    at('POST', '/session/totp', proveCodeRoute(features, 'totp')),
+    at('POST', '/session/recovery-code', proveCodeRoute(features, 'recovery-code')),
+    at('POST', '/session/password', changeOwnPasswordRoute(features)),
+    at('GET', '/sessions', listOwnSessionsRoute(features)),
+    at('DELETE', '/sessions/:sessionId', endOwnSessionRoute(features)),
+    at('POST', '/second-factor/totp', beginTotpRoute(features)),
+    at('POST', '/second-factor/totp/confirm', confirmTotpRoute(features)),
+    at('DELETE', '/second-factor/totp', removeTotpRoute(features)),
+    at('POST', '/second-factor/recovery-codes', renewRecoveryCodesRoute(features)),
   ];
 }
 

@@ -14,7 +14,12 @@ export type SignInEvent =
   | 'sign-in.password-set-up'
   | 'sign-in.unlocked'
   | 'sign-in.second-factor-asked'
-  | 'sign-in.session-ended';
+  | 'sign-in.session-ended'
+  | 'sign-in.second-factor-failed'
+  | 'sign-in.second-factor-added'
+  | 'sign-in.second-factor-removed'
+  | 'sign-in.recovery-codes-made'
+  | 'sign-in.recovery-code-used';
 
 export interface AuditedIds {
   correlationId: string;
@@ -35,6 +40,11 @@ const MESSAGES: Record<SignInEvent, string> = {
   'sign-in.password-changed': 'password changed',
   'sign-in.password-set-up': 'first password set',
   'sign-in.second-factor-asked': 'the password was right, and the console asks for a second factor',
+  'sign-in.second-factor-failed': 'second factor refused',
+  'sign-in.second-factor-added': 'second factor added',
+  'sign-in.second-factor-removed': 'second factor removed',
+  'sign-in.recovery-codes-made': 'new recovery codes made; those before are good no more',
+  'sign-in.recovery-code-used': 'signed in with a recovery code',
   'sign-in.session-ended': 'a person ended a session of their own',
   'sign-in.unlocked': 'the operator removed the locks of an account',
 };

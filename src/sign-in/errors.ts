@@ -42,6 +42,22 @@ export const signInError = domainErrors({
     status: 403,
     text: 'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
   },
+  second_factor_refused: {
+    status: 403,
+    text: 'The second factor is wrong, or was used already. Take the next code, or ask for a new challenge.',
+  },
+  totp_exists: {
+    status: 409,
+    text: 'This account has an authenticator app already. Remove it first.',
+  },
+  nothing_to_confirm: {
+    status: 409,
+    text: 'There is nothing to confirm, or it was begun too long ago. Begin again.',
+  },
+  second_factor_missing: {
+    status: 409,
+    text: 'This account has no second factor yet. Add one first.',
+  },
   setup_link_refused: {
     status: 403,
     text: 'This setup link was used or is too old. Ask the operator for a new one.',

@@ -7,7 +7,9 @@ import type { Command } from 'commander';
 import { createSignInFixture, type SignInFixture, statusOf } from '../../../test-support/sign-in.ts';
 import { asCommand } from '../../../test-support/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { consoleAddress } from '../console/console-address.ts';
 import { KEY_COMMANDS, listKeysCommand, rotateKeyCommand } from '../keys/signing-key.command.ts';
+import { removeSecondFactorCommand } from '../second-factor/remove-second-factor.command.ts';
 import { login } from '../sessions/login.ts';
 import {
   ACCOUNT_COMMANDS,
@@ -91,6 +93,23 @@ test('account create takes the password from standard input and does not print i
   const { document } = await create(newEmail(), ['--password-stdin'], 'from standard input\n');
   assert.deepEqual(Object.keys(document).sort(), ['email', 'userId']);
   assert.ok(await signIn(document.userId, 'from standard input'));
+});
+
+test('account create of a person prints the address of the console, with a name for this machine [SIGN-IN-70]', async () => {
+  const { document, text } = await create(newEmail(), ['--type', 'STAFF']);
+  assert.equal(document.console, 'https://records.example.org/console/');
+  assert.match(text, /^Console {3}https:\/\/records\.example\.org\/console\/$/m);
+  assert.equal(consoleAddress('http://127.0.0.1:3000/api/v1'), 'http://localhost:3000/console/');
+  assert.equal(consoleAddress('http://[::1]:3000/a/api/v1'), 'http://localhost:3000/a/console/');
+  assert.equal(consoleAddress('http://10.0.0.1/api/v1'), 'http://10.0.0.1/console/');
+});
+
+test('account remove-second-factor names the account, and refuses one that is unknown [SIGN-IN-71]', async () => {
+  const email = newEmail();
+  const { document: account } = await create(email, ['--type', 'STAFF']);
+  const { document } = await run(removeSecondFactorCommand, ['--email', email]);
+  assert.deepEqual(document, { userId: account.userId, email });
+  await assert.rejects(run(removeSecondFactorCommand, ['--email', newEmail()]), CommandError);
 });
 
 test('account create prints a setup link in place of a password [SIGN-IN-44, CMD-8]', async () => {

@@ -5,7 +5,9 @@ import { readSecret } from '../../platform/command/read-secret.ts';
 import { splitList } from '../../platform/command/split-list.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { consoleAddress } from '../console/console-address.ts';
 import { createPasswords } from '../credentials/password.ts';
+import { removeSecondFactorCommand } from '../second-factor/remove-second-factor.command.ts';
 import { DEFAULT_SIGN_IN_SETTINGS } from '../settings.ts';
 import { USER_TYPES, type UserType } from './account.store.ts';
 import { type CreatedAccount, createAccount } from './create-account.ts';
@@ -40,6 +42,7 @@ export const ACCOUNT_COMMANDS = [
   enableAccountCommand,
   resetPasswordCommand,
   unlockAccountCommand,
+  removeSecondFactorCommand,
   listAccountsCommand,
 ];
 
@@ -63,8 +66,8 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
     .action(async (options: CreateOptions) => {
       const userType = checkedType(options.type);
       const password = await passwordSource(options, environment.stdin);
-      const created = await environment.withSession(async (session) =>
-        createAccount(
+      const created = await environment.withSession(async (session) => ({
+        ...(await createAccount(
           manageAccountDependencies(session),
           {
             organisationId: options.organisation,
@@ -76,8 +79,9 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
             mustChangePassword: options.mustChangePassword === true,
           },
           await readDatabaseTime(session.db),
-        ),
-      );
+        )),
+        ...(userType === 'STAFF' ? { console: consoleAddress(session.publicBaseUrl) } : {}),
+      }));
       environment.print(created, accountText(created));
     });
 }
@@ -187,9 +191,11 @@ function manageAccountDependencies({ db, publicBaseUrl, keys }: CommandSession):
   return { db, publicBaseUrl, keys, passwords: createPasswords(DEFAULT_SIGN_IN_SETTINGS) };
 }
 
-function accountText({ userId, email, password, setupLink }: CreatedAccount): string {
+function accountText(account: CreatedAccount & { console?: string }): string {
+  const { userId, email, password, setupLink } = account;
   const lines = [`User id   ${userId}`, `Email     ${email}`];
   if (password !== undefined) lines.push(`Password  ${password}   (shown only once)`);
   if (setupLink !== undefined) lines.push(`Set-up    ${setupLink}   (shown only once, valid for 72 hours)`);
+  if (account.console !== undefined) lines.push(`Console   ${account.console}`);
   return lines.join('\n');
 }

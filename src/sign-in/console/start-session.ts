@@ -17,12 +17,12 @@ import { newOrganisationToken } from '../organisation-token.ts';
 import { methodsOf, type SecondFactorMethod, stageOf } from '../second-factor/second-factor.ts';
 import { renewHash } from '../sessions/login.ts';
 import { insertSession } from '../sessions/session.store.ts';
-import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
 import { insertConsoleSession } from './console-session.store.ts';
+import { endsOf, type SessionEndSettings } from './session-ends.ts';
 
 export interface StartSessionDependencies extends ProofDependencies {
   decoyKey: Uint8Array;
-  settings: Pick<SignInSettings, 'consoleIdleSeconds' | 'consoleSessionSeconds'>;
+  settings: SessionEndSettings;
 }
 
 export interface StartedSession {
@@ -33,19 +33,7 @@ export interface StartedSession {
   methods?: SecondFactorMethod[];
 }
 
-/** How long there is to finish a sign-in. */
-export const UNFINISHED_SECONDS = 5 * 60;
 const USER_AGENT_LENGTH = 400;
-
-/** The idle end and the absolute end of a session at its start. */
-export function endsOf(
-  stage: ConsoleStage,
-  now: Date,
-  { consoleIdleSeconds, consoleSessionSeconds }: StartSessionDependencies['settings'],
-): { expiresAt: Date; endsAt: Date } {
-  const endsAt = secondsAfter(now, stage === 'signed-in' ? consoleSessionSeconds : UNFINISHED_SECONDS);
-  return { endsAt, expiresAt: earlier(secondsAfter(now, consoleIdleSeconds), endsAt) };
-}
 
 /** 403, 429 and 503 as {@link withProvenIdentity} says. An unknown address is locked like a known one. */
 export async function startSession(

@@ -2,6 +2,7 @@
  * Changing a password that is known: clears the flag and ends the old sessions.
  * Contract: SIGN-IN-19, SIGN-IN-42, SIGN-IN-43.
  */
+import type { Client } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { storePassword } from '../accounts/account.store.ts';
 import { signInError } from '../errors.ts';
@@ -25,6 +26,16 @@ export async function changePassword(
   change: PasswordChange,
   context: CallContext,
 ): Promise<void> {
+  await changePasswordOf(deps, change, context, {});
+}
+
+/** Where the change is made in a session, that one may go on. `also` is done in the transaction of the change. */
+export async function changePasswordOf(
+  deps: ProofDependencies,
+  change: PasswordChange,
+  context: CallContext,
+  { keep, also }: { keep?: string; also?: (client: Client) => Promise<void> },
+): Promise<void> {
   const { newCredential, credential } = change;
   const { correlationId } = context;
   const account = await withProvenIdentity(deps, change, context, {
@@ -38,7 +49,13 @@ export async function changePassword(
       const accountId = proven.id;
       await storePassword(client, proven, { accountId, passwordHash, mustChangePassword: false, now });
       await deleteUnusedSetupLinks(client, proven, accountId);
-      await revokeSessionsOf(client, proven, { accountId, reason: 'password-changed', now });
+      await revokeSessionsOf(client, proven, {
+        accountId,
+        reason: 'password-changed',
+        now,
+        ...(keep === undefined ? {} : { except: keep }),
+      });
+      await also?.(client);
       await notifyLive(client, { organisationId: proven.organisationId });
       return proven;
     },

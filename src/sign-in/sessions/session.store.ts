@@ -7,7 +7,10 @@ export type RevocationReason =
   | 'refresh-token-reuse'
   | 'password-changed'
   | 'password-reset'
-  | 'account-disabled';
+  | 'account-disabled'
+  | 'ended-by-owner'
+  | 'second-factor-added'
+  | 'second-factor-removed';
 
 export async function insertSession(
   db: Queryable,
@@ -41,11 +44,11 @@ export async function revokeSession(
   });
 }
 
-/** End every session of an account. */
+/** End every session of an account, but for one. */
 export async function revokeSessionsOf(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  revocation: { accountId: string; reason: RevocationReason; now: Date },
+  revocation: { accountId: string; reason: RevocationReason; now: Date; except?: string },
 ): Promise<void> {
   await db.query({
     name: 'session-revoke-all',
@@ -54,7 +57,14 @@ export async function revokeSessionsOf(
       set revoked_at = $3, revoked_reason = $4
       where organisation_id = $1
         and account_id = $2
+        and ($5::uuid is null or id <> $5)
         and revoked_at is null`,
-    values: [organisationId, revocation.accountId, revocation.now, revocation.reason],
+    values: [
+      organisationId,
+      revocation.accountId,
+      revocation.now,
+      revocation.reason,
+      revocation.except ?? null,
+    ],
   });
 }

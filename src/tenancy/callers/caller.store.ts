@@ -67,7 +67,18 @@ export async function loadCaller(
         and s.id = $3
         and s.revoked_at is null
         and s.expires_at > ${databaseTimeSql(4)}
-        and a.disabled_at is null`,
+        and a.disabled_at is null
+        -- Tokens prove no second factor, so a role that asks for one takes none of people.
+        and (
+          a.user_type = 'EHR'
+          or not r.requires_second_factor
+          or exists (
+            select
+            from console_session c
+            where c.organisation_id = $1
+              and c.session_id = $3
+          )
+        )`,
     values: [organisationId, accountId, sessionId, databaseTime],
   });
   const row = rows[0];

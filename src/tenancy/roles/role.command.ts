@@ -11,6 +11,7 @@ interface Options {
   organisation: string;
   name: string;
   permissions: string[];
+  requireSecondFactor?: boolean;
 }
 
 /** The commands of `interchange role`, in the order of its help. */
@@ -22,14 +23,16 @@ function createRoleCommand(environment: CommandEnvironment): Command {
     .requiredOption('--organisation <id>', 'organisation of the role')
     .requiredOption('--name <name>', 'name, 1 to 200 characters')
     .requiredOption('--permissions <list>', 'permissions of the role, separated by commas', splitList)
+    .option('--require-second-factor', 'ask the people of the role for a second factor at the console')
     .addHelpText('after', permissionsHelp())
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange role create --organisation 7f0c… --name reader \\\n    --permissions patients.patients.list,patients.patients.get,encounters.access',
     )
-    .action(async ({ organisation, name, permissions }: Options) => {
+    .action(async ({ organisation: organisationId, name, permissions, requireSecondFactor }: Options) => {
+      const requiresSecondFactor = requireSecondFactor;
       const created = await environment.withSession(({ db }) =>
-        createRole(db, { organisationId: organisation, name, permissions }),
+        createRole(db, { organisationId, name, permissions, requiresSecondFactor }),
       );
       environment.print(created, created.id);
     });
@@ -45,7 +48,10 @@ function listRolesCommand(environment: CommandEnvironment): Command {
         await requireOrganisation(db, organisation);
         return listRoles(db, { organisationId: organisation });
       });
-      const lines = items.map(({ id, name, permissions }) => `${id}  ${name}  ${permissions.join(',')}`);
+      const lines = items.map(
+        ({ id, name, permissions, requiresSecondFactor }) =>
+          `${id}  ${name}  ${permissions.join(',')}${requiresSecondFactor ? '  second factor required' : ''}`,
+      );
       environment.print(
         { items },
         lines.length === 0
@@ -61,14 +67,17 @@ function setPermissionsCommand(environment: CommandEnvironment): Command {
     .requiredOption('--organisation <id>', 'organisation of the role')
     .requiredOption('--name <name>', 'name of the role')
     .requiredOption('--permissions <list>', 'permissions of the role, separated by commas', splitList)
+    .option('--require-second-factor', 'ask the people of the role for a second factor at the console')
+    .option('--no-require-second-factor', 'ask them for none; without either it stays as it is')
     .addHelpText('after', permissionsHelp())
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange role set-permissions --organisation 7f0c… --name reader \\\n    --permissions patients.patients.list',
     )
-    .action(async ({ organisation, name, permissions }: Options) => {
+    .action(async ({ organisation: organisationId, name, permissions, requireSecondFactor }: Options) => {
+      const requiresSecondFactor = requireSecondFactor;
       const changed = await environment.withSession(({ db }) =>
-        setPermissions(db, { organisationId: organisation, name, permissions }),
+        setPermissions(db, { organisationId, name, permissions, requiresSecondFactor }),
       );
       environment.print(changed, changed.id);
     });

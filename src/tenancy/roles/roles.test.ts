@@ -25,6 +25,7 @@ test('a role keeps its permissions once each, and is found by its name [ACC-20]'
     id,
     name: 'reader',
     permissions: ['encounters.access', 'patients.patients.list'],
+    requiresSecondFactor: false,
   });
 });
 
@@ -39,6 +40,18 @@ test('permissions can be replaced [ACC-21]', async () => {
   assert.deepEqual((await listRoles(database.pool, { organisationId }, 'changing'))[0]?.permissions, [
     'records.import',
   ]);
+});
+
+test('a role requires a second factor until it is said otherwise [SIGN-IN-64]', async () => {
+  const role = { organisationId, name: 'strict', permissions: ['encounters.access'] };
+  const required = async () =>
+    (await listRoles(database.pool, { organisationId }, role.name))[0]?.requiresSecondFactor;
+  await createRole(database.pool, { ...role, requiresSecondFactor: true });
+  assert.equal(await required(), true);
+  await setPermissions(database.pool, role);
+  assert.equal(await required(), true);
+  await setPermissions(database.pool, { ...role, requiresSecondFactor: false });
+  assert.equal(await required(), false);
 });
 
 test('unknown permissions, organisations and roles, taken names and empty input are said so [ACC-20]', async () => {

@@ -12,6 +12,8 @@ export interface RoleInput {
   organisationId: string;
   name: string;
   permissions: readonly string[];
+  /** Whether its people need a second factor. Default: no, or as it was. */
+  requiresSecondFactor?: boolean | undefined;
 }
 
 export async function createRole(db: Pool, input: RoleInput): Promise<{ id: string }> {
@@ -19,18 +21,26 @@ export async function createRole(db: Pool, input: RoleInput): Promise<{ id: stri
   const permissions = checkedPermissions(input.permissions);
   await requireOrganisation(db, input.organisationId);
   const id = randomUUID();
-  if (!(await insertRole(db, input, { id, name, permissions }))) throw tenancyError('role_exists', { name });
+  if (
+    !(await insertRole(db, input, {
+      id,
+      name,
+      permissions,
+      requiresSecondFactor: input.requiresSecondFactor === true,
+    }))
+  )
+    throw tenancyError('role_exists', { name });
   return { id };
 }
 
 /** Make `permissions` the ones of the role; every node knows with the next call. */
 export async function setPermissions(db: Pool, input: RoleInput): Promise<{ id: string }> {
-  const { organisationId, name } = input;
+  const { organisationId, name, requiresSecondFactor } = input;
   const permissions = checkedPermissions(input.permissions);
   await requireOrganisation(db, organisationId);
   const id = await transaction(db, async (client) => {
     await notifyLive(client, { organisationId });
-    return replacePermissions(client, input, { name, permissions });
+    return replacePermissions(client, input, { name, permissions, requiresSecondFactor });
   });
   if (id === undefined) throw tenancyError('unknown_role', input);
   return { id };

@@ -1,0 +1,95 @@
+/** One's own sessions and one's own password. Contract: SIGN-IN-68, SIGN-IN-69. */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
+import type { ProofDependencies } from '../credentials/prove-identity.ts';
+import { signInFailures } from '../sign-in-responses.ts';
+import { changeOwnPassword } from './change-own-password.ts';
+import type { ConsoleCookie } from './console-cookie.ts';
+import { endOwnSession, readOwnSessions } from './own-sessions.ts';
+
+interface OwnAccountDependencies extends ProofDependencies {
+  consoleCookie: ConsoleCookie;
+}
+
+const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const moment = () => Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
+
+const OwnSessions = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        id: Type.String({ format: 'uuid' }),
+        createdAt: moment(),
+        lastUsedAt: moment(),
+        userAgent: nullableText('Of the browser that signed in; null where tokens were asked for.'),
+        network: nullableText('Where it signed in from: IPv4 /24, IPv6 /64.'),
+        current: Type.Boolean({ description: 'The session of this call.' }),
+      }),
+    ),
+  },
+  {
+    examples: [
+      {
+        items: [
+          {
+            id: '3b9d2c1e-5f60-4a7b-8c9d-0e1f2a3b4c5d',
+            createdAt: '2026-03-01T08:00:00.000Z',
+            lastUsedAt: '2026-03-01T12:00:00.000Z',
+            userAgent: 'Mozilla/5.0',
+            network: '192.0.2.0/24',
+            current: true,
+          },
+        ],
+      },
+    ],
+  },
+);
+
+export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access> {
+  return consoleRoute(['signed-in'], {
+    docs: { operationId: 'listOwnSessions', summary: 'List your own sessions', tag: 'Console' },
+    responses: { 200: { description: 'Live sessions, the one used last first', schema: OwnSessions } },
+    handle: async (_, { caller, ...context }) => ({
+      body: { items: await readOwnSessions(deps.db, caller, context) },
+    }),
+  });
+}
+
+export function endOwnSessionRoute(deps: OwnAccountDependencies): Route<Access> {
+  return consoleRoute(['signed-in'], {
+    docs: { operationId: 'endOwnSession', summary: 'End one of your own sessions', tag: 'Console' },
+    params: Type.Object({ sessionId: Type.String() }),
+    responses: { 204: { description: 'The session has ended', headers: ['set-cookie'] } },
+    handle: async ({ params: { sessionId } }, { caller, ...context }) => {
+      await endOwnSession(deps, { caller, sessionId }, context);
+      const isOwn = sessionId.toLowerCase() === caller.sessionId;
+      return { status: 204, headers: isOwn ? { 'set-cookie': deps.consoleCookie.clear() } : {} };
+    },
+  });
+}
+
+export function changeOwnPasswordRoute(deps: OwnAccountDependencies): Route<Access> {
+  return consoleRoute(['signed-in'], {
+    docs: {
+      operationId: 'changeOwnPassword',
+      summary: 'Change your own password',
+      description:
+        'The old password is checked as at a sign-in, with the same lock. The other sessions of the account end, and this one goes on with another cookie.',
+      tag: 'Console',
+    },
+    body: Type.Object({
+      password: Type.String({ minLength: 1, maxLength: 1_024 }),
+      newPassword: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
+    }),
+    bodyExample: { password: 'the password', newPassword: 'a longer new password' },
+    responses: {
+      204: { description: 'The password is changed', headers: ['set-cookie'] },
+      ...signInFailures,
+    },
+    handle: async ({ body }, { caller, ...context }) => {
+      const token = await changeOwnPassword(deps, { ...body, caller }, context);
+      return { status: 204, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
+    },
+  });
+}

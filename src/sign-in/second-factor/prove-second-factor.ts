@@ -1,0 +1,109 @@
+/**
+ * The second step of a sign-in at the console. What is wrong counts as a failed sign-in, in the same counter as passwords.
+ * Contract: SIGN-IN-57, SIGN-IN-61, SIGN-IN-63, SIGN-IN-66.
+ */
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
+import { type Client, transaction } from '../../platform/db/database.ts';
+import type { Caller } from '../../tenancy/callers/caller.ts';
+import { lockCredentials } from '../accounts/account.store.ts';
+import type { SignInEvent } from '../audit.ts';
+import { endsOf, type SessionEndSettings } from '../console/session-ends.ts';
+import type { SignInAttempt } from '../credentials/lockout.ts';
+import type { CallContext, ProofDependencies } from '../credentials/prove-identity.ts';
+import { signInError } from '../errors.ts';
+import { newOrganisationToken } from '../organisation-token.ts';
+import { useRecoveryCode } from './recovery-codes.ts';
+import { raiseSession } from './step-up.store.ts';
+import { readTotpSecret, takeTotpStep } from './totp.store.ts';
+import { openTotpSecret, stepOfCode } from './totp.ts';
+
+export interface ProveDependencies extends Omit<ProofDependencies, 'passwords'> {
+  keys: KeyRing;
+  settings: SessionEndSettings;
+}
+
+/** Takes what proves the factor, so that it counts once; false when it is wrong. */
+export type TakeProof = (client: Client, now: Date) => Promise<boolean>;
+
+/** The token of the session from now on. 403 for a wrong code, 429 after too many. */
+export async function proveTotp(
+  deps: ProveDependencies,
+  { caller, code }: { caller: Caller; code: string },
+  context: CallContext,
+): Promise<string> {
+  const { accountId } = caller;
+  return finishSignIn(deps, caller, context, async (attempt) => {
+    const sealed = await readTotpSecret(deps.db, caller, accountId);
+    const step = sealed && stepOfCode(await openTotpSecret(deps.keys, caller, sealed), code, attempt.now);
+    if (sealed === undefined || step === undefined) return undefined;
+    return (client) => takeTotpStep(client, caller, { accountId, sealed, step });
+  });
+}
+
+/** Like {@link proveTotp}; the code is good no more. */
+export async function proveRecoveryCode(
+  deps: ProveDependencies,
+  { caller, code }: { caller: Caller; code: string },
+  context: CallContext,
+): Promise<string> {
+  return finishSignIn(
+    deps,
+    caller,
+    context,
+    async () => (client) => useRecoveryCode(client, deps.keys, { account: caller, code }),
+    'sign-in.recovery-code-used',
+  );
+}
+
+/**
+ * Judges a proof as one attempt at the lock of the account. `judge` works before the transaction, and answers what takes
+ * the proof inside of it, or undefined.
+ */
+export async function finishSignIn(
+  deps: Omit<ProveDependencies, 'keys'>,
+  caller: Caller,
+  context: CallContext,
+  judge: (attempt: SignInAttempt) => Promise<TakeProof | undefined>,
+  event: SignInEvent = 'sign-in.succeeded',
+): Promise<string> {
+  const { organisationId, accountId, sessionId } = caller;
+  const ids = { correlationId: context.correlationId, accountId, organisationId, sessionId };
+  const attempt = await deps.lockout.begin(accountId, context);
+  let token: string | undefined;
+  try {
+    const take = await judge(attempt);
+    token = take && (await transaction(deps.db, (client) => goUp(deps, client, { caller, attempt, take })));
+  } catch (error) {
+    await deps.lockout.release(attempt).catch(() => undefined);
+    throw error;
+  }
+  if (token !== undefined) {
+    deps.audit(event, ids);
+    return token;
+  }
+  const { locked } = await deps.lockout.fail(attempt);
+  deps.audit('sign-in.second-factor-failed', ids);
+  if (locked) deps.audit('sign-in.locked', ids);
+  throw signInError('second_factor_refused');
+}
+
+async function goUp(
+  { lockout, settings }: Pick<ProveDependencies, 'lockout' | 'settings'>,
+  client: Client,
+  { caller, attempt, take }: { caller: Caller; attempt: SignInAttempt; take: TakeProof },
+): Promise<string | undefined> {
+  const { now } = attempt;
+  const held = await lockCredentials(client, caller, caller.accountId);
+  if (held === undefined || held.disabled || !(await take(client, now))) return undefined;
+  const token = newOrganisationToken(caller.organisationId);
+  const ends = endsOf('signed-in', now, settings);
+  const raised = await raiseSession(client, caller, {
+    sessionId: caller.sessionId,
+    tokenHash: token.hash,
+    now,
+    ...ends,
+  });
+  if (!raised) return undefined;
+  await lockout.succeed(client, attempt);
+  return token.text;
+}

@@ -1,0 +1,26 @@
+/** Ten new recovery codes in place of those before. Contract: SIGN-IN-63, SIGN-IN-67. */
+import { type CallContext, withProvenIdentity } from '../credentials/prove-identity.ts';
+import { signInError } from '../errors.ts';
+import { type ConsoleCaller, passwordProof } from './add-factor.ts';
+import type { FactorDependencies } from './manage-totp.ts';
+import { makeRecoveryCodes } from './recovery-codes.ts';
+import { hasSecondFactor } from './second-factor.ts';
+
+/** 409 for an account without a second factor, which they would stand in for. */
+export async function renewRecoveryCodes(
+  deps: FactorDependencies,
+  { caller, password }: ConsoleCaller & { password: string },
+  context: CallContext,
+): Promise<string[]> {
+  const { accountId, organisationId, sessionId } = caller;
+  const codes = await withProvenIdentity(deps, passwordProof(caller, password), context, {
+    prepare: async () => undefined,
+    async commit(client, proven) {
+      if (!hasSecondFactor(proven)) throw signInError('second_factor_missing');
+      return makeRecoveryCodes(client, deps.keys, caller);
+    },
+  });
+  const { correlationId } = context;
+  deps.audit('sign-in.recovery-codes-made', { correlationId, accountId, organisationId, sessionId });
+  return codes;
+}
