@@ -59,7 +59,7 @@ export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access
 export function endOwnSessionRoute(deps: OwnAccountDependencies): Route<Access> {
   return consoleRoute(['signed-in'], {
     docs: { operationId: 'endOwnSession', summary: 'End one of your own sessions', tag: 'Console' },
-    params: Type.Object({ sessionId: Type.String() }),
+    params: Type.Object({ sessionId: Type.String({ format: 'uuid' }) }),
     responses: { 204: { description: 'The session has ended', headers: ['set-cookie'] } },
     handle: async ({ params: { sessionId } }, { caller, ...context }) => {
       await endOwnSession(deps, { caller, sessionId }, context);

@@ -40,6 +40,7 @@ export function proveCodeRoute(
     responses: {
       200: { description: 'Signed in', schema: SessionState, headers: ['set-cookie'] },
       ...signInFailures,
+      409: { description: 'The sign-in is finished already.' },
     },
     handle: async ({ body: { code } }, { caller, ...context }) => {
       const token = await prove(deps, { caller, code }, context);
