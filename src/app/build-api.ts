@@ -40,13 +40,14 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);
   guardConsole(server);
   const features = await buildFeatures(runtime, publicBaseUrl);
-  const { verifyAccessToken, identifyConsole } = features;
-  const deps = { now, databaseTime, callers, changes, verifyAccessToken, identifyConsole };
+  const { verifyAccessToken, identifyConsole, activity } = features;
+  const deps = { now, databaseTime, callers, changes, verifyAccessToken, identifyConsole, activity };
   const health = createHealth(runtime);
   health.register(server);
   server.addHook('onClose', async () => {
     features.publisher.close();
     await features.unmapped.close();
+    await features.activity.close();
   });
 
   const api = apiRoutes(features);

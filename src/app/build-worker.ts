@@ -5,6 +5,7 @@ import { attemptSeconds } from '../exchange/worker/exchange-metrics.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
+import { type ActivityKind, createActivityRecorder } from '../tenancy/activity/record-activity.ts';
 import { isWholeDatabase } from '../tenancy/organisations/organisation-work.ts';
 import type { Runtime } from './build-runtime.ts';
 
@@ -83,6 +84,13 @@ function partitions({ owner }: Runtime): HousekeepingStep {
   return { name: 'access-log-partitions', run: (now) => makePartitions(owner, now, MONTHS_AHEAD) };
 }
 
+/** What a try counts as; one that was not sent counts as nothing. */
+const ACTIVITY_OF: Readonly<Record<string, ActivityKind | undefined>> = {
+  delivered: 'deliveries',
+  failed: 'delivery-failures',
+  refused: 'delivery-failures',
+};
+
 /** The delivery worker of a process, on connections of its own. */
 export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const { url, metrics, config } = runtime;
@@ -103,19 +111,29 @@ export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const db = open(DELIVERY_CONNECTIONS);
   const aside = open(ASIDE_CONNECTIONS);
   const seconds = attemptSeconds(metrics.registry);
+  const activity = createActivityRecorder({
+    ...runtime,
+    work: runtime.work.of('activity'),
+    onError: (error) =>
+      runtime.log.warn(errorFields(error), 'activity could not be counted; trying again later'),
+  });
   const worker = createDeliveryWorker({
     ...runtime,
     db,
     aside,
     work: runtime.work.of('deliveries'),
     settings: config.delivery,
-    onAttempt: ({ connectionId }, { outcome, durationMs }) =>
-      seconds.observe({ connection: connectionId, outcome }, durationMs / 1_000),
+    onAttempt: ({ organisationId, connectionId }, { outcome, durationMs }, facilityId) => {
+      seconds.observe({ connection: connectionId, outcome }, durationMs / 1_000);
+      const kind = ACTIVITY_OF[outcome];
+      if (kind !== undefined) activity.note({ organisationId, facilityId }, kind);
+    },
   });
   return {
     start: worker.start,
     async stop() {
       await worker.stop();
+      await activity.close();
       await Promise.all([db.end(), aside.end()]);
     },
   };

@@ -81,6 +81,7 @@ import { createConsoleFiles } from './console/console-files.ts';
 import type { Features } from './features.ts';
 import { buildFetches, kindsByType } from './fetches.ts';
 import type { ApiRoute, HttpMethod } from './http/register-route.ts';
+import { activityRoute, overviewRoute } from './overview/overview.route.ts';
 
 export interface RouteEntry {
   method: HttpMethod;
@@ -147,6 +148,8 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/patients/base/:patientId/access-log', readAccessLogRoute(features)),
     at('GET', '/patients/base/:patientId/privacy', readPrivacyRoute(features)),
     at('PUT', '/patients/base/:patientId/privacy', setPrivacyRoute(features)),
+    at('GET', '/overview', overviewRoute(features)),
+    at('GET', '/overview/activity', activityRoute(features)),
     at('GET', '/publish/targets', listTargetsRoute(features)),
     at('GET', '/publish/publications', searchPublicationsRoute(features)),
     at('GET', '/exchange/connections', listConnectionsRoute(features)),

@@ -1,6 +1,7 @@
 /** What each part of the service removes over time, as the environment says it. */
 import { deliveryRetentionRules } from '../../exchange/queue/retention.store.ts';
 import { importRetentionRule } from '../../records/import/history/retention.store.ts';
+import { ACTIVITY_RETENTION } from '../../tenancy/activity/activity.store.ts';
 import type { RetentionRule } from '../../tenancy/organisations/retention.ts';
 import { unmappedRetentionRule } from '../../terminology/unmapped/retention.store.ts';
 import type { Config } from '../config/config.ts';
@@ -11,5 +12,6 @@ export function retentionRules({ retention }: Pick<Config, 'retention'>): Retent
     ...deliveryRetentionRules(delivery),
     unmappedRetentionRule(unmappedCodeDays),
     importRetentionRule(importDays),
+    ACTIVITY_RETENTION,
   ];
 }

@@ -22,6 +22,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Publishing: 'Publishing records to an external FHIR server: docs/publish.md.',
   Patients: 'Patients, their privacy setting and their access log: docs/patients.md.',
   Exchange: 'Connections to health information exchanges, deliveries and callbacks: docs/exchange.md.',
+  Overview: 'What needs attention at a facility, and how much happens there: docs/operations.md.',
   Records: 'Import of FHIR records: docs/import.md.',
   Terminology: 'Maps from local codes to standard codes: docs/terminology.md.',
 };

@@ -17,6 +17,7 @@ import {
 } from '../../platform/http/input.ts';
 import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
+import type { ActivityKind, ActivityRecorder } from '../../tenancy/activity/record-activity.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
 import { requireStage } from '../../tenancy/callers/check-access.ts';
@@ -34,6 +35,8 @@ export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' |
 export interface RegisterDependencies extends CallerCheckDependencies {
   now: () => Date;
   databaseTime: () => DatabaseTime;
+  /** Counts answered calls by the hour. */
+  activity: Pick<ActivityRecorder, 'note'>;
   /** Whose session of the console a cookie proves; throws 401. */
   identifyConsole: (headers: FastifyRequest['headers'], databaseTime: DatabaseTime) => Promise<TokenIdentity>;
 }
@@ -89,7 +92,16 @@ export function registerRoute(
       const exchange = exchanges.get(request) ?? { now: deps.now() };
       return send(reply, await confirmedAnswer(request, { route, exchange, clock: deps }));
     },
+    onResponse: async (request, reply) => {
+      const scope = exchanges.get(request)?.checked?.scope;
+      if (scope !== undefined) deps.activity.note(scope, callKind(reply.statusCode));
+    },
   });
+}
+
+function callKind(status: number): ActivityKind {
+  if (status >= 500) return 'calls-failed';
+  return status >= 400 ? 'calls-refused' : 'calls-answered';
 }
 
 /** The check of the entrance that a request came in by: one never looks at what proves a caller at the other. */

@@ -65,6 +65,7 @@ export const DISTRIBUTED_TABLES = [
   'observation_member',
   'observation_reference_range',
   'import_run',
+  'activity_hour',
   'entry_position',
   'waiting_record',
   'waiting_link',

@@ -43,8 +43,12 @@ export interface RunnerDependencies {
   log: Log;
   now: () => Date;
   settings: DeliverySettings;
-  /** Told of every try. */
-  onAttempt: (key: ConnectionKey, attempt: NonNullable<DeliveryResult['attempt']>) => void;
+  /** Told of every try, and of the facility that it is of. */
+  onAttempt: (
+    key: ConnectionKey,
+    attempt: NonNullable<DeliveryResult['attempt']>,
+    facilityId: string,
+  ) => void;
 }
 
 export interface Runner {
@@ -89,7 +93,7 @@ export function settleUnsent(runner: Runner, item: Try, why: 'withheld' | 'unsen
   results.add(result, item.leaseEnd.ms);
   // For what is withheld, the next probe was looked for when it was leased.
   if (item.probe && why === 'unsent') probeNow(deps.db, key).catch(report('delivery.circuit'));
-  if (result.attempt !== null) deps.onAttempt(key, result.attempt);
+  if (result.attempt !== null) deps.onAttempt(key, result.attempt, item.facilityId);
 }
 
 /** Work of which only one run is under way at a time. */

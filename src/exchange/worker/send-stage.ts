@@ -111,7 +111,7 @@ function noteTried(
   { result, health, restMs, connection }: Tried & { connection: LoadedConnection },
 ): void {
   results.add(result, item.leaseEnd.ms);
-  if (result.attempt !== null) deps.onAttempt(key, result.attempt);
+  if (result.attempt !== null) deps.onAttempt(key, result.attempt, item.facilityId);
   breaker.note(health, { ...item, restMs });
   void connection.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
 }

@@ -14,6 +14,7 @@ import { isUuid } from '../../platform/uuid.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry, authoriseAccess } from '../../privacy/authorise-access.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
+import type { ActivityRecorder } from '../../tenancy/activity/record-activity.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -69,6 +70,8 @@ export interface PublisherDependencies {
   now: () => Date;
   loadReferenced: LoadReferenced;
   metrics: { registry: Registry };
+  /** Counts publishes by the hour. */
+  activity?: Pick<ActivityRecorder, 'note'>;
   settings?: Partial<PublishSettings>;
 }
 

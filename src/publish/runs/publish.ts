@@ -58,7 +58,10 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
       const prepared = await preparePublish(parts, request, act);
       const { server } = prepared;
       const startedMs = performance.now();
-      const note = (failure?: unknown) => metrics.publish(server, failure, performance.now() - startedMs);
+      const note = (failure?: unknown) => {
+        metrics.publish(server, failure, performance.now() - startedMs);
+        deps.activity?.note(context.scope, failure === undefined ? 'publishes' : 'publish-failures');
+      };
       try {
         const answer = await traced(publishSpan(prepared), () => publishPrepared(parts, prepared, act));
         note();

@@ -6,7 +6,8 @@
  */
 import type { Coding } from '../../fhir/coded.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { isWholeDatabase, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
+import { createHeldCounts } from '../../tenancy/organisations/held-counts.ts';
+import type { OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { addMetCodes, type MetCode } from './unmapped.store.ts';
 
@@ -51,75 +52,26 @@ interface HeldCode extends MetCode {
 }
 
 export function createUnmappedRecorder(options: UnmappedRecorderOptions): UnmappedRecorder {
-  let held = new Map<string, HeldCode>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
-  let closed = false;
-
-  function hold(code: HeldCode): void {
-    const key = JSON.stringify([
-      code.organisationId,
-      code.facilityId,
-      code.place,
-      code.localSystem,
-      code.localCode,
-    ]);
-    const known = held.get(key);
-    if (known !== undefined) known.count += code.count;
-    else if (held.size < MAX_HELD) held.set(key, code);
-  }
-
-  async function write(): Promise<void> {
-    const codes = Map.groupBy(held.values(), ({ organisationId }) => organisationId);
-    held = new Map();
-    for (const [organisationId, met] of codes) await writeOf(organisationId, met);
-  }
-
-  /** One that fails rests, and keeps its codes for later. */
-  async function writeOf(organisationId: string, met: HeldCode[]): Promise<void> {
-    const { db, work, onError } = options;
-    try {
-      if (closed || work === undefined || work.restMs(organisationId) === 0) {
-        await addMetCodes(db, { organisationId }, { met, now: options.now() });
-        work?.succeeded(organisationId);
-        return;
-      }
-    } catch (error) {
-      if (work === undefined || isWholeDatabase(error)) onError(error);
-      else work.failed(organisationId, error);
-    }
-    for (const code of met) hold(code);
-    schedule();
-  }
-
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    writing = writing.then(() => (held.size === 0 ? undefined : write()));
-    return writing;
-  }
-
-  function schedule(): void {
-    if (timer !== undefined || closed) return;
-    timer = setTimeout(() => void flush(), options.flushAfterMs ?? FLUSH_AFTER_MS);
-    timer.unref();
-  }
-
+  const { db, work, onError } = options;
+  const counts = createHeldCounts<HeldCode>({
+    keyOf: ({ organisationId, facilityId, place, localSystem, localCode }) =>
+      JSON.stringify([organisationId, facilityId, place, localSystem, localCode]),
+    write: (organisationId, met) => addMetCodes(db, { organisationId }, { met, now: options.now() }),
+    flushAfterMs: options.flushAfterMs ?? FLUSH_AFTER_MS,
+    maxHeld: MAX_HELD,
+    work,
+    onError,
+  });
   return {
-    met(scope, place, codings) {
+    met({ organisationId, facilityId }, place, codings) {
       for (const { system = '', code, display } of codings) {
         if (code === undefined || !fits(code, MAX_CODE_BYTES) || !fits(system, MAX_SYSTEM_BYTES)) continue;
-        const { organisationId, facilityId } = scope;
         const local = { localSystem: system, localCode: code, localDisplay: display ?? null };
-        hold({ organisationId, facilityId, place, count: 1, ...local });
+        counts.hold({ organisationId, facilityId, place, count: 1, ...local });
       }
-      if (held.size > 0) schedule();
     },
-    flush,
-    async close() {
-      closed = true;
-      await flush();
-    },
+    flush: counts.flush,
+    close: counts.close,
   };
 }
 

@@ -1,0 +1,103 @@
+/** GET /overview and GET /overview/activity. Contract: ADM-52, ADM-55. */
+import Type from 'typebox';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { Choice, Instant } from '../../platform/http/schema.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import type { Permission } from '../../tenancy/roles/permissions.ts';
+import { ACTIVITY_SERIES, readActivitySeries } from './read-activity.ts';
+import { ATTENTION_KINDS, type OverviewDependencies, readOverview } from './read-overview.ts';
+
+/** Whoever looks after something. */
+const PERMISSIONS: readonly Permission[] = [
+  'exchange.deliveries.read',
+  'exchange.connections.manage',
+  'publish.publications.read',
+  'records.import',
+  'terminology.maps.read',
+  'terminology.maps.manage',
+  'accounts.manage',
+  'roles.manage',
+];
+const ACCESS = { permissions: PERMISSIONS, purposeOfUse: 'none' } as const;
+
+const AttentionSchema = Type.Object({
+  kind: Choice(ATTENTION_KINDS),
+  count: Type.Integer({ description: 'Counted up to 1,000.' }),
+  more: Type.Boolean({ description: 'true: there are more than count.' }),
+});
+
+export function overviewRoute(deps: OverviewDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'readOverview',
+      summary: 'What somebody should look at, at the facility',
+      description:
+        'Each kind only for who has its permission, where its module is on. Kinds with nothing to look at are left out.',
+      tag: 'Overview',
+    },
+    responses: {
+      200: {
+        description: 'What there is to look at.',
+        schema: Type.Object(
+          { attention: Type.Array(AttentionSchema) },
+          { examples: [{ attention: [{ kind: 'held-deliveries', count: 3, more: false }] }] },
+        ),
+      },
+    },
+    handle: async (_request, context) => ({ body: { attention: await readOverview(deps, context) } }),
+  });
+}
+
+const SeriesSchema = Type.Object({
+  name: Choice(ACTIVITY_SERIES),
+  points: Type.Array(Type.Integer(), { description: 'One number for each hour, the oldest first.' }),
+});
+
+export function activityRoute({ db }: { db: Queryable }): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'readActivity',
+      summary: 'How much happened at the facility, by the hour',
+      description:
+        'calls: answered calls; calls-refused and calls-failed are those of them that were answered 4xx and 5xx. The numbers are a few seconds old.',
+      tag: 'Overview',
+    },
+    query: Type.Object({
+      hours: Type.Optional(
+        Type.Unsafe<24 | 168>({
+          type: 'integer',
+          enum: [24, 168],
+          default: 24,
+          description: 'How many hours, the one that runs included.',
+        }),
+      ),
+    }),
+    responses: {
+      200: {
+        description: 'The series.',
+        schema: Type.Object(
+          {
+            from: Instant('When the first hour began.'),
+            to: Instant('When the last hour ends.'),
+            stepSeconds: Type.Integer(),
+            series: Type.Array(SeriesSchema),
+          },
+          {
+            examples: [
+              {
+                from: '2026-01-09T12:00:00.000Z',
+                to: '2026-01-10T12:00:00.000Z',
+                stepSeconds: 3600,
+                series: [{ name: 'calls', points: [...Array(23).fill(0), 12] }],
+              },
+            ],
+          },
+        ),
+      },
+    },
+    handle: async ({ query: { hours = 24 } }, { scope, now }) => ({
+      body: await readActivitySeries(db, scope, { hours, now }),
+    }),
+  });
+}

@@ -1,0 +1,130 @@
+/** What somebody should look at, as far as the permissions of the caller go. Contract: ADM-52, ADM-53. */
+import type { Queryable } from '../../platform/db/database.ts';
+import { listTargets } from '../../publish/history/list-targets.ts';
+import type { Publisher } from '../../publish/runs/publish.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import type { Caller } from '../../tenancy/callers/caller.ts';
+import type { Module } from '../../tenancy/organisations/modules.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { listUnmapped } from '../../terminology/unmapped/unmapped.store.ts';
+import {
+  countAccounts,
+  countHeldDeliveries,
+  countOpenBreakers,
+  countRejectedImports,
+  MOST,
+} from './attention.store.ts';
+
+export const ATTENTION_KINDS = [
+  'held-deliveries',
+  'exchanges-down',
+  'failing-targets',
+  'rejected-imports',
+  'unmapped-codes',
+  'accounts-must-change-password',
+  'accounts-require-password-setup',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+export interface Attention {
+  kind: AttentionKind;
+  count: number;
+  /** There are more than `count`. */
+  more: boolean;
+}
+
+export interface OverviewDependencies {
+  db: Queryable;
+  publisher: Pick<Publisher, 'stateOf'>;
+}
+
+interface Question {
+  kind: AttentionKind;
+  /** Any one of these. */
+  permissions: readonly string[];
+  module?: Module;
+  count(deps: OverviewDependencies, scope: FacilityScope, caller: Caller): Promise<number>;
+}
+
+const QUESTIONS: readonly Question[] = [
+  {
+    kind: 'held-deliveries',
+    permissions: ['exchange.deliveries.read'],
+    module: 'exchange',
+    count: ({ db }, scope) => countHeldDeliveries(db, scope),
+  },
+  {
+    kind: 'exchanges-down',
+    permissions: ['exchange.connections.manage'],
+    module: 'exchange',
+    count: ({ db }, scope) => countOpenBreakers(db, scope),
+  },
+  {
+    kind: 'failing-targets',
+    permissions: ['publish.publications.read'],
+    module: 'publish',
+    count: countFailingTargets,
+  },
+  {
+    kind: 'rejected-imports',
+    permissions: ['records.import'],
+    module: 'patients',
+    count: ({ db }, scope) => countRejectedImports(db, scope),
+  },
+  {
+    kind: 'unmapped-codes',
+    permissions: ['terminology.maps.read', 'terminology.maps.manage'],
+    count: async ({ db }, scope) =>
+      (await listUnmapped(db, scope, { facilityId: scope.facilityId, limit: MOST + 1 })).length,
+  },
+  accountQuestion('accounts-must-change-password', 'password-change'),
+  accountQuestion('accounts-require-password-setup', 'password-setup'),
+];
+
+/** The permission that each kind of account is managed with. */
+const MANAGED_BY = { EHR: 'accounts.manage', STAFF: 'people.manage' } as const;
+
+function accountQuestion(kind: AttentionKind, waitsFor: 'password-change' | 'password-setup'): Question {
+  return {
+    kind,
+    permissions: ['accounts.manage', 'people.manage'],
+    count({ db }, scope, { permissions }) {
+      const userTypes = Object.entries(MANAGED_BY).flatMap(([type, one]) =>
+        permissions.has(one) ? type : [],
+      );
+      return countAccounts(db, scope, { userTypes, waitsFor });
+    },
+  };
+}
+
+/** Enabled targets that failed last, or that are left alone now. */
+async function countFailingTargets(deps: OverviewDependencies, scope: FacilityScope): Promise<number> {
+  const targets = await listTargets(deps, scope);
+  return targets.filter(
+    ({ enabled, state, lastSuccessAt, lastFailure }) =>
+      enabled &&
+      (state !== 'closed' ||
+        (lastFailure !== null && (lastSuccessAt === null || lastFailure.at > lastSuccessAt))),
+  ).length;
+}
+
+/** Only what there is something of. */
+export async function readOverview(
+  deps: OverviewDependencies,
+  { scope, caller }: Pick<FacilityContext, 'scope' | 'caller'>,
+): Promise<Attention[]> {
+  const modules = caller.facilities.get(scope.facilityId)?.modules;
+  const asked = QUESTIONS.filter(
+    ({ permissions, module }) =>
+      permissions.some((one) => caller.permissions.has(one)) &&
+      (module === undefined || modules?.has(module) === true),
+  );
+  const counts = await Promise.all(asked.map(({ count }) => count(deps, scope, caller)));
+  return asked
+    .map(({ kind }, index) => ({
+      kind,
+      count: Math.min(counts[index] ?? 0, MOST),
+      more: (counts[index] ?? 0) > MOST,
+    }))
+    .filter(({ count }) => count > 0);
+}
