@@ -13,8 +13,6 @@ export interface PageDefinition {
     position: number;
     icon: LucideIcon;
   };
-  /** Values for the parameters of its path, with which `npm run screenshots` opens it. */
-  sampleParams?: Record<string, string>;
 }
 
 declare module '@tanstack/react-router' {
