@@ -23,6 +23,12 @@ function preferred(): Language {
   return wanted.find(isLanguage) ?? 'en';
 }
 
+/** Dates and numbers are written as in the region that the browser names: en-GB, fr-CA. */
+function regionOf(language: Language): Language {
+  const region = navigator.languages.find((tag) => tag.split('-')[0] === language);
+  return (region ?? language) as Language;
+}
+
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState(preferred);
   const [catalogue, setCatalogue] = useState<{ language: Language; texts: Catalogue }>();
@@ -45,7 +51,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   };
   return (
     <LanguageContext value={{ language, choose }}>
-      <IntlProvider locale={catalogue.language} messages={catalogue.texts as never} timeZone="UTC">
+      <IntlProvider locale={regionOf(catalogue.language)} messages={catalogue.texts as never} timeZone="UTC">
         {children}
       </IntlProvider>
     </LanguageContext>

@@ -1,5 +1,6 @@
 /** A moment in the time zone of the facility, with the zone said; the exact instant is in the title. */
 import { useFormatter } from 'use-intl';
+import css from './zoned-time.module.css';
 
 interface ZonedTimeProperties {
   /** ISO 8601. */
@@ -23,9 +24,9 @@ export function ZonedTime({ at, to = 'minute' }: ZonedTimeProperties) {
     .split(/[\s,]+/)
     .at(-1);
   return (
-    <time dateTime={at} title={at}>
+    <time dateTime={at} title={at} className={css.time}>
       {format.dateTime(moment, PARTS[to])}
-      {to === 'day' ? '' : ` ${zone}`}
+      {to === 'day' ? undefined : <span className={css.zone}> {zone}</span>}
     </time>
   );
 }

@@ -8,6 +8,7 @@ import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { Identifier } from '../../blocks/values/identifier.tsx';
 import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 
@@ -84,17 +85,17 @@ function useColumns(): Column<Delivery>[] {
       width: '10rem',
       cell: ({ event }) => (event === 'patient.created' ? t('events.created') : t('events.updated')),
     },
-    { name: 'patient', heading: t('patient'), cell: ({ patientId }) => <code>{patientId}</code> },
+    { name: 'patient', heading: t('patient'), cell: ({ patientId }) => <Identifier id={patientId} /> },
     {
       name: 'occurred',
       heading: t('occurred'),
-      width: '14rem',
+      width: '13.5rem',
       cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
     },
     {
       name: 'attempt',
       heading: t('attempt'),
-      width: '14rem',
+      width: '13.5rem',
       cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
     },
   ];
