@@ -1,4 +1,4 @@
-/** How the console is built: relative addresses, so that it works below any path prefix, and nothing inline. */
+/** How the console is built: relative addresses, so that it works below any path prefix, and nothing inline. Contract: WEB-11. */
 import { defineConfig } from 'vite';
 
 const SERVICE = process.env.INTERCHANGE_ORIGIN ?? 'http://127.0.0.1:3000';

@@ -17,6 +17,7 @@ import { buildWorker } from './build-worker.ts';
 import { answerForMetrics, metricsOfAll } from './cluster-metrics.ts';
 import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
 import { masterKeyPath } from './config/master-key.ts';
+import { warnOfBuild } from './console/warn-of-build.ts';
 import { housekeepingSteps } from './features.ts';
 import type { Health } from './http/health.ts';
 import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
@@ -160,6 +161,7 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
   };
   try {
     await server.listen(sharedAddress({ host, port }));
+    warnOfBuild(runtime.log);
     // Commands want to know it; a database that takes no writes keeps no service from starting.
     await recordServiceAddress(runtime.db, baseUrlOf(runtime.config)).catch((error: unknown) =>
       runtime.log.warn(

@@ -7,9 +7,11 @@ import { after, before, test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import { startTestApi, type TestApi } from '../../../test-support/api.ts';
 import type { RequestContext } from '../../platform/http/route.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { consolePageRoute } from './console.route.ts';
 import { consoleBuild } from './console-build.ts';
 import { createConsoleFiles } from './console-files.ts';
+import { warnOfBuild } from './warn-of-build.ts';
 
 let api: TestApi;
 before(async () => {
@@ -63,6 +65,9 @@ test('where the console is not built, its address says what to run [WEB-2]', asy
     { statusCode: 503, message: /npm run console:build/ },
   );
   assert.equal(consoleBuild(folder), 'missing');
+  const said: string[] = [];
+  warnOfBuild({ warn: (_: unknown, text: string) => said.push(text) } as unknown as Log, 'missing');
+  assert.match(said.join(), /npm run console:build/);
 });
 
 test('a console that is older than its sources is known', async (t) => {
