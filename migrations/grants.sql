@@ -20,3 +20,5 @@ begin
     execute format('revoke all on %s from interchange_service', part);
   end loop;
 end $$;
+-- Nobody who administers an organisation can change what is on record about it.
+revoke update, delete, truncate on administration_audit from interchange_service;

@@ -32,6 +32,10 @@ const PATH_SEEDS: Readonly<Record<string, keyof SeededRecords>> = {
   ':connectionId': 'connectionId',
   ':deliveryId': 'deliveryId',
   ':importId': 'importId',
+  ':accountId': 'accountId',
+  ':sessionId': 'sessionId',
+  ':roleId': 'roleId',
+  ':facilityId': 'facilityId',
 };
 
 /** Values of query parameters and body properties by name, where the schema alone does not give a good one. */
@@ -59,6 +63,14 @@ const BODIES: Readonly<Record<string, (seeds: SeededRecords) => { type: string; 
     }),
   replayDeliveries: ({ deliveryId }) => json({ deliveryIds: [deliveryId], dryRun: true }),
   skipDeliveries: ({ deliveryId }) => json({ deliveryIds: [deliveryId], dryRun: true, reason: 'test' }),
+  createAccount: ({ roleId }) =>
+    json({ email: `made-${randomUUID()}@example.org`, userType: 'EHR', roleId, password: 'setup-link' }),
+  // What whoever manages roles holds.
+  createRole: () => json({ name: `role ${randomUUID()}`, permissions: ['roles.manage'] }),
+  changeFacility: () => json({ timeZone: 'UTC' }),
+  changeRole: () => json({ requiresSecondFactor: false }),
+  changeAccount: ({ roleId }) => json({ roleId }),
+  resetPassword: () => json({ password: 'setup-link' }),
   importTerminologyMaps: () => ({
     type: 'text/csv',
     body: 'local_system,local_code,local_display,target_system,target_code,target_display\n,HBA1C,,http://loinc.org,4548-4,\n',

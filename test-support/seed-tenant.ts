@@ -22,6 +22,12 @@ export interface SeededRecords {
   /** Held for review. */
   deliveryId: string;
   importId: string;
+  /** Of a system at the facility. */
+  accountId: string;
+  sessionId: string;
+  /** Of that account; without permissions, so that whoever manages accounts manages it. */
+  roleId: string;
+  facilityId: string;
 }
 
 /** What no answer to someone else may contain: a name, identifiers and a phone that occur nowhere else. */
@@ -113,6 +119,7 @@ export async function seedRecords(
       values ($1, $2, $3, 'command', now(), 'finished')`,
     values: [tenant.organisationId, tenant.facilityId, importId],
   });
+  const account = await insertAccount(db, tenant);
   return {
     patientId,
     encounterId,
@@ -126,6 +133,8 @@ export async function seedRecords(
     connectionId,
     deliveryId,
     importId,
+    ...account,
+    facilityId: tenant.facilityId,
   };
 }
 
@@ -225,4 +234,38 @@ async function insertCallback(
       MARKS.assignedId,
     ],
   });
+}
+
+/** An account with a session. */
+async function insertAccount(
+  db: Queryable,
+  { organisationId, facilityId }: Tenant,
+): Promise<Pick<SeededRecords, 'accountId' | 'sessionId' | 'roleId'>> {
+  const [accountId, sessionId, roleId] = [randomUUID(), randomUUID(), randomUUID()];
+  const run = (text: string, ...values: unknown[]) => db.query({ text, values: [organisationId, ...values] });
+  await run(`insert into role (organisation_id, id, name) values ($1, $2, $3)`, roleId, `role ${roleId}`);
+  await run(
+    `insert into account_directory (organisation_id, user_id, email) values ($1, $2, $3)`,
+    accountId,
+    `seeded-${accountId}@example.org`,
+  );
+  await run(
+    `insert into account (organisation_id, id, user_type, role_id, default_facility_id)
+     values ($1, $2, 'EHR', $3, $4)`,
+    accountId,
+    roleId,
+    facilityId,
+  );
+  await run(
+    `insert into account_facility (organisation_id, account_id, facility_id) values ($1, $2, $3)`,
+    accountId,
+    facilityId,
+  );
+  await run(
+    `insert into session (organisation_id, id, account_id, created_at, expires_at)
+     values ($1, $2, $3, now(), now() + interval '90 days')`,
+    sessionId,
+    accountId,
+  );
+  return { accountId, sessionId, roleId };
 }

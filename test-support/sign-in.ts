@@ -10,6 +10,7 @@ import type { PasswordSource } from '../src/sign-in/accounts/initial-password.ts
 import { createPasswords, type Passwords } from '../src/sign-in/credentials/password.ts';
 import type { SignInSettings } from '../src/sign-in/settings.ts';
 import { createSignIn, type SignIn } from '../src/sign-in/sign-in.ts';
+import { OPERATOR } from '../src/tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { createRole } from '../src/tenancy/roles/roles.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -84,7 +85,8 @@ export async function addTenant(database: TestDatabase): Promise<SignInTenant> {
   const organisationId = organisation.id;
   const facility = await createFacility(database.pool, { organisationId, name: 'Test Facility' });
   const role = 'reader';
-  await createRole(database.pool, { organisationId, name: role, permissions: ['encounters.access'] });
+  const reading = { organisationId, name: role, permissions: ['encounters.access'] };
+  await createRole(database.pool, reading, OPERATOR);
   return { organisationId, facilityId: facility.id, role };
 }
 
@@ -100,12 +102,12 @@ export async function addAccount(
       organisationId,
       facilityIds: [facilityId],
       email: options.email ?? `system-${randomUUID()}@example.org`,
-      role,
+      role: { name: role },
       userType: options.userType ?? 'EHR',
       password: options.password ?? { kind: 'given', password: PASSWORD },
       mustChangePassword: options.mustChangePassword ?? false,
     },
-    new Date(),
+    { now: new Date(), author: OPERATOR },
   );
 }
 

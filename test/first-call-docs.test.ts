@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createAccount } from '../src/sign-in/accounts/create-account.ts';
+import { OPERATOR } from '../src/tenancy/administration/author.ts';
 import { startTestApi, type TestApi } from '../test-support/api.ts';
 import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
 import { printedProgram, runProgram } from '../test-support/printed-program.ts';
@@ -50,12 +51,12 @@ describe(PAGE, () => {
         organisationId,
         facilityIds: [facilityId, otherId],
         email,
-        role,
+        role: { name: role },
         userType: 'EHR',
         password: { kind: 'given', password: PASSWORD },
         mustChangePassword: false,
       },
-      new Date(),
+      { now: new Date(), author: OPERATOR },
     );
     const patientId = await insertPatient(pool, { organisationId, facilityId: otherId });
     encounterId = await insertEncounter(pool, { organisationId, facilityId: otherId }, { patientId });

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { transaction } from '../src/platform/db/database.ts';
 import { disableAccount } from '../src/sign-in/accounts/manage-accounts.ts';
+import { operatorOn } from '../src/sign-in/administration/managed-account.ts';
 import { notifyLive } from '../src/tenancy/live.ts';
 import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { MODULES } from '../src/tenancy/organisations/modules.ts';
@@ -108,7 +109,7 @@ describe('a change on one node', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = await first.createAccount(tenant);
       await expectAt(account, 200, 'before');
-      await disableAccount(first.database.pool, account.email, first.clock.now);
+      await disableAccount(first.database.pool, operatorOn(account.email), first.clock.now);
       await expectAt(account, 401, `round ${round}`);
     }
   });

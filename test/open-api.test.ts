@@ -87,7 +87,8 @@ describe('the OpenAPI document', () => {
     assert.ok(bodies.importRecords?.includes('application/fhir+ndjson'));
     for (const { where, method, operation } of operations())
       if (['post', 'put', 'patch'].includes(method)) {
-        const without = /\/(publish-fhir|enable|disable|activate-secret|logout)$/.test(where);
+        const without =
+          /\/(publish-fhir|enable|disable|unlock|remove-second-factor|activate-secret|logout)$/.test(where);
         assert.equal(operation.requestBody === undefined, without, where);
       }
     const form = operations().find(({ operation }) => operation.operationId === 'searchEncountersByForm');

@@ -76,23 +76,18 @@ import { putMapRoute } from '../terminology/maps/put-map.route.ts';
 import { exportMapsRoute } from '../terminology/transfer/export-maps.route.ts';
 import { importMapsRoute } from '../terminology/transfer/import-maps.route.ts';
 import { listUnmappedRoute } from '../terminology/unmapped/list-unmapped.route.ts';
+import { administrationRoutes, openedCalls } from './administration-routes.ts';
 import { consoleEntranceRoute, consolePageRoute } from './console/console.route.ts';
 import { createConsoleFiles } from './console/console-files.ts';
 import type { Features } from './features.ts';
 import { buildFetches, kindsByType } from './fetches.ts';
-import type { ApiRoute, HttpMethod } from './http/register-route.ts';
 import { activityRoute, overviewRoute } from './overview/overview.route.ts';
-
-export interface RouteEntry {
-  method: HttpMethod;
-  path: string;
-  route: ApiRoute;
-}
+import { at, type RouteEntry } from './route-entry.ts';
 
 /** Paths below {base_url}. */
 export function apiRoutes(features: Features): RouteEntry[] {
   const fetches = buildFetches(features);
-  return [
+  const entries: RouteEntry[] = [
     at('POST', '/auth/verify', verifyRoute(features)),
     at('POST', '/auth/login', loginRoute(features)),
     at('POST', '/auth/refresh', refreshRoute(features)),
@@ -178,7 +173,9 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/terminology/maps/changes', listChangesRoute(features)),
     at('GET', '/terminology/maps/$translate', translateCodeRoute(features)),
     at('GET', '/terminology/unmapped', listUnmappedRoute(features)),
+    ...administrationRoutes(features, () => openedCalls(entries)),
   ];
+  return entries;
 }
 
 /** Paths below /console/api alone; what is below {base_url} is there too, but for what is open to all. */
@@ -206,8 +203,4 @@ export function rootRoutes(features: Features): RouteEntry[] {
     at('GET', '/console', consoleEntranceRoute()),
     at('GET', '/console/*', consolePageRoute(createConsoleFiles())),
   ];
-}
-
-export function at(method: HttpMethod, path: string, route: ApiRoute): RouteEntry {
-  return { method, path, route };
 }

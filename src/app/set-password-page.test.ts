@@ -8,6 +8,7 @@ import { startTestApi, type Tenant, type TestApi } from '../../test-support/api.
 import { NO_BROWSER, startBrowser } from '../../test-support/browser.ts';
 import { cheapPasswords } from '../../test-support/sign-in.ts';
 import { type CreatedAccount, createAccount } from '../sign-in/accounts/create-account.ts';
+import { OPERATOR } from '../tenancy/administration/author.ts';
 import { createRole } from '../tenancy/roles/roles.ts';
 
 const PASSWORD = 'seven green ladders';
@@ -18,7 +19,8 @@ let accounts = 0;
 before(async () => {
   api = await startTestApi();
   tenant = await api.createTenant();
-  await createRole(api.database.pool, { ...tenant, name: 'reader', permissions: ['patients.patients.list'] });
+  const role = { ...tenant, name: 'reader', permissions: ['patients.patients.list'] };
+  await createRole(api.database.pool, role, OPERATOR);
 });
 after(async () => api?.close());
 
@@ -32,12 +34,12 @@ function invite(publicBaseUrl = api.baseUrl): Promise<CreatedAccount & { setupLi
       organisationId,
       facilityIds: [facilityId],
       email: `invited-${accounts}@example.org`,
-      role: 'reader',
+      role: { name: 'reader' },
       userType: 'STAFF',
       password: { kind: 'setup-link' },
       mustChangePassword: false,
     },
-    api.clock.now,
+    { now: api.clock.now, author: OPERATOR },
   ) as Promise<CreatedAccount & { setupLink: string }>;
 }
 

@@ -78,17 +78,29 @@ export const signInError = domainErrors({
     text: 'Too many sign-ins are running. Try again shortly.',
   },
   bad_email: {
+    status: 400,
     exitCode: 2,
     text: ({ field }: { field: string }) =>
+      `${field} is not an email address. Send one such as ris@example.org.`,
+    command: ({ field }: { field: string }) =>
       `${field} is not an email address. Example: ${field} ris@example.org`,
+    example: { field: 'email' },
   },
   no_facility: {
     exitCode: 2,
     text: ({ field }: { field: string }) => `${field} is empty. Give one id, or several separated by commas.`,
   },
   account_exists: {
-    text: ({ email }: { email: string }) =>
+    status: 409,
+    text: 'An account with this email exists already. Use another address.',
+    command: ({ email }: { email: string }) =>
       `An account with the email ${email} exists already. Use another address, or see: npx interchange account list`,
+  },
+  account_type_refused: {
+    status: 403,
+    text: ({ userType }: { userType: string }) =>
+      `Your role does not manage accounts of the type ${userType}. Ask an administrator whose role does.`,
+    example: { userType: 'STAFF' },
   },
   unknown_account: {
     text: ({ email }: { email: string }) =>

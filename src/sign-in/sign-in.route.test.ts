@@ -14,6 +14,7 @@ import {
 } from '../../test-support/sign-in.ts';
 import { setPermissions } from '../tenancy/roles/roles.ts';
 import { disableAccount } from './accounts/manage-accounts.ts';
+import { operatorOn } from './administration/managed-account.ts';
 
 const NEXT = 'another long passphrase';
 
@@ -86,7 +87,7 @@ test('verify confirms neither a user type nor a disabled account [SIGN-IN-6]', a
     assert.equal(asStaff.userType, 'STAFF');
   }
   const disabled = await newAccount({ mustChangePassword: true });
-  await disableAccount(api.database.pool, disabled.email, api.clock.now);
+  await disableAccount(api.database.pool, operatorOn(disabled.email), api.clock.now);
   assert.deepEqual(await ask(disabled.email, 'EHR'), {
     ...flags,
     userId: disabled.userId,
@@ -251,7 +252,7 @@ test('a disabled account is 401 at once on every node [SIGN-IN-48]', async () =>
   const { userId, email } = await newAccount();
   const { accessToken: token, refreshToken } = (await login(userId)).json;
   assert.notEqual((await other.call('/patients/base', { token })).status, 401);
-  await disableAccount(api.database.pool, email, api.clock.now);
+  await disableAccount(api.database.pool, operatorOn(email), api.clock.now);
   for (const node of [other, api]) {
     assertError(await node.call('/patients/base', { token }), 401, 'Unauthorized');
     assertError(await post('/auth/refresh', { refreshToken }, node), 401, 'Unauthorized');

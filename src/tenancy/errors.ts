@@ -56,17 +56,25 @@ export const tenancyError = domainErrors({
     text: ({ field }: { field: string }) => `${field} must be a UUID, for example ${randomUUID()}.`,
   },
   name_length: {
+    status: 400,
     exitCode: 2,
     text: ({ field, max }: { field: string; max: number }) => `${field} must have 1 to ${max} characters.`,
+    example: { field: 'name', max: 200 },
   },
   name_not_one_line: {
+    status: 400,
     exitCode: 2,
     text: ({ field }: { field: string }) => `${field} must be one line of text, without control characters.`,
+    example: { field: 'name' },
   },
   bad_time_zone: {
+    status: 400,
     exitCode: 2,
     text: ({ field }: { field: string }) =>
+      `${field} must be a name of the IANA time zone database, such as Africa/Lagos.`,
+    command: ({ field }: { field: string }) =>
       `${field} must be a name of the IANA time zone database. Example: ${field} Africa/Lagos`,
+    example: { field: 'timeZone' },
   },
   unknown_module: {
     exitCode: 2,
@@ -99,8 +107,36 @@ export const tenancyError = domainErrors({
       `This organisation has no facility ${facilityId}. List its facilities with: npx interchange facility list --organisation ${organisationId}`,
   },
   role_exists: {
+    status: 409,
     text: ({ name }: { name: string }) =>
+      `This organisation already has a role named ${name}. Choose another name.`,
+    example: { name: 'reader' },
+    command: ({ name }: { name: string }) =>
       `This organisation already has a role named ${name}. Change it with: npx interchange role set-permissions`,
+  },
+  role_held: {
+    status: 409,
+    text: 'Accounts hold this role. Give them another role first, then delete it.',
+  },
+  last_administrator: {
+    status: 409,
+    text: 'Nobody could manage people and roles after this change. Give another person a role with people.manage and roles.manage first.',
+  },
+  own_account: {
+    status: 409,
+    text: ({ change }: { change: string }) =>
+      `Nobody may ${change}. Ask another administrator, or the operator.`,
+    example: { change: 'disable their own account' },
+  },
+  permission_not_held: {
+    status: 403,
+    text: ({ permissions }: { permissions: readonly string[] }) =>
+      `Your own role lacks ${permissions.join(', ')}, so you may neither grant nor manage that. Ask an administrator who holds it.`,
+    example: { permissions: ['records.import'] },
+  },
+  facility_not_held: {
+    status: 403,
+    text: 'This concerns a facility that your own account may not use. Ask an administrator of that facility.',
   },
   unknown_role: {
     text: ({ organisationId, name }: { organisationId: string; name: string }) =>

@@ -9,9 +9,10 @@ import { findByEmail } from '../../src/sign-in/accounts/account.store.ts';
 import { createAccount } from '../../src/sign-in/accounts/create-account.ts';
 import type { Passwords } from '../../src/sign-in/credentials/password.ts';
 import { generatePassword } from '../../src/sign-in/credentials/password.ts';
+import { OPERATOR } from '../../src/tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { findOrganisation, listFacilities } from '../../src/tenancy/organisations/organisation.store.ts';
-import { listRoles } from '../../src/tenancy/roles/role.store.ts';
+import { findRole } from '../../src/tenancy/roles/role.store.ts';
 import { createRole } from '../../src/tenancy/roles/roles.ts';
 
 /** What the demo must remember: ids, and the password that nobody else knows. */
@@ -86,8 +87,8 @@ export async function makeDemoOrganisation(
       name: 'Demo Clinic',
       timeZone: DEMO_TIME_ZONE,
     });
-  if ((await listRoles(db, scope, ROLE)).length === 0)
-    await createRole(db, { organisationId, name: ROLE, permissions: PERMISSIONS });
+  if ((await findRole(db, scope, { name: ROLE })) === undefined)
+    await createRole(db, { organisationId, name: ROLE, permissions: PERMISSIONS }, OPERATOR);
   const existing = await findByEmail(db, email);
   if (existing !== undefined) return existing.userId;
   const account = await createAccount(
@@ -96,12 +97,12 @@ export async function makeDemoOrganisation(
       organisationId,
       facilityIds: [facilityId],
       email,
-      role: ROLE,
+      role: { name: ROLE },
       userType: 'EHR',
       password: { kind: 'given', password },
       mustChangePassword: false,
     },
-    now,
+    { now, author: OPERATOR },
   );
   return account.userId;
 }

@@ -8,7 +8,7 @@ export type Json = Record<string, unknown>;
 const RECORD_IDS = new Set(
   (
     'id localId orderId vitalSetId patientId encounterId resourceId facilityId organisationId connectionId ' +
-    'deliveryId importId recordId mapId userId accountId updatedBy changedBy'
+    'deliveryId importId recordId mapId userId accountId roleId defaultFacilityId sessionId updatedBy changedBy'
   ).split(' '),
 );
 /** With any of these, a text is described well enough. */

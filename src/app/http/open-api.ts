@@ -24,6 +24,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Exchange: 'Connections to health information exchanges, deliveries and callbacks: docs/exchange.md.',
   Overview: 'What needs attention at a facility, and how much happens there: docs/operations.md.',
   Records: 'Import of FHIR records: docs/import.md.',
+  Administration: 'Accounts, roles, facilities, and who changed them: docs/administration.md.',
   Terminology: 'Maps from local codes to standard codes: docs/terminology.md.',
 };
 

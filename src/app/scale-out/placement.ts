@@ -87,6 +87,7 @@ export const DISTRIBUTED_TABLES = [
   'exchange_review',
   'exchange_callback',
   'patient_assigned_identifier',
+  'administration_audit',
   // By month too: Citus distributes each partition with its parent.
   'access_log',
 ] as const;

@@ -4,7 +4,9 @@ import { type CommandEnvironment, type CommandSession, UsageError } from '../../
 import { readSecret } from '../../platform/command/read-secret.ts';
 import { splitList } from '../../platform/command/split-list.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { consoleAddress } from '../console/console-address.ts';
 import { createPasswords } from '../credentials/password.ts';
 import { removeSecondFactorCommand } from '../second-factor/remove-second-factor.command.ts';
@@ -73,12 +75,12 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
             organisationId: options.organisation,
             facilityIds: options.facility,
             email: options.email,
-            role: options.role,
+            role: { name: options.role },
             userType,
             password,
             mustChangePassword: options.mustChangePassword === true,
           },
-          await readDatabaseTime(session.db),
+          { now: await readDatabaseTime(session.db), author: OPERATOR },
         )),
         ...(userType === 'STAFF' ? { console: consoleAddress(session.publicBaseUrl) } : {}),
       }));
@@ -93,7 +95,7 @@ export function disableAccountCommand(environment: CommandEnvironment): Command 
     .addHelpText('after', '\nExample:\n  npx interchange account disable --email ris@example.org')
     .action(async ({ email }: { email: string }) => {
       const state = await environment.withSession(async ({ db }) =>
-        disableAccount(db, email, await readDatabaseTime(db)),
+        disableAccount(db, operatorOn(email), await readDatabaseTime(db)),
       );
       environment.print(state, `${state.email} is disabled.`);
     });
@@ -105,7 +107,7 @@ export function enableAccountCommand(environment: CommandEnvironment): Command {
     .requiredOption('--email <email>', 'address of the account')
     .addHelpText('after', '\nExample:\n  npx interchange account enable --email ris@example.org')
     .action(async ({ email }: { email: string }) => {
-      const state = await environment.withSession(({ db }) => enableAccount(db, email));
+      const state = await environment.withSession(({ db }) => enableAccount(db, operatorOn(email)));
       environment.print(state, `${state.email} is enabled.`);
     });
 }
@@ -119,7 +121,7 @@ export function resetPasswordCommand(environment: CommandEnvironment): Command {
     .action(async (options: PasswordFlags & { email: string }) => {
       const password = await passwordSource(options, environment.stdin);
       const mustChangePassword = options.mustChangePassword === true;
-      const reset = { email: options.email, password, mustChangePassword };
+      const reset = { ...operatorOn(options.email), password, mustChangePassword };
       const account = await environment.withSession(async (session) =>
         resetPassword(manageAccountDependencies(session), reset, await readDatabaseTime(session.db)),
       );

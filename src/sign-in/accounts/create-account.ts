@@ -1,8 +1,14 @@
-/** Making an account. Contract: SIGN-IN-1, SIGN-IN-2. */
+/** Making an account. Contract: SIGN-IN-1, SIGN-IN-2, ADM-3, ADM-15. */
 import { randomUUID } from 'node:crypto';
-import { type Pool, transaction } from '../../platform/db/database.ts';
-import { requireFacility } from '../../tenancy/organisations/facilities.ts';
+import type { Pool, Queryable } from '../../platform/db/database.ts';
+import { administer } from '../../tenancy/administration/administer.ts';
+import type { Author } from '../../tenancy/administration/author.ts';
+import { requireHeld, requireOwnFacilities } from '../../tenancy/administration/manager.ts';
+import { recordChange } from '../../tenancy/audit/audit.ts';
+import { requireFacility, requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import type { RoleKey } from '../../tenancy/roles/role.store.ts';
 import { requireRole } from '../../tenancy/roles/roles.ts';
+import { requireType } from '../administration/managed-account.ts';
 import type { Passwords } from '../credentials/password.ts';
 import { signInError } from '../errors.ts';
 import type { UserType } from './account.store.ts';
@@ -15,8 +21,8 @@ export interface AccountInput {
   /** At least one; the first becomes the default of the profile. */
   facilityIds: readonly string[];
   email: string;
-  /** Name of the role. */
-  role: string;
+  /** How the role is named. */
+  role: RoleKey;
   userType: UserType;
   password: PasswordSource;
   mustChangePassword: boolean;
@@ -35,47 +41,67 @@ export interface ManageAccountDependencies {
   publicBaseUrl: string;
 }
 
-/** Throws for malformed input, unknown ids and roles, and an address that is taken. */
+/**
+ * Throws for malformed input, unknown ids and roles, and an address that is taken; 403 for what its author does not hold.
+ */
 export async function createAccount(
   { db, passwords, publicBaseUrl }: ManageAccountDependencies,
   input: AccountInput,
-  now: Date,
+  { now, author }: { now: Date; author: Author },
 ): Promise<CreatedAccount> {
   const email = checkedEmail(input.email);
-  const facilityIds = await checkedFacilities(db, input);
-  const { organisationId } = input;
-  const role = await requireRole(db, { organisationId, name: input.role });
+  const { organisationId, userType, mustChangePassword } = input;
+  const scope = { organisationId };
+  await requireOrganisation(db, organisationId);
   const initial = await choosePassword(passwords, input.password, email);
   const userId = randomUUID();
-  return transaction(db, async (client) => {
+  return administer(db, scope, author, async (client, manager) => {
+    requireType(manager, userType);
+    requireOwnFacilities(manager, input.facilityIds);
+    const facilityIds = await checkedFacilities(client, input);
+    const role = await requireRole(client, { organisationId, ...input.role });
+    requireHeld(manager, role.permissions);
     if (!(await insertDirectoryEntry(client, { userId, email, organisationId })))
       throw signInError('account_exists', { email });
-    await insertAccount(client, input, {
+    await insertAccount(client, scope, {
       id: userId,
-      userType: input.userType,
+      userType,
       roleId: role.id,
       facilityIds,
       passwordHash: initial.hash,
-      mustChangePassword: input.mustChangePassword,
+      mustChangePassword,
       createdAt: now,
     });
-    const shown = await revealOnce(client, initial, {
-      organisationId,
-      accountId: userId,
-      publicBaseUrl,
-      now,
+    await recordChange(client, scope, author, {
+      action: 'account.create',
+      subject: { type: 'account', id: userId, name: email },
+      facilityIds,
+      after: {
+        email,
+        userType,
+        role: role.name,
+        facilityIds,
+        password: input.password.kind,
+        mustChangePassword,
+      },
     });
-    return { userId, email, ...shown };
+    const link = { organisationId, accountId: userId, publicBaseUrl, now };
+    return { userId, email, ...(await revealOnce(client, initial, link)) };
   });
 }
 
-function checkedEmail(text: string): string {
+/** As it is stored. Throws for what is no address. */
+export function checkedEmail(text: string): string {
   const email = normaliseEmail(text.trim());
   if (!isEmail(email)) throw signInError('bad_email', { field: 'email' });
   return email;
 }
 
-async function checkedFacilities(db: Pool, { organisationId, facilityIds }: AccountInput): Promise<string[]> {
+/** Each once, in lower case. Throws for none, and for ids of no facility of the organisation. */
+export async function checkedFacilities(
+  db: Queryable,
+  { organisationId, facilityIds }: Pick<AccountInput, 'organisationId' | 'facilityIds'>,
+): Promise<string[]> {
   if (facilityIds.length === 0) throw signInError('no_facility', { field: 'facilityIds' });
   const unique = [...new Set(facilityIds.map((id) => id.toLowerCase()))];
   for (const id of unique) await requireFacility(db, organisationId, id);

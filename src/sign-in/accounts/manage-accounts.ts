@@ -1,17 +1,21 @@
 /**
- * Disabling, enabling and giving new passwords to accounts, in force on every node at once.
- * Contract: SIGN-IN-18, SIGN-IN-48.
+ * Disabling, enabling, unlocking and giving new passwords to accounts, in force on every node at once.
+ * Contract: SIGN-IN-18, SIGN-IN-48, ADM-4, ADM-7.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import { type Pool, transaction } from '../../platform/db/database.ts';
-import { notifyLive } from '../../tenancy/live.ts';
+import type { Pool } from '../../platform/db/database.ts';
+import {
+  type AccountChange,
+  changeManaged,
+  recordAccount,
+  refuseOwn,
+  requireEntry,
+} from '../administration/managed-account.ts';
 import { unlock, vouchFor } from '../credentials/lockout.ts';
 import { deleteUnusedSetupLinks } from '../credentials/setup-link.store.ts';
-import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
-import { type DirectoryEntry, findByEmail, lockCredentials, storePassword } from './account.store.ts';
+import { type DirectoryEntry, storePassword } from './account.store.ts';
 import type { CreatedAccount, ManageAccountDependencies } from './create-account.ts';
-import { normaliseEmail } from './email.ts';
 import { choosePassword, type PasswordSource, revealOnce } from './initial-password.ts';
 import { setDisabled } from './manage-accounts.store.ts';
 
@@ -22,32 +26,40 @@ export interface AccountState {
 }
 
 /** The account can sign in no more, and its sessions end. */
-export async function disableAccount(db: Pool, email: string, now: Date): Promise<AccountState> {
-  const account = await requireAccount(db, email);
-  await transaction(db, async (client) => {
-    await setDisabled(client, account, { accountId: account.userId, disabledAt: now });
-    await revokeSessionsOf(client, account, { accountId: account.userId, reason: 'account-disabled', now });
-    await notifyLive(client, { organisationId: account.organisationId });
+export async function disableAccount(db: Pool, change: AccountChange, now: Date): Promise<AccountState> {
+  return changeManaged(db, change, async (client, account, manager) => {
+    const { userId: accountId, email, disabled } = account;
+    refuseOwn(manager, account, 'disable their own account');
+    await setDisabled(client, account, { accountId, disabledAt: now });
+    await revokeSessionsOf(client, account, { accountId, reason: 'account-disabled', now });
+    await recordAccount(client, account, change.author, {
+      action: 'account.disable',
+      before: { disabled },
+      after: { disabled: true },
+    });
+    return { userId: accountId, email, disabled: true };
   });
-  return { userId: account.userId, email: account.email, disabled: true };
 }
 
 /** The account can sign in again; sessions that ended stay ended. */
-export async function enableAccount(db: Pool, email: string): Promise<AccountState> {
-  const account = await requireAccount(db, email);
-  await transaction(db, async (client) => {
-    await setDisabled(client, account, { accountId: account.userId, disabledAt: null });
-    await notifyLive(client, { organisationId: account.organisationId });
+export async function enableAccount(db: Pool, change: AccountChange): Promise<AccountState> {
+  return changeManaged(db, change, async (client, account) => {
+    const { userId: accountId, email, disabled } = account;
+    await setDisabled(client, account, { accountId, disabledAt: null });
+    await recordAccount(client, account, change.author, {
+      action: 'account.enable',
+      before: { disabled },
+      after: { disabled: false },
+    });
+    return { userId: accountId, email, disabled: false };
   });
-  return { userId: account.userId, email: account.email, disabled: false };
 }
 
 export interface ResetPasswordDependencies extends ManageAccountDependencies {
   keys: Pick<KeyRing, 'derive'>;
 }
 
-export interface PasswordReset {
-  email: string;
+export interface PasswordReset extends AccountChange {
   password: PasswordSource;
   /** True raises the flag; false leaves it as it is. */
   mustChangePassword: boolean;
@@ -59,47 +71,45 @@ export async function resetPassword(
   reset: PasswordReset,
   now: Date,
 ): Promise<CreatedAccount> {
-  const account = await requireAccount(db, reset.email);
-  const { userId, email, organisationId } = account;
-  const initial = await choosePassword(passwords, reset.password, email);
-  return transaction(db, async (client) => {
-    const held = await lockCredentials(client, account, userId);
+  const entry = await requireEntry(db, reset.key);
+  const initial = await choosePassword(passwords, reset.password, entry.email);
+  return changeManaged(db, reset, async (client, account, manager) => {
+    const { userId, email, organisationId } = account;
+    refuseOwn(manager, account, 'reset the password of their own account');
+    const mustChangePassword = reset.mustChangePassword || account.mustChangePassword;
     await storePassword(client, account, {
       accountId: userId,
       passwordHash: initial.hash,
-      mustChangePassword: reset.mustChangePassword || held?.mustChangePassword === true,
+      mustChangePassword,
       now,
     });
     await deleteUnusedSetupLinks(client, account, userId);
     await revokeSessionsOf(client, account, { accountId: userId, reason: 'password-reset', now });
     await unlock(client, keys, userId);
-    await notifyLive(client, { organisationId });
-    const shown = await revealOnce(client, initial, {
-      organisationId,
-      accountId: userId,
-      publicBaseUrl,
-      now,
+    await recordAccount(client, account, reset.author, {
+      action: 'account.reset-password',
+      before: { mustChangePassword: account.mustChangePassword },
+      after: { password: reset.password.kind, mustChangePassword },
     });
-    return { userId, email, ...shown };
+    const link = { organisationId, accountId: userId, publicBaseUrl, now };
+    return { userId, email, ...(await revealOnce(client, initial, link)) };
   });
 }
 
 /** Lifts every lock of the account; with a network, that one has a counter of its own from now on. */
 export async function unlockAccount(
   { db, keys }: Pick<ResetPasswordDependencies, 'db' | 'keys'>,
-  { email, network }: { email: string; network: string | undefined },
+  { network, ...change }: AccountChange & { network?: string | undefined },
   now: Date,
 ): Promise<DirectoryEntry> {
-  const account = await requireAccount(db, email);
-  await transaction(db, async (client) => {
-    await unlock(client, keys, account.userId);
-    if (network !== undefined) await vouchFor(client, keys, account.userId, { from: network, now });
+  return changeManaged(db, change, async (client, account) => {
+    const { userId, email, organisationId } = account;
+    await unlock(client, keys, userId);
+    if (network !== undefined) await vouchFor(client, keys, userId, { from: network, now });
+    await recordAccount(client, account, change.author, {
+      action: 'account.unlock',
+      after: { network },
+    });
+    return { userId, email, organisationId };
   });
-  return account;
-}
-
-async function requireAccount(db: Pool, email: string): Promise<DirectoryEntry> {
-  const entry = await findByEmail(db, normaliseEmail(email.trim()));
-  if (entry === undefined) throw signInError('unknown_account', { email });
-  return entry;
 }

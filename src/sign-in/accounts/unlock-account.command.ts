@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { createLog } from '../../platform/log/log.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { createAudit } from '../audit.ts';
 import { networkOfRange } from '../credentials/network.ts';
 import { unlockAccount } from './manage-accounts.ts';
@@ -25,7 +26,7 @@ export function unlockAccountCommand(
     .action(async (options: { email: string; network?: string }) => {
       const network = checkedNetwork(options.network);
       const { userId, email, organisationId } = await environment.withSession(async (session) =>
-        unlockAccount(session, { email: options.email, network }, await readDatabaseTime(session.db)),
+        unlockAccount(session, { ...operatorOn(options.email), network }, await readDatabaseTime(session.db)),
       );
       // The command has no log of its own.
       const audit = createAudit(createLog('info', environment.stderr));

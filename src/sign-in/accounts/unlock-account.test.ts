@@ -10,6 +10,7 @@ import {
 } from '../../../test-support/sign-in.ts';
 import { asCommand } from '../../../test-support/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { changePassword } from '../credentials/change-password.ts';
 import { setUpPassword } from '../credentials/set-up-password.ts';
 import { login } from '../sessions/login.ts';
@@ -57,7 +58,11 @@ test('a setup link lifts the lock that its own network brought upon itself [SIGN
   const { userId, email } = await fixture.addAccount();
   assert.equal(await signIn(userId, PASSWORD, HOME), undefined);
   const deps = { ...fixture.signIn, keys: fixture.keys, publicBaseUrl: 'https://records.example.org/api/v1' };
-  const reset = { email, password: { kind: 'setup-link' as const }, mustChangePassword: false };
+  const reset = {
+    ...operatorOn(email),
+    password: { kind: 'setup-link' as const },
+    mustChangePassword: false,
+  };
   const { setupLink } = await resetPassword(deps, reset, new Date());
   for (let count = 0; count < 5; count += 1) await signIn(userId, 'wrong', HOME);
   assert.equal(await signIn(userId, 'wrong', HOME), 429);

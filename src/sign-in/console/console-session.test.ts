@@ -14,6 +14,7 @@ import {
 } from '../../../test-support/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 
 const PATH = '/patients/base?search=somebody';
 
@@ -161,11 +162,11 @@ test('disabling, a reset and a change of the role count with the next call, on e
   const db = api.database.pool;
   const keys = api.keys;
   const cases = [
-    (email: string) => disableAccount(db, email, api.clock.now),
+    (email: string) => disableAccount(db, operatorOn(email), api.clock.now),
     (email: string) =>
       resetPassword(
         { db, passwords, keys, publicBaseUrl: api.baseUrl },
-        { email, password: { kind: 'generated' }, mustChangePassword: true },
+        { ...operatorOn(email), password: { kind: 'generated' }, mustChangePassword: true },
         api.clock.now,
       ),
   ];
@@ -194,7 +195,7 @@ test('an account that must change its password is told so, and opens nothing els
 
 test('unknown, disabled and EHR accounts, accounts without a password and wrong passwords get one answer [SIGN-IN-58]', async () => {
   const disabled = await person();
-  await disableAccount(api.database.pool, disabled.email, api.clock.now);
+  await disableAccount(api.database.pool, operatorOn(disabled.email), api.clock.now);
   const cases: [string, string][] = [
     [(await person()).email, 'not the password at all'],
     [(await person({ userType: 'EHR' })).email, PASSWORD],

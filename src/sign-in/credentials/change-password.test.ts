@@ -10,6 +10,7 @@ import {
 } from '../../../test-support/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { login } from '../sessions/login.ts';
 import { refresh } from '../sessions/refresh.ts';
 import { verify } from '../sessions/verify.ts';
@@ -144,7 +145,7 @@ test('a bad password leaves the link good', async () => {
 
 test('a link of a disabled account, a replaced one and a made-up one are refused alike [SIGN-IN-46]', async () => {
   const disabled = await fixture.addAccount({ password: { kind: 'setup-link' } });
-  await disableAccount(fixture.database.pool, disabled.email, NOW);
+  await disableAccount(fixture.database.pool, operatorOn(disabled.email), NOW);
   const replaced = await fixture.addAccount({ password: { kind: 'setup-link' } });
   const renewed = await resetPassword(
     {
@@ -153,7 +154,7 @@ test('a link of a disabled account, a replaced one and a made-up one are refused
       passwords: fixture.signIn.passwords,
       publicBaseUrl: 'http://x/api/v1',
     },
-    { email: replaced.email, password: { kind: 'setup-link' }, mustChangePassword: false },
+    { ...operatorOn(replaced.email), password: { kind: 'setup-link' }, mustChangePassword: false },
     NOW,
   );
   const refusals = await Promise.all(

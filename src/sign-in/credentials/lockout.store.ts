@@ -103,6 +103,25 @@ export async function readLock(
   return rows[0];
 }
 
+/** Of the identities, by their hashes in hex, those that are locked for some network. */
+export async function readLockedIdentities(
+  db: Queryable,
+  identityHashes: readonly string[],
+  databaseTime: DatabaseTime,
+): Promise<string[]> {
+  const { rows } = await db.query<{ hash: string }>({
+    name: 'sign-in-locked',
+    text: `
+      select distinct encode(c.identity_hash, 'hex') as hash
+      from unnest($1::text[]) as wanted (hash)
+      join sign_in_counter c
+        on c.identity_hash = decode(wanted.hash, 'hex')
+      where c.locked_until > ${databaseTimeSql(2)}`,
+    values: [identityHashes, databaseTime],
+  });
+  return rows.map(({ hash }) => hash);
+}
+
 const RECENT_FAILURES = '(select count(*) from jsonb_each(c.failures) f where f.value::bigint > $5)';
 
 /** Turn a pending attempt into a failure; the one that reaches the limit locks and starts the count anew. */

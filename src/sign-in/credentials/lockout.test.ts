@@ -11,6 +11,7 @@ import {
   warmUp,
 } from '../../../test-support/sign-in.ts';
 import { resetPassword } from '../accounts/manage-accounts.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { login } from '../sessions/login.ts';
 import { refresh } from '../sessions/refresh.ts';
 import { secondsAfter } from '../settings.ts';
@@ -208,7 +209,7 @@ test('a lock touches neither refresh nor anything else of a live session [SIGN-I
 test('a new password from the operator lifts the lock [SIGN-IN-18]', async () => {
   const { userId, email } = await fixture.addAccount();
   await failTimes(5, userId);
-  const reset = { email, password: { kind: 'generated' as const }, mustChangePassword: false };
+  const reset = { ...operatorOn(email), password: { kind: 'generated' as const }, mustChangePassword: false };
   const deps = {
     db: fixture.database.pool,
     passwords: fixture.signIn.passwords,

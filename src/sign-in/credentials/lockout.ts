@@ -18,6 +18,7 @@ import {
   clearCounters,
   insertNetwork,
   readLock,
+  readLockedIdentities,
   recordFailure,
   recordSuccess,
   releaseAttempt,
@@ -142,6 +143,17 @@ export async function vouchFor(
 /** Forget the failures and locks of an identity. */
 export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, identity: string): Promise<void> {
   await clearCounters(db, hashIdentity(keys, identity));
+}
+
+/** Which of the accounts are locked for some network. */
+export async function lockedAccounts(
+  { db, keys }: { db: Queryable; keys: Pick<KeyRing, 'derive'> },
+  accountIds: readonly string[],
+  databaseTime: DatabaseTime,
+): Promise<Set<string>> {
+  const byHash = new Map(accountIds.map((id) => [hashIdentity(keys, id).toString('hex'), id]));
+  const hashes = await readLockedIdentities(db, [...byHash.keys()], databaseTime);
+  return new Set(hashes.flatMap((hash) => byHash.get(hash) ?? []));
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from '../../../test-support/sign-in.ts';
 import { findByUserId, readCredentials } from '../accounts/account.store.ts';
 import { disableAccount, enableAccount } from '../accounts/manage-accounts.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { createPasswords } from '../credentials/password.ts';
 import { secondsAfter } from '../settings.ts';
 import { type LoginDependencies, login } from './login.ts';
@@ -34,7 +35,7 @@ const signIn = (
 test('every reason to refuse is one and the same 403 [SIGN-IN-10]', async () => {
   const { userId } = await fixture.addAccount();
   const disabled = await fixture.addAccount();
-  await disableAccount(fixture.database.pool, disabled.email, NOW);
+  await disableAccount(fixture.database.pool, operatorOn(disabled.email), NOW);
   const passwordless = await fixture.addAccount({ password: { kind: 'setup-link' } });
   const staff = await fixture.addAccount({ userType: 'STAFF' });
   const refusals = await Promise.all([
@@ -53,7 +54,7 @@ test('every reason to refuse is one and the same 403 [SIGN-IN-10]', async () => 
 
 test('every reason to refuse hashes one password, at the same cost [SIGN-IN-11]', async () => {
   const disabled = await fixture.addAccount();
-  await disableAccount(fixture.database.pool, disabled.email, NOW);
+  await disableAccount(fixture.database.pool, operatorOn(disabled.email), NOW);
   const { userId } = await fixture.addAccount();
   for (const identity of [userId, disabled.userId, randomUUID(), 'no-uuid']) {
     let verified = 0;
@@ -110,7 +111,7 @@ test('an account disabled or given another password while its password is checke
       ...passwords,
       verify: async (hash: string | undefined, password: string) => {
         const matches = await passwords.verify(hash, password);
-        await disableAccount(fixture.database.pool, email, NOW);
+        await disableAccount(fixture.database.pool, operatorOn(email), NOW);
         return matches;
       },
     },
@@ -118,7 +119,7 @@ test('an account disabled or given another password while its password is checke
   assert.equal(await statusOf(signIn(userId, {}, racing)), 403);
   const { rows } = await fixture.database.pool.query('select 1 from session where account_id = $1', [userId]);
   assert.equal(rows.length, 0);
-  await enableAccount(fixture.database.pool, email);
+  await enableAccount(fixture.database.pool, operatorOn(email));
   assert.equal(await statusOf(signIn(userId)), undefined);
 });
 

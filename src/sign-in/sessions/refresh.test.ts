@@ -13,6 +13,7 @@ import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { createSigningKeys } from '../keys/signing-keys.ts';
 import { secondsAfter } from '../settings.ts';
 import { login } from './login.ts';
@@ -205,7 +206,7 @@ test('after logout and after disabling, 401 [SIGN-IN-37]', async () => {
     { identity: other.userId, credential: PASSWORD, userType: 'EHR' },
     context,
   );
-  await disableAccount(fixture.database.pool, other.email, NOW);
+  await disableAccount(fixture.database.pool, operatorOn(other.email), NOW);
   assert.equal(await statusOf(at(1, reply.refreshToken)), 401);
 });
 

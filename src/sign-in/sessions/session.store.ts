@@ -10,7 +10,8 @@ export type RevocationReason =
   | 'account-disabled'
   | 'ended-by-owner'
   | 'second-factor-added'
-  | 'second-factor-removed';
+  | 'second-factor-removed'
+  | 'ended-by-administrator';
 
 export async function insertSession(
   db: Queryable,

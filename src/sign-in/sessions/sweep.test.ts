@@ -9,6 +9,7 @@ import {
 } from '../../../test-support/sign-in.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { rotateSigningKey } from '../keys/rotate-signing-key.ts';
 import { secondsAfter } from '../settings.ts';
 import { login } from './login.ts';
@@ -73,7 +74,7 @@ test('what is in use stays, and what ended goes, each in its time', async () => 
 test('a revoked session goes with its tokens a day later', async () => {
   const { userId, email } = await fixture.addAccount();
   await signIn(userId);
-  await disableAccount(fixture.database.pool, email, NOW);
+  await disableAccount(fixture.database.pool, operatorOn(email), NOW);
   await sweepAt(DAY - 60);
   assert.equal(await rowsOf('session'), 1);
   await sweepAt(DAY + 60);

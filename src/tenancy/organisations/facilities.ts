@@ -1,10 +1,15 @@
-/** Making organisations and facilities, and switching modules. */
+/** Making organisations and facilities, and changing facilities. Contract: ADM-20, ADM-21. */
 import { randomUUID } from 'node:crypto';
 import { isTimeZone } from '../../fhir/date-time.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import { definedMembers } from '../../platform/defined-members.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import { tenancyError } from '../errors.ts';
-import { notifyLive } from '../live.ts';
+import { administer } from '../administration/administer.ts';
+import { type Author, OPERATOR } from '../administration/author.ts';
+import { requirePermission, usesAll } from '../administration/manager.ts';
+import { recordChange } from '../audit/audit.ts';
+import { notFound, tenancyError } from '../errors.ts';
+import type { OrganisationScope } from '../scope.ts';
 import { isModule, MODULES, type Module } from './modules.ts';
 import { checkedName } from './name.ts';
 import {
@@ -14,6 +19,7 @@ import {
   insertOrganisation,
   listFacilities,
   replaceModules,
+  updateFacility,
 } from './organisation.store.ts';
 
 export async function createOrganisation(
@@ -21,8 +27,16 @@ export async function createOrganisation(
   input: { name: string; id?: string },
 ): Promise<{ id: string }> {
   const id = checkedId('id', input.id ?? randomUUID());
-  if (!(await insertOrganisation(db, { id, name: checkedName(input.name) })))
-    throw tenancyError('organisation_exists', { id });
+  const name = checkedName(input.name);
+  await transaction(db, async (client) => {
+    if (!(await insertOrganisation(client, { id, name }))) throw tenancyError('organisation_exists', { id });
+    await recordChange(client, { organisationId: id }, OPERATOR, {
+      action: 'organisation.create',
+      subject: { type: 'organisation', id, name },
+      facilityIds: null,
+      after: { name },
+    });
+  });
   return { id };
 }
 
@@ -43,27 +57,80 @@ export async function createFacility(db: Pool, input: NewFacility): Promise<{ id
   const name = checkedName(input.name);
   const modules = checkedModules(input.modules ?? MODULES);
   await requireOrganisation(db, organisationId);
-  await transaction(db, async (client) => {
+  await administer(db, { organisationId }, OPERATOR, async (client) => {
     if (!(await insertFacility(client, { organisationId }, { id, name, timeZone })))
       throw tenancyError('facility_exists', { id });
     await replaceModules(client, { organisationId }, { facilityId: id, modules });
-    await notifyLive(client, { organisationId });
+    await recordChange(client, { organisationId }, OPERATOR, {
+      action: 'facility.create',
+      subject: { type: 'facility', id, name },
+      facilityIds: [id],
+      after: { name, timeZone, modules: [...modules].sort() },
+    });
   });
   return { id };
 }
 
-/** Make `modules` the ones that are on; every node knows with the next call. */
+/** What is left out stays as it is. */
+export interface FacilityChanges {
+  name?: string | undefined;
+  timeZone?: string | undefined;
+  /** The ones that are on. */
+  modules?: readonly string[] | undefined;
+}
+
+/** Every node knows with the next call. 404 for a facility that the author may not use. */
+export async function changeFacility(
+  db: Pool,
+  {
+    organisationId,
+    facilityId,
+    changes,
+  }: OrganisationScope & { facilityId: string; changes: FacilityChanges },
+  author: Author,
+): Promise<Facility> {
+  const scope = { organisationId };
+  const checked = checkedChanges(changes);
+  await requireOrganisation(db, organisationId);
+  return administer(db, scope, author, async (client, manager) => {
+    requirePermission(manager, ['facilities.manage']);
+    if (!usesAll(manager, [facilityId])) throw notFound('The facility');
+    const standing = await requireFacility(client, organisationId, facilityId);
+    const changed = { ...standing, ...definedMembers(checked) };
+    await updateFacility(client, scope, changed);
+    if (checked.modules !== undefined)
+      await replaceModules(client, scope, { facilityId: standing.id, modules: checked.modules });
+    await recordChange(client, scope, author, {
+      action: 'facility.change',
+      subject: { type: 'facility', id: standing.id, name: standing.name },
+      facilityIds: [standing.id],
+      before: membersOf(standing),
+      after: membersOf(changed),
+    });
+    return changed;
+  });
+}
+
+/** Make `modules` the ones that are on, for the operator. */
 export async function setModules(
   db: Pool,
-  input: { organisationId: string; facilityId: string; modules: readonly string[] },
+  { modules, ...facility }: { organisationId: string; facilityId: string; modules: readonly string[] },
 ): Promise<void> {
-  const { organisationId, facilityId } = input;
-  const modules = checkedModules(input.modules);
-  await requireFacility(db, organisationId, facilityId);
-  await transaction(db, async (client) => {
-    await replaceModules(client, { organisationId }, { facilityId, modules });
-    await notifyLive(client, { organisationId });
-  });
+  await changeFacility(db, { ...facility, changes: { modules } }, OPERATOR);
+}
+
+function membersOf({ name, timeZone, modules }: Facility) {
+  return { name, timeZone, modules };
+}
+
+function checkedChanges({ name, timeZone, modules }: FacilityChanges) {
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw tenancyError('bad_time_zone', { field: 'timeZone' });
+  return {
+    name: name === undefined ? undefined : checkedName(name),
+    timeZone,
+    modules: modules && [...new Set(checkedModules(modules))].sort(),
+  };
 }
 
 /** Throws when the id is malformed or unknown. */
@@ -75,7 +142,7 @@ export async function requireOrganisation(db: Queryable, organisationId: string)
 
 /** Throws when either id is malformed or unknown. */
 export async function requireFacility(
-  db: Pool,
+  db: Queryable,
   organisationId: string,
   facilityId: string,
 ): Promise<Facility> {

@@ -1,5 +1,6 @@
 /** SQL of organisations, facilities and module switches. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../scope.ts';
 import type { Module } from './modules.ts';
 
@@ -15,6 +16,8 @@ export interface Facility {
   timeZone: string;
   modules: string[];
 }
+
+export type FacilityPosition = readonly [name: string, id: string];
 
 /** False when the id is taken. */
 export async function insertOrganisation(
@@ -65,6 +68,15 @@ export async function listFacilities(
   scope: OrganisationScope,
   facilityId: string | null = null,
 ): Promise<Facility[]> {
+  return listFacilityPage(db, scope, { facilityIds: facilityId === null ? undefined : [facilityId] });
+}
+
+/** Some of the facilities by their name, or all. */
+export async function listFacilityPage(
+  db: Queryable,
+  scope: OrganisationScope,
+  page: Partial<Slice<FacilityPosition>> & { facilityIds?: readonly string[] | undefined },
+): Promise<Facility[]> {
   const { rows } = await db.query<Facility>({
     text: `
       select f.id, f.name, f.time_zone as "timeZone",
@@ -77,11 +89,28 @@ export async function listFacilities(
         ) as modules
       from facility f
       where f.organisation_id = $1
-        and ($2::uuid is null or f.id = $2)
-      order by f.name, f.id`,
-    values: [scope.organisationId, facilityId],
+        and ($2::uuid[] is null or f.id = any($2))
+        and ($3::text is null or (f.name, f.id) > ($3, $4::uuid))
+      order by f.name, f.id
+      limit $5`,
+    values: [scope.organisationId, page.facilityIds, page.after?.[0], page.after?.[1], page.limit],
   });
   return rows;
+}
+
+export async function updateFacility(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { id, name, timeZone }: Pick<Facility, 'id' | 'name' | 'timeZone'>,
+): Promise<void> {
+  await db.query({
+    text: `
+      update facility
+      set name = $3, time_zone = $4
+      where organisation_id = $1
+        and id = $2`,
+    values: [organisationId, id, name, timeZone],
+  });
 }
 
 /** Make `modules` the ones that are on. */

@@ -28,7 +28,10 @@ export const PERMISSIONS = {
   'exchange.deliveries.replay': 'replay and skip held deliveries',
   'exchange.deliveries.payload': 'read the payload of a delivery',
   'accounts.manage': 'manage integration accounts',
+  'people.manage': 'manage the accounts of people',
   'roles.manage': 'manage roles',
+  'facilities.manage': 'change the name, the time zone and the modules of facilities',
+  'administration.audit.read': 'read who changed what in the administration',
 } as const;
 
 export type Permission = keyof typeof PERMISSIONS;

@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
+import { OPERATOR } from '../administration/author.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
 import { listRoles } from './role.store.ts';
 import { createRole, permissionsHelp, setPermissions } from './roles.ts';
@@ -30,10 +31,11 @@ function createRoleCommand(environment: CommandEnvironment): Command {
       '\nExample:\n  npx interchange role create --organisation 7f0c… --name reader \\\n    --permissions patients.patients.list,patients.patients.get,encounters.access',
     )
     .action(async ({ organisation: organisationId, name, permissions, requireSecondFactor }: Options) => {
-      const requiresSecondFactor = requireSecondFactor;
-      const created = await environment.withSession(({ db }) =>
-        createRole(db, { organisationId, name, permissions, requiresSecondFactor }),
-      );
+      const role = { organisationId, name, permissions, requiresSecondFactor: requireSecondFactor };
+      const created = await environment.withSession(async ({ db }) => {
+        const { id } = await createRole(db, role, OPERATOR);
+        return { id };
+      });
       environment.print(created, created.id);
     });
 }

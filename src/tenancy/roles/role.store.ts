@@ -1,14 +1,21 @@
-/** SQL of roles: a name and permissions, in one organisation. */
+/** SQL of roles: a name, permissions and whether they need a second factor, in one organisation. */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../scope.ts';
 
 export interface Role {
   id: string;
   name: string;
   permissions: string[];
-  /** Its people need a second factor at the console. */
   requiresSecondFactor: boolean;
 }
+
+export interface ListedRole extends Role {
+  holders: { EHR: number; STAFF: number };
+}
+
+/** How a role is named. */
+export type RoleKey = { id: string } | { name: string };
 
 /** False when the name is taken. */
 export async function insertRole(
@@ -26,38 +33,114 @@ export async function insertRole(
   return rowCount === 1;
 }
 
-/** The roles of an organisation, or the one with `name`. */
-export async function listRoles(
+export async function findRole(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  name: string | null = null,
-): Promise<Role[]> {
+  key: RoleKey,
+): Promise<Role | undefined> {
   const { rows } = await db.query<Role>({
     text: `
       select id, name, permissions, requires_second_factor as "requiresSecondFactor"
       from role
       where organisation_id = $1
-        and ($2::text is null or name = $2)
-      order by name`,
-    values: [organisationId, name],
+        and ($2::uuid is null or id = $2)
+        and ($3::text is null or name = $3)`,
+    values: [organisationId, 'id' in key ? key.id : null, 'name' in key ? key.name : null],
   });
-  return rows;
+  return rows[0];
 }
 
-/** The id of the role; undefined when there is none of that name. Without a word on second factors they stay as they are. */
-export async function replacePermissions(
+/** By name; `search` is a part of it. */
+export async function listRoles(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  change: { name: string; permissions: readonly string[]; requiresSecondFactor: boolean | undefined },
-): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>({
+  { after, limit, search }: Partial<Slice<readonly [name: string]>> & { search?: string | undefined } = {},
+): Promise<ListedRole[]> {
+  const { rows } = await db.query<Role & { ehr: number; staff: number }>({
+    text: `
+      select r.id, r.name, r.permissions, r.requires_second_factor as "requiresSecondFactor", h.ehr, h.staff
+      from role r
+      cross join lateral (
+        select count(*) filter (where a.user_type = 'EHR') as ehr,
+          count(*) filter (where a.user_type = 'STAFF') as staff
+        from account a
+        where a.organisation_id = $1
+          and a.role_id = r.id
+      ) h
+      where r.organisation_id = $1
+        and ($2::text is null or r.name > $2)
+        and ($3::text is null or position(lower($3) in lower(r.name)) > 0)
+      order by r.name
+      limit $4`,
+    values: [organisationId, after?.[0], search, limit],
+  });
+  return rows.map(({ ehr, staff, ...role }) => ({ ...role, holders: { EHR: ehr, STAFF: staff } }));
+}
+
+/** False when another role has the name. */
+export async function updateRole(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  role: Role,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     text: `
       update role
-      set permissions = $3, requires_second_factor = coalesce($4, requires_second_factor)
+      set name = $3, permissions = $4, requires_second_factor = $5
       where organisation_id = $1
-        and name = $2
-      returning id`,
-    values: [organisationId, change.name, change.permissions, change.requiresSecondFactor ?? null],
+        and id = $2
+        and not exists (
+          select
+          from role other
+          where other.organisation_id = $1
+            and other.name = $3
+            and other.id <> $2
+        )`,
+    values: [organisationId, role.id, role.name, role.permissions, role.requiresSecondFactor],
   });
-  return rows[0]?.id;
+  return rowCount === 1;
+}
+
+/** False when some account holds it. */
+export async function deleteRole(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  id: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `
+      delete from role
+      where organisation_id = $1
+        and id = $2
+        and not exists (
+          select
+          from account a
+          where a.organisation_id = $1
+            and a.role_id = $2
+        )`,
+    values: [organisationId, id],
+  });
+  return rowCount === 1;
+}
+
+/** Whether each account that holds the role acts at these facilities only. */
+export async function holdersActWithin(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { roleId, facilityIds }: { roleId: string; facilityIds: readonly string[] },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `
+      select
+      from account a
+      join account_facility f
+        on f.organisation_id = $1
+        and f.account_id = a.id
+      where a.organisation_id = $1
+        and a.role_id = $2
+        and f.facility_id <> all($3::uuid[])
+      limit 1`,
+    values: [organisationId, roleId, facilityIds],
+  });
+  return rowCount === 0;
 }

@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { asCommand } from '../../../test-support/worded-errors.ts';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createOrganisation } from '../organisations/facilities.ts';
 import { PERMISSIONS } from './permissions.ts';
-import { listRoles } from './role.store.ts';
 import { createRole, permissionsHelp, requireRole, setPermissions } from './roles.ts';
 
 let database: TestDatabase;
@@ -19,7 +19,7 @@ after(() => database.drop());
 
 test('a role keeps its permissions once each, and is found by its name [ACC-20]', async () => {
   const permissions = ['patients.patients.list', 'encounters.access', 'patients.patients.list'];
-  const { id } = await createRole(database.pool, { organisationId, name: ' reader ', permissions });
+  const { id } = await createRole(database.pool, { organisationId, name: ' reader ', permissions }, OPERATOR);
   const role = await requireRole(database.pool, { organisationId, name: 'reader' });
   assert.deepEqual(role, {
     id,
@@ -30,23 +30,26 @@ test('a role keeps its permissions once each, and is found by its name [ACC-20]'
 });
 
 test('permissions can be replaced [ACC-21]', async () => {
-  const { id } = await createRole(database.pool, {
-    organisationId,
-    name: 'changing',
-    permissions: ['encounters.access'],
-  });
+  const { id } = await createRole(
+    database.pool,
+    {
+      organisationId,
+      name: 'changing',
+      permissions: ['encounters.access'],
+    },
+    OPERATOR,
+  );
   const changed = { organisationId, name: 'changing', permissions: ['records.import'] };
   assert.deepEqual(await setPermissions(database.pool, changed), { id });
-  assert.deepEqual((await listRoles(database.pool, { organisationId }, 'changing'))[0]?.permissions, [
+  assert.deepEqual((await requireRole(database.pool, { organisationId, name: 'changing' })).permissions, [
     'records.import',
   ]);
 });
 
 test('a role requires a second factor until it is said otherwise [SIGN-IN-64]', async () => {
   const role = { organisationId, name: 'strict', permissions: ['encounters.access'] };
-  const required = async () =>
-    (await listRoles(database.pool, { organisationId }, role.name))[0]?.requiresSecondFactor;
-  await createRole(database.pool, { ...role, requiresSecondFactor: true });
+  const required = async () => (await requireRole(database.pool, role)).requiresSecondFactor;
+  await createRole(database.pool, { ...role, requiresSecondFactor: true }, OPERATOR);
   assert.equal(await required(), true);
   await setPermissions(database.pool, role);
   assert.equal(await required(), true);
@@ -56,10 +59,10 @@ test('a role requires a second factor until it is said otherwise [SIGN-IN-64]', 
 
 test('unknown permissions, organisations and roles, taken names and empty input are said so [ACC-20]', async () => {
   const role = { organisationId, name: 'taken', permissions: ['encounters.access'] };
-  await createRole(database.pool, role);
+  await createRole(database.pool, role, OPERATOR);
   const create = (changed: Partial<typeof role>) =>
-    asCommand(createRole(database.pool, { ...role, name: 'new', ...changed }));
-  await assert.rejects(asCommand(createRole(database.pool, role)), CommandError);
+    asCommand(createRole(database.pool, { ...role, name: 'new', ...changed }, OPERATOR));
+  await assert.rejects(asCommand(createRole(database.pool, role, OPERATOR)), CommandError);
   await assert.rejects(create({ organisationId: randomUUID() }), CommandError);
   await assert.rejects(create({ permissions: ['encounters.access', 'everything'] }), {
     name: 'UsageError',

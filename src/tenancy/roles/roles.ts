@@ -1,12 +1,25 @@
-/** Making and changing roles. Contract: ACC-20. */
+/** Making, changing and deleting roles, for administrators and the operator. Contract: ACC-20, ADM-3, ADM-5, ADM-13. */
 import { randomUUID } from 'node:crypto';
-import { type Pool, transaction } from '../../platform/db/database.ts';
-import { tenancyError } from '../errors.ts';
-import { notifyLive } from '../live.ts';
+import type { Client, Pool, Queryable } from '../../platform/db/database.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { administer } from '../administration/administer.ts';
+import { type Author, OPERATOR } from '../administration/author.ts';
+import { type Manager, requireHeld, requirePermission } from '../administration/manager.ts';
+import { recordChange } from '../audit/audit.ts';
+import { notFound, tenancyError } from '../errors.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
 import { checkedName } from '../organisations/name.ts';
+import type { OrganisationScope } from '../scope.ts';
 import { isPermission, PERMISSIONS } from './permissions.ts';
-import { insertRole, listRoles, type Role, replacePermissions } from './role.store.ts';
+import {
+  deleteRole,
+  findRole,
+  holdersActWithin,
+  insertRole,
+  type Role,
+  type RoleKey,
+  updateRole,
+} from './role.store.ts';
 
 export interface RoleInput {
   organisationId: string;
@@ -16,41 +29,101 @@ export interface RoleInput {
   requiresSecondFactor?: boolean | undefined;
 }
 
-export async function createRole(db: Pool, input: RoleInput): Promise<{ id: string }> {
-  const name = checkedName(input.name);
-  const permissions = checkedPermissions(input.permissions);
+/** What is left out stays as it is. */
+export interface RoleChanges {
+  name?: string | undefined;
+  permissions?: readonly string[] | undefined;
+  requiresSecondFactor?: boolean | undefined;
+}
+
+export async function createRole(db: Pool, input: RoleInput, author: Author): Promise<Role> {
+  const role = {
+    id: randomUUID(),
+    name: checkedName(input.name),
+    permissions: checkedPermissions(input.permissions),
+    requiresSecondFactor: input.requiresSecondFactor ?? false,
+  };
   await requireOrganisation(db, input.organisationId);
-  const id = randomUUID();
-  if (
-    !(await insertRole(db, input, {
-      id,
-      name,
-      permissions,
-      requiresSecondFactor: input.requiresSecondFactor === true,
-    }))
-  )
-    throw tenancyError('role_exists', { name });
-  return { id };
-}
-
-/** Make `permissions` the ones of the role; every node knows with the next call. */
-export async function setPermissions(db: Pool, input: RoleInput): Promise<{ id: string }> {
-  const { organisationId, name, requiresSecondFactor } = input;
-  const permissions = checkedPermissions(input.permissions);
-  await requireOrganisation(db, organisationId);
-  const id = await transaction(db, async (client) => {
-    await notifyLive(client, { organisationId });
-    return replacePermissions(client, input, { name, permissions, requiresSecondFactor });
+  await administer(db, input, author, async (client, manager) => {
+    requirePermission(manager, ['roles.manage']);
+    requireHeld(manager, role.permissions);
+    if (!(await insertRole(client, input, role))) throw tenancyError('role_exists', { name: role.name });
+    await recordRole(client, input, author, { action: 'role.create', role, after: role });
   });
-  if (id === undefined) throw tenancyError('unknown_role', input);
+  return role;
+}
+
+/** Every node knows with the next call. 403 for whoever may not grant what the role has, before and after. */
+export async function changeRole(
+  db: Pool,
+  { organisationId, role: key, changes }: OrganisationScope & { role: RoleKey; changes: RoleChanges },
+  author: Author,
+): Promise<Role> {
+  const scope = { organisationId };
+  const name = changes.name === undefined ? undefined : checkedName(changes.name);
+  const permissions = changes.permissions === undefined ? undefined : checkedPermissions(changes.permissions);
+  await requireOrganisation(db, organisationId);
+  return administer(db, scope, author, async (client, manager) => {
+    const role = await requireManagedRole(client, scope, { key, manager });
+    const changed = {
+      id: role.id,
+      name: name ?? role.name,
+      permissions: permissions ?? role.permissions,
+      requiresSecondFactor: changes.requiresSecondFactor ?? role.requiresSecondFactor,
+    };
+    requireHeld(manager, changed.permissions);
+    if (!(await updateRole(client, scope, changed)))
+      throw tenancyError('role_exists', { name: changed.name });
+    await recordRole(client, scope, author, { action: 'role.change', role, before: role, after: changed });
+    return changed;
+  });
+}
+
+/** Make `permissions` the ones of the role, for the operator. */
+export async function setPermissions(db: Pool, input: RoleInput): Promise<{ id: string }> {
+  const { organisationId, name, permissions, requiresSecondFactor } = input;
+  const changes = { permissions, requiresSecondFactor };
+  const { id } = await changeRole(db, { organisationId, role: { name }, changes }, OPERATOR);
   return { id };
 }
 
-/** Throws when the organisation has no role of that name. */
-export async function requireRole(db: Pool, input: { organisationId: string; name: string }): Promise<Role> {
-  const [role] = await listRoles(db, input, input.name);
-  if (role === undefined) throw tenancyError('unknown_role', input);
+/** 409 while an account holds it. */
+export async function removeRole(
+  db: Pool,
+  { organisationId, role: key }: OrganisationScope & { role: RoleKey },
+  author: Author,
+): Promise<void> {
+  const scope = { organisationId };
+  await requireOrganisation(db, organisationId);
+  await administer(db, scope, author, async (client, manager) => {
+    const role = await requireManagedRole(client, scope, { key, manager });
+    if (!(await deleteRole(client, scope, role.id))) throw tenancyError('role_held');
+    await recordRole(client, scope, author, { action: 'role.delete', role, before: role });
+  });
+}
+
+async function requireManagedRole(
+  client: Client,
+  scope: OrganisationScope,
+  { key, manager }: { key: RoleKey; manager: Manager },
+): Promise<Role> {
+  requirePermission(manager, ['roles.manage']);
+  const role = await requireRole(client, { ...scope, ...key });
+  requireHeld(manager, role.permissions);
+  const facilityIds = [...manager.facilityIds];
+  if (
+    manager.accountId !== null &&
+    !(await holdersActWithin(client, scope, { roleId: role.id, facilityIds }))
+  )
+    throw tenancyError('facility_not_held');
   return role;
+}
+
+/** Throws when the organisation has no role of that name or id. */
+export async function requireRole(db: Queryable, input: OrganisationScope & RoleKey): Promise<Role> {
+  const role = 'id' in input && !isUuid(input.id) ? undefined : await findRole(db, input, input);
+  if (role !== undefined) return role;
+  throw 'name' in input ? tenancyError('unknown_role', input) : notFound('The role');
 }
 
 /** The permissions with what each allows, for the help of commands. */
@@ -64,4 +137,30 @@ function checkedPermissions(permissions: readonly string[]): string[] {
   const unknown = permissions.filter((name) => !isPermission(name));
   if (unknown.length > 0) throw tenancyError('unknown_permission', { names: unknown });
   return [...new Set(permissions)].sort();
+}
+
+interface RecordedRole {
+  action: string;
+  role: Role;
+  before?: Role;
+  after?: Role;
+}
+
+async function recordRole(
+  client: Client,
+  scope: OrganisationScope,
+  author: Author,
+  { action, role: { id, name }, before, after }: RecordedRole,
+): Promise<void> {
+  await recordChange(client, scope, author, {
+    action,
+    subject: { type: 'role', id, name },
+    facilityIds: null,
+    ...(before && { before: membersOf(before) }),
+    ...(after && { after: membersOf(after) }),
+  });
+}
+
+function membersOf({ name, permissions, requiresSecondFactor }: Role) {
+  return { name, permissions, requiresSecondFactor };
 }

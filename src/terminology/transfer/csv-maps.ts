@@ -1,6 +1,7 @@
 /** Terminology maps as CSV (RFC 4180), read and written as streams. Contract: TERM-10, TERM-11. */
 import { type PipelineSource, pipeline, type Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { csvCell } from '../../platform/csv-cell.ts';
 import type { DomainError } from '../../platform/domain-error.ts';
 import { badFile } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
@@ -90,15 +91,7 @@ function syntaxFault(error: CsvError): DomainError {
   );
 }
 
-/**
- * A cell that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`) gets an apostrophe in front, also
- * where it has one already, so that {@link cellText} gives back exactly what was there.
- */
-function csvCell(value: string): string {
-  const inert = /^'*[=+\-@]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-}
-
+/** What {@link csvCell} was given. */
 function cellText(cell: string): string {
   return /^'+[=+\-@]/.test(cell) ? cell.slice(1) : cell;
 }

@@ -1,0 +1,91 @@
+/** SQL of the live sessions of an account. */
+import type { Queryable } from '../../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
+import type { Slice } from '../../platform/http/paging.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+
+export type SessionPosition = readonly [createdAt: string, id: string];
+
+export interface LiveSession {
+  id: string;
+  createdAt: Date;
+  lastUsedAt: Date;
+  expiresAt: Date;
+}
+
+/** Newest first. */
+export async function listLiveSessions(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  query: Slice<SessionPosition> & { accountId: string; databaseTime: DatabaseTime },
+): Promise<LiveSession[]> {
+  const { rows } = await db.query<LiveSession>({
+    text: `
+      select s.id, s.created_at as "createdAt", s.expires_at as "expiresAt", greatest(s.created_at, (
+          select max(t.issued_at)
+          from refresh_token t
+          where t.organisation_id = $1
+            and t.session_id = s.id
+        )) as "lastUsedAt"
+      from session s
+      where s.organisation_id = $1
+        and s.account_id = $2
+        and s.revoked_at is null
+        and s.expires_at > ${databaseTimeSql(3)}
+        and ($4::timestamptz is null
+          or (date_trunc('milliseconds', s.created_at), s.id) < ($4::timestamptz, $5::uuid))
+      order by date_trunc('milliseconds', s.created_at) desc, s.id desc
+      limit $6`,
+    values: [
+      organisationId,
+      query.accountId,
+      query.databaseTime,
+      query.after?.[0],
+      query.after?.[1],
+      query.limit,
+    ],
+  });
+  return rows;
+}
+
+/** Whether the session is one of the account, live or ended. */
+export async function hasSession(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { accountId, sessionId }: { accountId: string; sessionId: string },
+): Promise<boolean> {
+  if (!isUuid(sessionId)) return false;
+  const { rowCount } = await db.query({
+    text: `
+      select
+      from session
+      where organisation_id = $1
+        and account_id = $2
+        and id = $3`,
+    values: [organisationId, accountId, sessionId],
+  });
+  return rowCount === 1;
+}
+
+/** The ids of the live sessions that were ended: one, or all of the account. */
+export async function endSessions(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  ending: { accountId: string; sessionId: string | null; databaseTime: DatabaseTime },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `
+      update session s
+      set revoked_at = clock.now, revoked_reason = 'ended-by-administrator'
+      from (select ${databaseTimeSql(4)} as now) clock
+      where s.organisation_id = $1
+        and s.account_id = $2
+        and ($3::uuid is null or s.id = $3)
+        and s.revoked_at is null
+        and s.expires_at > clock.now
+      returning s.id`,
+    values: [organisationId, ending.accountId, ending.sessionId, ending.databaseTime],
+  });
+  return rows.map(({ id }) => id);
+}

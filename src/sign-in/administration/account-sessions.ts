@@ -1,0 +1,52 @@
+/** Lists the live sessions of an account, and ends one or all. Contract: ADM-10. */
+import type { Pool } from '../../platform/db/database.ts';
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
+import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { notFound } from '../../tenancy/errors.ts';
+import {
+  endSessions,
+  hasSession,
+  type LiveSession,
+  listLiveSessions,
+  type SessionPosition,
+} from './account-sessions.store.ts';
+import { type ListContext, type ListDependencies, readSeenAccount } from './list-accounts.ts';
+import { type AccountChange, changeManaged, recordAccount } from './managed-account.ts';
+
+/** 404 for an account that the caller does not see. */
+export async function listSessionsOf(
+  deps: ListDependencies,
+  context: ListContext,
+  { accountId, ...request }: PageRequest & { accountId: string },
+): Promise<Page<LiveSession>> {
+  const { caller, databaseTime } = context;
+  const { userId } = await readSeenAccount(deps, context, accountId);
+  const page = openPage<SessionPosition>(deps.cursors, request, ['sessions', caller.organisationId, userId]);
+  const query = { ...page.slice, accountId: userId, databaseTime };
+  const found = await listLiveSessions(deps.db, caller, query);
+  return page.close(found, ({ createdAt, id }) => [createdAt.toISOString(), id]);
+}
+
+export interface SessionEnding extends AccountChange {
+  /** Null: all. */
+  sessionId: string | null;
+}
+
+/** How many were ended; one that had ended stays so. 404 for a session that is not of the account. */
+export async function endSessionsOf(
+  db: Pool,
+  { sessionId, ...change }: SessionEnding,
+  databaseTime: DatabaseTime,
+): Promise<number> {
+  return changeManaged(db, change, async (client, account) => {
+    const accountId = account.userId;
+    if (sessionId !== null && !(await hasSession(client, account, { accountId, sessionId })))
+      throw notFound('The session');
+    const ended = await endSessions(client, account, { accountId, sessionId, databaseTime });
+    await recordAccount(client, account, change.author, {
+      action: 'account.end-sessions',
+      after: { sessions: ended.length, ...(sessionId === null ? {} : { sessionId }) },
+    });
+    return ended.length;
+  });
+}

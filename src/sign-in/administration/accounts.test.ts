@@ -1,0 +1,219 @@
+/** Accounts as an administrator manages them over HTTP. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import {
+  type Answer,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+
+let api: TestApi;
+let here: Tenant;
+let there: Tenant;
+let admin: TestAccount;
+before(async () => {
+  api = await startTestApi();
+  here = await api.createTenant();
+  there = { ...here, facilityId: await api.createFacility(here.organisationId) };
+  admin = await api.createAccount(here, { userType: 'STAFF' });
+});
+after(() => api?.close());
+
+const as = (account: TestAccount, path: string, options: { method?: string; body?: unknown } = {}) =>
+  api.call(path, { token: account.token, ...options });
+
+async function roleOf(permissions: readonly string[], organisationId = here.organisationId): Promise<string> {
+  const id = randomUUID();
+  await api.database.pool.query(
+    'insert into role (organisation_id, id, name, permissions) values ($1, $2, $3, $4)',
+    [organisationId, id, `role ${id}`, permissions],
+  );
+  return id;
+}
+
+const body = async (more: object = {}) => ({
+  email: `made-${randomUUID()}@example.org`,
+  userType: 'EHR',
+  roleId: await roleOf(['encounters.access']),
+  ...more,
+});
+
+function refused(answer: Answer, status: number, pattern: RegExp): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.match(answer.json.message, pattern);
+}
+
+test('a new account signs in with the password that only its answer shows [ADM-15]', async () => {
+  const created = await as(admin, '/accounts', { body: await body({ mustChangePassword: false }) });
+  assert.equal(created.status, 201, created.text);
+  const { userId, email, password } = created.json;
+  const login = { identity: userId, credential: password, userType: 'EHR' };
+  assert.equal((await api.call('/auth/login', { body: login })).status, 200);
+  const read = await as(admin, `/accounts/${userId}`);
+  assert.equal(read.status, 200, read.text);
+  assert.deepEqual(
+    { ...read.json, createdAt: undefined, lastUsedAt: undefined, role: undefined },
+    {
+      userId,
+      email,
+      userType: 'EHR',
+      role: undefined,
+      facilityIds: [here.facilityId],
+      defaultFacilityId: here.facilityId,
+      state: 'active',
+      disabled: false,
+      locked: false,
+      mustChangePassword: false,
+      requiresPasswordSetup: false,
+      secondFactor: false,
+      createdAt: undefined,
+      lastUsedAt: undefined,
+      liveSessions: 1,
+    },
+  );
+  assert.ok(!read.text.includes(password));
+  const link = await as(admin, `/accounts/${userId}/reset-password`, { body: { password: 'setup-link' } });
+  assert.match(link.json.setupLink, /#token=/);
+  assert.equal((await api.call('/auth/login', { body: login })).status, 403);
+  assert.equal((await as(admin, `/accounts/${userId}`)).json.state, 'requires-setup');
+  const audit = await as(admin, `/administration/audit?subject=${userId}`);
+  assert.ok(!audit.text.includes(password) && !audit.text.includes('#token='));
+});
+
+test('accounts of the own facilities and types are seen, and no others [ADM-1]', async () => {
+  const t = await api.createTenant();
+  const elsewhere = { ...t, facilityId: await api.createFacility(t.organisationId) };
+  const manager = await api.createAccount(t, { permissions: ['accounts.manage'] });
+  const system = await api.createAccount(t, { permissions: [] });
+  const person = await api.createAccount(t, { permissions: [], userType: 'STAFF' });
+  const away = await api.createAccount(elsewhere, { permissions: [] });
+  const shared = await api.createAccount(t, {
+    permissions: [],
+    facilityIds: [t.facilityId, elsewhere.facilityId],
+  });
+  const seen = async (account: TestAccount, query = '') =>
+    (await as(account, `/accounts${query}`)).json.items
+      .map(({ userId }: { userId: string }) => userId)
+      .sort();
+  assert.deepEqual(await seen(manager), [manager.userId, system.userId, shared.userId].sort());
+  refused(await as(manager, '/accounts?type=STAFF'), 403, /STAFF/);
+  for (const hidden of [person, away]) {
+    assert.equal((await as(manager, `/accounts/${hidden.userId}`)).status, 404);
+    assert.equal((await as(manager, `/accounts/${hidden.userId}/sessions`)).status, 404);
+    assert.equal((await as(manager, `/accounts/${hidden.userId}/disable`, { method: 'POST' })).status, 404);
+  }
+  const staff = await api.createAccount(t, { permissions: ['people.manage'], userType: 'STAFF' });
+  assert.deepEqual(await seen(staff), [person.userId, staff.userId].sort());
+});
+
+test('accounts are found by a part of the address, by type and by state, page by page [ADM-9]', async () => {
+  const t = await api.createTenant();
+  const manager = await api.createAccount(t, { permissions: ['accounts.manage', 'people.manage'] });
+  const made: TestAccount[] = [];
+  for (let count = 0; count < 5; count += 1)
+    made.push(await api.createAccount(t, { permissions: [], mustChangePassword: count === 4 }));
+  const [first, second, third] = made as [TestAccount, TestAccount, TestAccount];
+  const list = async (query: string) => {
+    const found: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { json, text } = await as(manager, `/accounts?${query}${cursor}`);
+      assert.ok(Array.isArray(json.items), text);
+      found.push(...json.items.map(({ email }: { email: string }) => email));
+      if (json.nextCursor === null) return found;
+      cursor = `&cursor=${json.nextCursor}`;
+    }
+  };
+  const everyone = [manager, ...made].map(({ email }) => email).sort();
+  assert.deepEqual(await list('limit=2'), everyone);
+  assert.deepEqual(await list(`search=${first.email.slice(3, 14).toUpperCase()}`), [first.email]);
+  await as(manager, `/accounts/${second.userId}/disable`, { method: 'POST' });
+  const wrong = { identity: third.userId, credential: 'wrong', userType: 'EHR' };
+  for (let count = 0; count < 5; count += 1) await api.call('/auth/login', { body: wrong });
+  assert.deepEqual(await list('state=disabled&limit=1'), [second.email]);
+  assert.deepEqual(await list('state=locked&limit=1'), [third.email]);
+  assert.deepEqual(await list('state=must-change-password&limit=1'), [made[4]?.email]);
+  const active = everyone.filter((email) => ![second.email, third.email, made[4]?.email].includes(email));
+  assert.deepEqual(await list('state=active&limit=1'), active);
+  assert.deepEqual(await list('type=STAFF'), []);
+  const unlocked = await as(manager, `/accounts/${third.userId}/unlock`, { method: 'POST' });
+  assert.equal(unlocked.json.state, 'active');
+  assert.equal((await as(manager, '/accounts?state=none')).status, 400);
+  assert.equal((await as(manager, '/accounts?cursor=none')).status, 400);
+});
+
+test('the sessions of an account are listed, and ended one by one or all at once [ADM-10]', async () => {
+  const t = await api.createTenant();
+  const manager = await api.createAccount(t);
+  const { json } = await as(manager, '/accounts', {
+    body: { ...(await body()), roleId: await roleOf(['encounters.access'], t.organisationId) },
+  });
+  const login = { identity: json.userId, credential: json.password, userType: 'EHR' };
+  const tokens: string[] = [];
+  for (let count = 0; count < 3; count += 1)
+    tokens.push((await api.call('/auth/login', { body: login })).json.accessToken);
+  const path = `/accounts/${json.userId}/sessions`;
+  const sessions = async () => (await as(manager, path)).json.items as { id: string }[];
+  const [newest] = await sessions();
+  const node = await api.addNode();
+  const alive = async () => {
+    const answers = await Promise.all(tokens.map((token) => node.call('/roles', { token })));
+    return answers.filter(({ status }) => status !== 401).length;
+  };
+  assert.equal(await alive(), 3);
+  for (let count = 0; count < 2; count += 1)
+    assert.equal((await as(manager, `${path}/${newest?.id}`, { method: 'DELETE' })).status, 204);
+  assert.equal(await alive(), 2);
+  assert.equal((await as(manager, `${path}/${manager.sessionId}`, { method: 'DELETE' })).status, 404);
+  assert.equal((await as(manager, path, { method: 'DELETE' })).status, 204);
+  assert.equal(await alive(), 0);
+  assert.deepEqual(await sessions(), []);
+  await node.close();
+});
+
+test('a disabled account is out at once, and comes back [ADM-7]', async () => {
+  const system = await api.createAccount(here, { permissions: ['roles.manage'] });
+  const disabled = await as(admin, `/accounts/${system.userId}/disable`, { method: 'POST' });
+  assert.equal(disabled.json.state, 'disabled', disabled.text);
+  assert.equal((await as(system, '/roles')).status, 401);
+  const enabled = await as(admin, `/accounts/${system.userId}/enable`, { method: 'POST' });
+  assert.equal(enabled.json.state, 'active');
+});
+
+test('nobody disables their own account, changes its role or resets its password [ADM-7]', async () => {
+  const own = `/accounts/${admin.userId}`;
+  refused(await as(admin, `${own}/disable`, { method: 'POST' }), 409, /own account/);
+  refused(await as(admin, `${own}/reset-password`, { body: {} }), 409, /own account/);
+  const roleId = await roleOf(['people.manage']);
+  refused(await as(admin, own, { method: 'PATCH', body: { roleId } }), 409, /own account/);
+  assert.equal((await as(admin, own, { method: 'PATCH', body: { facilityIds: [] } })).status, 400);
+});
+
+test('a change of an account is made whole or not at all [ADM-8]', async () => {
+  const target = await api.createAccount(here, { permissions: [] });
+  const path = `/accounts/${target.userId}`;
+  const before = (await as(admin, path)).json;
+  const good = { email: `moved-${randomUUID()}@example.org`, roleId: await roleOf(['encounters.access']) };
+  const taken = await api.createAccount(here);
+  const foreign = await roleOf([], (await api.createTenant()).organisationId);
+  for (const [change, status] of [
+    [{ ...good, facilityIds: [there.facilityId] }, 403],
+    [{ ...good, facilityIds: [randomUUID()] }, 403],
+    [{ ...good, email: taken.email.toUpperCase() }, 409],
+    [{ ...good, email: 'nobody' }, 400],
+    [{ ...good, roleId: foreign }, 404],
+    [{ ...good, roleId: 'nonsense' }, 404],
+    [{ ...good, state: 'active' }, 400],
+  ] as const) {
+    const answer = await as(admin, path, { method: 'PATCH', body: change });
+    assert.equal(answer.status, status, answer.text);
+    assert.deepEqual((await as(admin, path)).json, before);
+  }
+  const changed = await as(admin, path, { method: 'PATCH', body: good });
+  assert.equal(changed.status, 200, changed.text);
+  assert.deepEqual([changed.json.email, changed.json.role.id], [good.email, good.roleId]);
+  const again = await as(admin, '/accounts', { body: await body({ email: good.email }) });
+  refused(again, 409, /exists already/);
+});

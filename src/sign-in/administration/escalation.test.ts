@@ -1,0 +1,219 @@
+/** Ways to more rights than one has, and races of administrators. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import {
+  type Answer,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
+
+let api: TestApi;
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api?.close());
+
+const as = (account: TestAccount, path: string, options: { method?: string; body?: unknown } = {}) =>
+  api.call(path, { token: account.token, ...options });
+const patch = (account: TestAccount, path: string, body: unknown) =>
+  as(account, path, { method: 'PATCH', body });
+
+const WEAK = ['accounts.manage', 'people.manage', 'roles.manage', 'encounters.access'];
+const STRONG = [...WEAK, 'records.import'];
+
+async function clinic(): Promise<Tenant & { otherId: string }> {
+  const tenant = await api.createTenant();
+  return { ...tenant, otherId: await api.createFacility(tenant.organisationId) };
+}
+
+async function roleIdOf({ organisationId, userId }: TestAccount): Promise<string> {
+  const { rows } = await api.database.pool.query(
+    'select role_id from account where organisation_id = $1 and id = $2',
+    [organisationId, userId],
+  );
+  return rows[0]?.role_id;
+}
+
+/** Everything that a refused call could have changed. */
+async function stateOf({ organisationId }: Tenant): Promise<unknown> {
+  const tables = ['account', 'account_facility', 'role', 'password_setup_link', 'administration_audit'];
+  const rows = await Promise.all(
+    tables.map((table) =>
+      api.database.pool.query(`select * from ${table} t where organisation_id = $1 order by t::text`, [
+        organisationId,
+      ]),
+    ),
+  );
+  return rows.map((found) => found.rows);
+}
+
+async function isRefused(tenant: Tenant, call: () => Promise<Answer>, pattern: RegExp): Promise<void> {
+  const before = await stateOf(tenant);
+  const answer = await call();
+  assert.equal(answer.status, 403, answer.text);
+  assert.match(answer.json.message, pattern);
+  assert.deepEqual(await stateOf(tenant), before);
+}
+
+test('nobody grants a permission that they do not hold [ADM-3]', async () => {
+  const t = await clinic();
+  const weak = await api.createAccount(t, { permissions: WEAK });
+  const strongRole = await roleIdOf(await api.createAccount(t, { permissions: STRONG }));
+  const target = await api.createAccount(t, { permissions: [] });
+  const email = `new-${randomUUID()}@example.org`;
+  const lacking = /records\.import/;
+  await isRefused(
+    t,
+    () => as(weak, '/accounts', { body: { email, userType: 'EHR', roleId: strongRole } }),
+    lacking,
+  );
+  await isRefused(t, () => patch(weak, `/accounts/${target.userId}`, { roleId: strongRole }), lacking);
+  await isRefused(t, () => as(weak, '/roles', { body: { name: 'mine', permissions: STRONG } }), lacking);
+  const own = `/roles/${await roleIdOf(target)}`;
+  await isRefused(t, () => patch(weak, own, { name: 'renamed', permissions: STRONG }), lacking);
+  const ownRole = `/roles/${await roleIdOf(weak)}`;
+  await isRefused(t, () => patch(weak, ownRole, { permissions: STRONG }), lacking);
+});
+
+test('nobody grants a facility that is not theirs [ADM-3]', async () => {
+  const t = await clinic();
+  const manager = await api.createAccount(t, { permissions: WEAK });
+  const target = await api.createAccount(t, { permissions: [] });
+  const other = await api.createTenant();
+  const roleId = await roleIdOf(target);
+  for (const facilityId of [t.otherId, other.facilityId, randomUUID()]) {
+    const facilityIds = [t.facilityId, facilityId];
+    const email = `new-${randomUUID()}@example.org`;
+    const body = { email, userType: 'EHR', roleId, facilityIds };
+    await isRefused(t, () => as(manager, '/accounts', { body }), /facility/);
+    await isRefused(
+      t,
+      () => patch(manager, `/accounts/${target.userId}`, { facilityIds, email }),
+      /facility/,
+    );
+    await isRefused(t, () => patch(manager, `/accounts/${manager.userId}`, { facilityIds }), /facility/);
+  }
+});
+
+test('nobody makes or changes accounts of a type that they do not manage [ADM-1]', async () => {
+  const t = await clinic();
+  const manager = await api.createAccount(t, { permissions: ['accounts.manage'] });
+  const target = await api.createAccount(t, { permissions: [] });
+  const email = `new-${randomUUID()}@example.org`;
+  const body = { email, userType: 'STAFF', roleId: await roleIdOf(target) };
+  await isRefused(t, () => as(manager, '/accounts', { body }), /STAFF/);
+});
+
+test('nobody changes an account with more rights than their own [ADM-4]', async () => {
+  const t = await clinic();
+  const manager = await api.createAccount(t, { permissions: WEAK });
+  const facilityIds = [t.facilityId, t.otherId];
+  const stronger = await api.createAccount(t, { permissions: STRONG });
+  const wider = await api.createAccount(t, { permissions: [], facilityIds });
+  for (const [{ userId }, pattern] of [
+    [stronger, /records\.import/],
+    [wider, /facility/],
+  ] as const) {
+    const path = `/accounts/${userId}`;
+    await isRefused(t, () => as(manager, `${path}/reset-password`, { body: {} }), pattern);
+    await isRefused(
+      t,
+      () => as(manager, `${path}/reset-password`, { body: { password: 'setup-link' } }),
+      pattern,
+    );
+    for (const step of ['disable', 'enable', 'unlock'])
+      await isRefused(t, () => as(manager, `${path}/${step}`, { method: 'POST' }), pattern);
+    await isRefused(t, () => patch(manager, path, { email: 'mine@example.org' }), pattern);
+    await isRefused(t, () => patch(manager, path, { facilityIds: [t.facilityId] }), pattern);
+    await isRefused(t, () => as(manager, `${path}/sessions`, { method: 'DELETE' }), pattern);
+  }
+});
+
+test('nobody changes a role with more rights, or whose holders act elsewhere [ADM-5]', async () => {
+  const t = await clinic();
+  const manager = await api.createAccount(t, { permissions: WEAK });
+  const strong = `/roles/${await roleIdOf(await api.createAccount(t, { permissions: STRONG }))}`;
+  await isRefused(t, () => patch(manager, strong, { permissions: ['encounters.access'] }), /records\.import/);
+  await isRefused(t, () => as(manager, strong, { method: 'DELETE' }), /records\.import/);
+  const wide = await api.createAccount(t, { permissions: [], facilityIds: [t.facilityId, t.otherId] });
+  await isRefused(t, async () => patch(manager, `/roles/${await roleIdOf(wide)}`, { name: 'x' }), /facility/);
+  const foreign = await api.createAccount(await api.createTenant(), { permissions: [] });
+  assert.equal((await patch(manager, `/roles/${await roleIdOf(foreign)}`, { name: 'x' })).status, 404);
+});
+
+test('of two administrators who disable each other at once, one stays [ADM-2, ADM-6]', async () => {
+  for (let round = 0; round < 8; round += 1) {
+    const t = await api.createTenant();
+    const [one, other] = await Promise.all([person(t, WEAK), person(t, WEAK)]);
+    const disable = (by: TestAccount, whom: TestAccount) =>
+      as(by, `/accounts/${whom.userId}/disable`, { method: 'POST' });
+    const answers = await Promise.all([disable(one, other), disable(other, one)]);
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.equal(statuses[0], 200, JSON.stringify(answers.map(({ text }) => text)));
+    assert.ok([401, 403, 409].includes(statuses[1] as number), String(statuses));
+    assert.equal(await administrators(t), 1);
+  }
+});
+
+test('a right that was taken while a change waited is not used [ADM-2]', async () => {
+  const t = await api.createTenant();
+  const manager = await api.createAccount(t, { permissions: WEAK });
+  const target = await api.createAccount(t, { permissions: [] });
+  const client = await api.database.pool.connect();
+  await client.query('begin');
+  await client.query('select from organisation where id = $1 for no key update', [t.organisationId]);
+  const waiting = as(manager, `/accounts/${target.userId}/disable`, { method: 'POST' });
+  await waitForLock(api.database.pool);
+  await client.query('update role set permissions = $3 where organisation_id = $1 and id = $2', [
+    t.organisationId,
+    await roleIdOf(manager),
+    ['roles.manage'],
+  ]);
+  await client.query('commit');
+  client.release();
+  assert.equal((await waiting).status, 403);
+});
+
+test('no administrator takes away the last person who administers, by whatever change [ADM-6]', async () => {
+  const t = await api.createTenant();
+  const last = await person(t, WEAK);
+  const system = await api.createAccount(t, { permissions: WEAK });
+  const path = `/accounts/${last.userId}`;
+  const lesser = await roleIdOf(await api.createAccount(t, { permissions: [] }));
+  const before = await stateOf(t);
+  const tries = [
+    as(system, `${path}/disable`, { method: 'POST' }),
+    as(system, `${path}/reset-password`, { body: { password: 'setup-link' } }),
+    patch(system, path, { roleId: lesser }),
+    patch(last, `/roles/${await roleIdOf(last)}`, { permissions: ['roles.manage'] }),
+  ];
+  for (const answer of await Promise.all(tries)) {
+    assert.equal(answer.status, 409, answer.text);
+    assert.match(answer.json.message, /people\.manage and roles\.manage/);
+  }
+  assert.deepEqual(await stateOf(t), before);
+  const another = await person(t, WEAK);
+  assert.equal((await as(another, `${path}/disable`, { method: 'POST' })).status, 200);
+});
+
+/** A person with a password. */
+async function person(t: Tenant, permissions: readonly string[]): Promise<TestAccount> {
+  const account = await api.createAccount(t, { permissions, userType: 'STAFF' });
+  await api.database.pool.query(
+    `update account set password_hash = 'set' where organisation_id = $1 and id = $2`,
+    [t.organisationId, account.userId],
+  );
+  return account;
+}
+
+async function administrators({ organisationId }: Tenant): Promise<number> {
+  const { rowCount } = await api.database.pool.query(
+    `select from account where organisation_id = $1 and user_type = 'STAFF' and disabled_at is null`,
+    [organisationId],
+  );
+  return rowCount ?? 0;
+}

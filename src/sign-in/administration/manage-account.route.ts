@@ -1,0 +1,84 @@
+/** /accounts/<id>/…: administrators disable, enable, unlock and reset accounts. Contract: ADM-7. */
+import { readDatabaseTime } from '../../platform/db/database-time.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
+import { disableAccount, enableAccount, resetPassword, unlockAccount } from '../accounts/manage-accounts.ts';
+import {
+  AccountParams,
+  AccountSchema,
+  accountView,
+  IssuedAccountSchema,
+  PasswordResetBody,
+} from './account.schema.ts';
+import { ACCESS, type AccountRouteDependencies, changeOf, tag } from './accounts.route.ts';
+import { readSeenAccount } from './list-accounts.ts';
+import type { AccountChange } from './managed-account.ts';
+
+const timeOf = (deps: AccountRouteDependencies, { databaseTime }: FacilityContext) =>
+  readDatabaseTime(deps.db, databaseTime);
+
+interface Step {
+  operationId: string;
+  summary: string;
+  description?: string;
+  run(deps: AccountRouteDependencies, change: AccountChange, now: Date): Promise<unknown>;
+}
+
+const STEPS = {
+  disable: {
+    operationId: 'disableAccount',
+    summary: 'Disable an account',
+    description: 'Its sessions end, and its sign-ins are refused, at once and in every process.',
+    run: ({ db }, change, now) => disableAccount(db, change, now),
+  },
+  enable: {
+    operationId: 'enableAccount',
+    summary: 'Let a disabled account sign in again',
+    run: ({ db }, change) => enableAccount(db, change),
+  },
+  unlock: {
+    operationId: 'unlockAccount',
+    summary: 'Remove the locks that failed sign-ins caused',
+    run: (deps, change, now) => unlockAccount(deps, change, now),
+  },
+} as const satisfies Record<string, Step>;
+
+/** What takes no body and answers with the account. */
+export function stepRoute(deps: AccountRouteDependencies, name: keyof typeof STEPS): Route<Access> {
+  const { run, ...docs }: Step = STEPS[name];
+  return facilityRoute(ACCESS, {
+    docs: { ...docs, tag },
+    params: AccountParams,
+    responses: {
+      200: { description: 'The account as it is now.', schema: AccountSchema },
+      409: { description: 'It is your own, or the last that administers the organisation.' },
+    },
+    handle: async ({ params: { accountId } }, context) => {
+      await run(deps, changeOf(context, accountId), await timeOf(deps, context));
+      return { body: accountView(await readSeenAccount(deps, context, accountId)) };
+    },
+  });
+}
+
+export function resetPasswordRoute(deps: AccountRouteDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'resetPassword',
+      summary: 'Give an account a new password, or a setup link',
+      description: 'This ends its sessions, earlier setup links and locks.',
+      tag,
+    },
+    params: AccountParams,
+    body: PasswordResetBody,
+    bodyExample: { password: 'generated', mustChangePassword: true },
+    responses: {
+      200: { description: 'How it signs in from now on.', schema: IssuedAccountSchema },
+      409: { description: 'It is your own, or the last that administers the organisation.' },
+    },
+    handle: async ({ params, body }, context) => {
+      const { password: kind = 'generated', mustChangePassword = false } = body;
+      const reset = { ...changeOf(context, params.accountId), password: { kind }, mustChangePassword };
+      return { body: await resetPassword(deps, reset, await timeOf(deps, context)) };
+    },
+  });
+}

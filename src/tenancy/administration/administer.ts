@@ -1,0 +1,48 @@
+/**
+ * The one way in which accounts, roles and facilities of an organisation are changed: one change at a time, decided by
+ * the rights of that moment (docs/adr/0140).
+ * Contract: ADM-2, ADM-6.
+ */
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { tenancyError } from '../errors.ts';
+import { notifyLive } from '../live.ts';
+import type { OrganisationScope } from '../scope.ts';
+import type { Author } from './author.ts';
+import { hasAdministrator, lockAdministration, readManager } from './manager.store.ts';
+import type { Manager } from './manager.ts';
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/**
+ * Do `work` in a transaction that all other changes of the organisation wait for. Every node knows of it with the next
+ * call. 409 when it would take away the last administrator; what it did is undone then.
+ */
+export async function administer<T>(
+  db: Pool,
+  { organisationId }: OrganisationScope,
+  author: Author,
+  work: (client: Client, manager: Manager) => Promise<T>,
+): Promise<T> {
+  const scope = { organisationId };
+  return transaction(db, async (client) => {
+    if (!(await lockAdministration(client, scope))) throw tenancyError('unknown_organisation', scope);
+    const manager = await managerOf(client, scope, author);
+    // The operator makes a new administrator when there is none.
+    const mustKeep = author.kind === 'account' && (await hasAdministrator(client, scope));
+    const result = await work(client, manager);
+    if (mustKeep && !(await hasAdministrator(client, scope))) throw tenancyError('last_administrator');
+    await notifyLive(client, scope);
+    return result;
+  });
+}
+
+/** Read behind the lock: who was disabled while waiting for it holds nothing any more. */
+async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
+  if (author.kind === 'operator') return { accountId: null, permissions: NOTHING, facilityIds: NOTHING };
+  const row = await readManager(client, scope, author.accountId);
+  return {
+    accountId: author.accountId,
+    permissions: new Set(row?.permissions),
+    facilityIds: new Set(row?.facilityIds),
+  };
+}

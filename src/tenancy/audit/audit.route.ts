@@ -1,0 +1,158 @@
+/** GET /administration/audit and …/export: who changed what. Contract: ADM-32, ADM-33. */
+import { Readable } from 'node:stream';
+import Type, { type Static } from 'typebox';
+import { parseDateTime } from '../../fhir/date-time.ts';
+import { badRequest } from '../../platform/http/errors.ts';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { Choice, Instant } from '../../platform/http/schema.ts';
+import { isUuid } from '../../platform/uuid.ts';
+import { type Access, type FacilityContext, facilityRoute } from '../callers/access.ts';
+import { SUBJECT_TYPES } from './audit-entry.ts';
+import {
+  AUDIT_FORMATS,
+  type AuditDependencies,
+  type AuditFilter,
+  type AuditFormat,
+  auditItem,
+  exportAudit,
+  listAuditPage,
+} from './list-audit.ts';
+
+const tag = 'Administration';
+const ACCESS = { permissions: ['administration.audit.read'], purposeOfUse: 'none' } as const;
+
+const text = (description: string) => Type.Optional(Type.String({ maxLength: 320, description }));
+const FILTER = {
+  actor: text('Only changes by this account, by id or email, or by `operator`.'),
+  action: text('Only this action, such as `account.disable`.'),
+  subject: text('Only changes of this: the id or the name.'),
+  since: text('Only changes from this date or date-time on.'),
+  until: text('Only changes before this date or date-time.'),
+};
+
+const members = Type.Object({}, { additionalProperties: true });
+const AuditItemSchema = Type.Object(
+  {
+    id: Type.String(),
+    at: Instant(),
+    actor: Type.Object({
+      kind: Choice(['account', 'operator'] as const),
+      id: Type.Optional(Type.String()),
+      email: Type.Optional(Type.String({ description: 'As it was then.' })),
+    }),
+    action: Type.String(),
+    subject: Type.Object({
+      type: Choice(SUBJECT_TYPES),
+      id: Type.String(),
+      name: Type.Optional(Type.String({ description: 'As it was then.' })),
+    }),
+    facilityId: Type.Optional(Type.String({ description: 'If it concerns one facility.' })),
+    before: members,
+    after: members,
+    correlationId: Type.String({ description: 'That of the call.' }),
+  },
+  {
+    examples: [
+      {
+        id: '0d2f4f86-4f0f-4ad8-9d4d-2a5b6c7d8e9f',
+        at: '2026-01-10T08:00:00.000Z',
+        actor: {
+          kind: 'account',
+          id: '4303826b-527a-4add-96a0-fba711adc287',
+          email: 'admin@example.org',
+        },
+        action: 'account.disable',
+        subject: { type: 'account', id: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43', name: 'ris@example.org' },
+        facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
+        before: { disabled: false },
+        after: { disabled: true },
+        correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
+      },
+    ],
+  },
+);
+
+const EXAMPLE_ROW = 'at,actor_kind,…\r\n2026-01-10T08:00:00.000Z,account,…\r\n';
+
+export function listAuditRoute(deps: AuditDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'listAdministrationAudit',
+      summary: 'List who changed what in the administration',
+      description: 'Changes of the whole organisation, and of the facilities that your account may use.',
+      tag,
+    },
+    query: Type.Object({ ...FILTER, ...PAGE_PARAMETERS }),
+    responses: { 200: { description: 'Newest first.', schema: pageSchema(AuditItemSchema) } },
+    handle: async ({ query: { limit, cursor, ...given } }, context) => {
+      const filter = filterOf(given, context);
+      const { organisationId, accountId } = context.caller;
+      const binding = ['audit', organisationId, accountId, JSON.stringify(given)];
+      const page = await listAuditPage(deps, context.scope, { filter, binding, limit, cursor });
+      return { body: mapPage(page, auditItem) };
+    },
+  });
+}
+
+export function exportAuditRoute({ db }: Pick<AuditDependencies, 'db'>): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'exportAdministrationAudit',
+      summary: 'Export who changed what in the administration',
+      description: 'In CSV, a cell that a spreadsheet could run as a formula begins with an apostrophe.',
+      tag,
+    },
+    query: Type.Object({ format: Choice(Object.keys(AUDIT_FORMATS) as AuditFormat[]), ...FILTER }),
+    responses: {
+      200: {
+        description: 'The file, newest first.',
+        contents: {
+          'text/csv': Type.String({ examples: [EXAMPLE_ROW] }),
+          'application/x-ndjson': Type.String({
+            examples: ['{"id":"0d2f4f86-4f0f-4ad8-9d4d-2a5b6c7d8e9f"}\n'],
+          }),
+        },
+        headers: ['content-disposition'],
+      },
+    },
+    handle: async ({ query: { format, ...given } }, context) => {
+      const { contentType, fileName } = AUDIT_FORMATS[format];
+      const lines = exportAudit(db, context.scope, { filter: filterOf(given, context), format });
+      return {
+        contentType,
+        headers: { 'content-disposition': `attachment; filename="${fileName}"` },
+        body: Readable.from(lines, { objectMode: false }),
+      };
+    },
+  });
+}
+
+const FilterQuery = Type.Object(FILTER);
+
+function filterOf(
+  { actor, since, until, subject, ...rest }: Static<typeof FilterQuery>,
+  { caller, scope }: FacilityContext,
+): AuditFilter {
+  return {
+    ...rest,
+    actor: actor === undefined ? undefined : actorOf(actor.toLowerCase()),
+    subject: subject !== undefined && isUuid(subject) ? subject.toLowerCase() : subject,
+    since: parseInstant('since', since, scope.timeZone),
+    until: parseInstant('until', until, scope.timeZone),
+    facilityIds: [...caller.facilities.keys()],
+  };
+}
+
+function actorOf(text: string): NonNullable<AuditFilter['actor']> {
+  if (text === 'operator') return { kind: text };
+  return isUuid(text) ? { id: text } : { email: text };
+}
+
+/** The first instant of a date or date-time. */
+function parseInstant(name: string, value: string | undefined, timeZone: string): Date | undefined {
+  const parsed = value === undefined ? undefined : parseDateTime(value);
+  if (value !== undefined && parsed === undefined)
+    throw badRequest(`${name} must be a date or a date-time with a zone, such as 2026-03-01.`);
+  return parsed?.span(timeZone).start;
+}

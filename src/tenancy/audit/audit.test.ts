@@ -1,0 +1,132 @@
+/** The record of who changed what. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import {
+  type Json,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+
+let api: TestApi;
+let here: Tenant;
+let admin: TestAccount;
+before(async () => {
+  api = await startTestApi();
+  here = await api.createTenant();
+  admin = await api.createAccount(here);
+});
+after(() => api?.close());
+
+const call = (path: string, options: { method?: string; body?: unknown; token?: string } = {}) =>
+  api.call(path, { token: admin.token, ...options });
+const read = async (query = '', token = admin.token): Promise<Json[]> =>
+  (await call(`/administration/audit${query}`, { token })).json.items;
+
+test('a change says who made it, what it was, and what was before and after [ADM-31]', async () => {
+  const role = { name: `role ${randomUUID()}`, permissions: ['encounters.access', 'records.import'] };
+  const made = await call('/roles', { body: role });
+  const body = { permissions: ['records.import'] };
+  const changed = await call(`/roles/${made.json.id}`, { method: 'PATCH', body });
+  const [newest, older] = await read(`?subject=${made.json.id}`);
+  assert.deepEqual(newest, {
+    id: newest?.id,
+    at: newest?.at,
+    actor: { kind: 'account', id: admin.userId, email: admin.email },
+    action: 'role.change',
+    subject: { type: 'role', id: made.json.id, name: role.name },
+    before: { permissions: role.permissions },
+    after: body,
+    correlationId: changed.headers.get('x-correlation-id'),
+  });
+  assert.deepEqual([older?.action, older?.before, older?.after.name], ['role.create', {}, role.name]);
+});
+
+test('what the operator does is on record as theirs [ADM-30, ADM-31]', async () => {
+  const actions = (await read('?actor=operator')).map(({ actor, action }) => [actor, action]);
+  assert.deepEqual(actions, [
+    [{ kind: 'operator' }, 'facility.create'],
+    [{ kind: 'operator' }, 'organisation.create'],
+  ]);
+});
+
+test('a change that is undone leaves no entry, and no entry can be changed or removed [ADM-30]', async () => {
+  const before = await read('?limit=100');
+  const name = `role ${randomUUID()}`;
+  await call('/roles', { body: { name, permissions: ['roles.manage'] } });
+  assert.equal((await call('/roles', { body: { name, permissions: ['roles.manage'] } })).status, 409);
+  assert.equal((await read('?limit=100')).length, before.length + 1);
+  for (const statement of [
+    `update administration_audit set action = 'x' where organisation_id = $1`,
+    'delete from administration_audit where organisation_id = $1',
+  ])
+    await assert.rejects(api.database.pool.query(statement, [here.organisationId]), { code: '42501' });
+  await assert.rejects(api.database.pool.query('truncate administration_audit'), { code: '42501' });
+});
+
+test('the record is read newest first, by author, action, subject and time, page by page [ADM-32]', async () => {
+  const t = await api.createTenant();
+  const one = await api.createAccount(t);
+  const other = await api.createAccount(t);
+  const make = async ({ token }: TestAccount) =>
+    (await call('/roles', { token, body: { name: `r ${randomUUID()}`, permissions: ['roles.manage'] } }))
+      .json;
+  const roles = [await make(one), await make(other), await make(one)];
+  const subjects = async (query: string) =>
+    (await read(query, one.token)).map(({ subject }) => subject.id).filter((id) => id !== t.organisationId);
+  const [first, second, third] = roles.map(({ id }) => id);
+  assert.deepEqual(await subjects(`?actor=${one.userId}`), [third, first]);
+  assert.deepEqual(await subjects(`?actor=${other.email}`), [second]);
+  assert.deepEqual(await subjects(`?subject=${encodeURIComponent(roles[1].name)}`), [second]);
+  assert.deepEqual(await subjects('?action=facility.create'), [t.facilityId]);
+  const all = await read('', one.token);
+  const found: Json[] = [];
+  for (let cursor = ''; ; ) {
+    const { json } = await call(`/administration/audit?limit=2${cursor}`, { token: one.token });
+    found.push(...json.items);
+    if (json.nextCursor === null) break;
+    cursor = `&cursor=${json.nextCursor}`;
+  }
+  assert.deepEqual(found, all);
+  assert.deepEqual(
+    await subjects(`?since=${encodeURIComponent(all[1]?.at)}`),
+    all.filter(({ at }) => at >= all[1]?.at).map(({ subject }) => subject.id),
+  );
+  assert.deepEqual(await subjects('?until=2020-01-01'), []);
+  assert.equal((await call('/administration/audit?since=yesterday')).status, 400);
+});
+
+test('what concerns facilities is shown to those who may use one of them [ADM-32]', async () => {
+  const t = await api.createTenant();
+  const elsewhere = { ...t, facilityId: await api.createFacility(t.organisationId) };
+  const away = await api.createAccount(elsewhere, { permissions: ['administration.audit.read'] });
+  const found = await read('', away.token);
+  assert.deepEqual(
+    found.map(({ subject }) => subject.id),
+    [elsewhere.facilityId, t.organisationId],
+  );
+  const stranger = await api.createAccount(await api.createTenant());
+  assert.ok(!(await read('', stranger.token)).some(({ subject }) => subject.id === t.organisationId));
+});
+
+test('the record is exported as CSV and as NDJSON [ADM-33]', async () => {
+  const name = `=cmd ${randomUUID()}`;
+  await call('/roles', { body: { name, permissions: ['roles.manage'] } });
+  const all = await read('?limit=100');
+  const lines = await call('/administration/audit/export?format=ndjson');
+  assert.equal(lines.headers.get('content-type'), 'application/x-ndjson');
+  assert.deepEqual(
+    lines.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    all,
+  );
+  const csv = await call('/administration/audit/export?format=csv&action=role.create');
+  assert.match(csv.headers.get('content-disposition') ?? '', /administration-audit\.csv/);
+  assert.match(csv.text, /^at,actor_kind,/);
+  assert.ok(csv.text.includes(`,'${name},`));
+  assert.equal((await call('/administration/audit/export')).status, 400);
+});

@@ -1,0 +1,129 @@
+/** /roles: administrators manage what accounts may do. Contract: ADM-11, ADM-12, ADM-13, ADM-14. */
+import Type from 'typebox';
+import type { Pool } from '../../platform/db/database.ts';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { authorOf } from '../administration/author.ts';
+import { type Access, facilityRoute } from '../callers/access.ts';
+import { type ListRolesDependencies, listRolePage } from './list-roles.ts';
+import { PERMISSIONS } from './permissions.ts';
+import { PRESETS } from './presets.ts';
+import {
+  ListedRoleSchema,
+  listedRoleView,
+  NewRoleBody,
+  PermissionListSchema,
+  RoleChangesBody,
+  RoleSchema,
+  roleView,
+} from './role.schema.ts';
+import { changeRole, createRole, removeRole } from './roles.ts';
+
+interface Dependencies {
+  db: Pool;
+}
+
+const tag = 'Administration';
+const MANAGING = { permissions: ['roles.manage'], purposeOfUse: 'none' } as const;
+const READING = {
+  permissions: ['roles.manage', 'accounts.manage', 'people.manage'],
+  purposeOfUse: 'none',
+} as const;
+const RoleParams = Type.Object({ roleId: Type.String() });
+const REFUSED = {
+  409: { description: 'Another role has the name, or nobody could administer the organisation any more.' },
+};
+
+export function listRolesRoute(deps: ListRolesDependencies): Route<Access> {
+  return facilityRoute(READING, {
+    docs: { operationId: 'listRoles', summary: 'List the roles of the organisation', tag },
+    query: Type.Object({
+      search: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the name.' })),
+      ...PAGE_PARAMETERS,
+    }),
+    responses: { 200: { description: 'By name.', schema: pageSchema(ListedRoleSchema) } },
+    handle: async ({ query }, { scope }) => ({
+      body: mapPage(await listRolePage(deps, scope, query), listedRoleView),
+    }),
+  });
+}
+
+export function createRoleRoute({ db }: Dependencies): Route<Access> {
+  return facilityRoute(MANAGING, {
+    docs: {
+      operationId: 'createRole',
+      summary: 'Create a role',
+      description: 'It may have permissions that you hold yourself.',
+      tag,
+    },
+    body: NewRoleBody,
+    bodyExample: { name: 'reader', permissions: ['patients.patients.list', 'encounters.access'] },
+    responses: { 201: { description: 'The role.', schema: RoleSchema }, ...REFUSED },
+    handle: async ({ body }, context) => {
+      const { organisationId } = context.scope;
+      const role = await createRole(db, { organisationId, ...body }, authorOf(context));
+      return { status: 201, body: roleView(role) };
+    },
+  });
+}
+
+export function changeRoleRoute({ db }: Dependencies): Route<Access> {
+  return facilityRoute(MANAGING, {
+    docs: {
+      operationId: 'changeRole',
+      summary: 'Change a role',
+      description:
+        'From the next call on, for all who hold it. You must hold every permission that it has before and after, and use every facility at which somebody holds it.',
+      tag,
+    },
+    params: RoleParams,
+    body: RoleChangesBody,
+    bodyExample: { permissions: ['patients.patients.list'] },
+    responses: { 200: { description: 'The role as it is now.', schema: RoleSchema }, ...REFUSED },
+    handle: async ({ params, body }, context) => {
+      const { organisationId } = context.scope;
+      const role = { id: params.roleId };
+      const changed = await changeRole(db, { organisationId, role, changes: body }, authorOf(context));
+      return { body: roleView(changed) };
+    },
+  });
+}
+
+export function deleteRoleRoute({ db }: Dependencies): Route<Access> {
+  return facilityRoute(MANAGING, {
+    docs: { operationId: 'deleteRole', summary: 'Delete a role that no account holds', tag },
+    params: RoleParams,
+    responses: { 204: { description: 'Deleted.' }, 409: { description: 'An account holds it.' } },
+    handle: async ({ params }, context) => {
+      const { organisationId } = context.scope;
+      await removeRole(db, { organisationId, role: { id: params.roleId } }, authorOf(context));
+      return { status: 204 };
+    },
+  });
+}
+
+/** A call, and the permissions each of which opens it. */
+export interface OpenedCall {
+  method: string;
+  path: string;
+  summary: string;
+  permissions: readonly string[];
+}
+
+/** `calls`: every route of the service, so that the list is never out of date. */
+export function listPermissionsRoute(calls: () => readonly OpenedCall[]): Route<Access> {
+  return facilityRoute(READING, {
+    docs: { operationId: 'listPermissions', summary: 'List the permissions, and what each opens', tag },
+    responses: { 200: { description: 'All of them.', schema: PermissionListSchema } },
+    handle: async () => {
+      const items = Object.entries(PERMISSIONS).map(([name, allows]) => ({
+        name,
+        allows,
+        opens: calls()
+          .filter(({ permissions }) => permissions.includes(name))
+          .map(({ method, path, summary }) => ({ method, path, summary })),
+      }));
+      return { body: { items, presets: PRESETS } };
+    },
+  });
+}
