@@ -63,6 +63,14 @@ import {
   removeTotpRoute,
   renewRecoveryCodesRoute,
 } from '../sign-in/second-factor/manage-factors.route.ts';
+import {
+  addPasskeyRoute,
+  askForPasskeyRoute,
+  beginPasskeyRoute,
+  listPasskeysRoute,
+  provePasskeyRoute,
+  removePasskeyRoute,
+} from '../sign-in/second-factor/passkeys.route.ts';
 import { proveCodeRoute } from '../sign-in/second-factor/prove-second-factor.route.ts';
 import { loginRoute } from '../sign-in/sessions/login.route.ts';
 import { logoutRoute } from '../sign-in/sessions/logout.route.ts';
@@ -186,12 +194,18 @@ export function consoleRoutes(features: Features): RouteEntry[] {
     at('DELETE', '/session', endSessionRoute(features)),
     at('POST', '/session/totp', proveCodeRoute(features, 'totp')),
     at('POST', '/session/recovery-code', proveCodeRoute(features, 'recovery-code')),
+    at('POST', '/session/passkey-options', askForPasskeyRoute(features)),
+    at('POST', '/session/passkey', provePasskeyRoute(features)),
     at('POST', '/session/password', changeOwnPasswordRoute(features)),
     at('GET', '/sessions', listOwnSessionsRoute(features)),
     at('DELETE', '/sessions/:sessionId', endOwnSessionRoute(features)),
     at('POST', '/second-factor/totp', beginTotpRoute(features)),
     at('POST', '/second-factor/totp/confirm', confirmTotpRoute(features)),
     at('DELETE', '/second-factor/totp', removeTotpRoute(features)),
+    at('POST', '/second-factor/passkey-options', beginPasskeyRoute(features)),
+    at('POST', '/second-factor/passkeys', addPasskeyRoute(features)),
+    at('GET', '/second-factor/passkeys', listPasskeysRoute(features)),
+    at('DELETE', '/second-factor/passkeys/:passkeyId', removePasskeyRoute(features)),
     at('POST', '/second-factor/recovery-codes', renewRecoveryCodesRoute(features)),
   ];
 }

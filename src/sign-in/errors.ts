@@ -54,6 +54,14 @@ export const signInError = domainErrors({
     status: 409,
     text: 'There is nothing to confirm, or it was begun too long ago. Begin again.',
   },
+  passkeys_unavailable: {
+    status: 409,
+    text: 'This service is reached at an IP address, and a passkey belongs to a name. Use an authenticator app, or ask the operator for a name.',
+  },
+  passkey_refused: {
+    status: 409,
+    text: 'This passkey is known already, or the account has 20 of them. Use another one, or remove one first.',
+  },
   second_factor_missing: {
     status: 409,
     text: 'This account has no second factor yet. Add one first.',

@@ -1,0 +1,212 @@
+/** Passkeys: to finish a sign-in, and those of one's own account. Contract: SIGN-IN-62, SIGN-IN-66, SIGN-IN-67. */
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
+import type { ConsoleCookie } from '../console/console-cookie.ts';
+import { SessionState } from '../console/session.schema.ts';
+import { signInFailures } from '../sign-in-responses.ts';
+import { ADDING, conflict } from './manage-factors.route.ts';
+import {
+  addPasskey,
+  beginPasskey,
+  type PasskeyDependencies,
+  readPasskeys,
+  removePasskey,
+} from './manage-passkeys.ts';
+import { askForPasskey, provePasskey } from './prove-passkey.ts';
+import { PASSWORD_EXAMPLE, PasswordBody } from './second-factor.schema.ts';
+
+type Dependencies = PasskeyDependencies & { consoleCookie: ConsoleCookie };
+
+const NO_NAME = 'The address of the service has no name that passkeys could belong to.';
+const bytes = () => Type.String({ minLength: 1, maxLength: 20_000, description: 'base64url' });
+const credential = { id: bytes(), rawId: bytes(), type: Type.Literal('public-key') };
+
+const Attestation = Type.Unsafe<RegistrationResponseJSON>(
+  Type.Object({
+    ...credential,
+    response: Type.Object({ clientDataJSON: bytes(), attestationObject: bytes() }),
+  }),
+);
+const Assertion = Type.Unsafe<AuthenticationResponseJSON>(
+  Type.Object({
+    ...credential,
+    response: Type.Object({ clientDataJSON: bytes(), authenticatorData: bytes(), signature: bytes() }),
+  }),
+);
+const CREDENTIAL = { id: 'dGhlIGNyZWRlbnRpYWw', rawId: 'dGhlIGNyZWRlbnRpYWw', type: 'public-key' };
+
+const options = <Options>(description: string, example: object) =>
+  Type.Unsafe<Options>({ type: 'object', description, examples: [example] });
+
+export function askForPasskeyRoute(deps: Dependencies): Route<Access> {
+  return consoleRoute(['second-factor'], {
+    docs: {
+      operationId: 'askForPasskey',
+      summary: 'Get the challenge for a passkey that finishes the sign-in',
+      description: 'One answer is taken to it, within five minutes.',
+      tag: 'Console',
+    },
+    responses: {
+      200: {
+        description: 'What `navigator.credentials.get` takes',
+        schema: options<PublicKeyCredentialRequestOptionsJSON>(
+          'PublicKeyCredentialRequestOptionsJSON of WebAuthn.',
+          { challenge: 'YSBjaGFsbGVuZ2U', rpId: 'interchange.example.org', userVerification: 'required' },
+        ),
+      },
+      ...conflict(NO_NAME),
+    },
+    handle: async (_, { caller, ...context }) => ({ body: await askForPasskey(deps, caller, context) }),
+  });
+}
+
+export function provePasskeyRoute(deps: Dependencies): Route<Access> {
+  return consoleRoute(['second-factor'], {
+    docs: {
+      operationId: 'provePasskey',
+      summary: 'Finish a sign-in with a passkey',
+      description:
+        'A wrong answer counts as a failed sign-in, with the same lock. The answer sets another cookie.',
+      tag: 'Console',
+    },
+    body: Type.Object({ response: Assertion }),
+    bodyExample: {
+      response: {
+        ...CREDENTIAL,
+        response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' },
+      },
+    },
+    responses: {
+      200: { description: 'Signed in', schema: SessionState, headers: ['set-cookie'] },
+      ...signInFailures,
+      ...conflict('The sign-in is finished already.'),
+    },
+    handle: async ({ body: { response } }, { caller, ...context }) => {
+      const token = await provePasskey(deps, { caller, response }, context);
+      return { body: { state: 'signed-in' }, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
+    },
+  });
+}
+
+export function beginPasskeyRoute(deps: Dependencies): Route<Access> {
+  return consoleRoute(ADDING, {
+    docs: {
+      operationId: 'beginPasskey',
+      summary: 'Begin to add a passkey',
+      description: 'One answer is taken to the challenge, within five minutes.',
+      tag: 'Console',
+    },
+    body: PasswordBody,
+    bodyExample: PASSWORD_EXAMPLE,
+    responses: {
+      200: {
+        description: 'What `navigator.credentials.create` takes',
+        schema: options<PublicKeyCredentialCreationOptionsJSON>(
+          'PublicKeyCredentialCreationOptionsJSON of WebAuthn.',
+          { challenge: 'YSBjaGFsbGVuZ2U', rp: { id: 'interchange.example.org', name: 'interchange' } },
+        ),
+      },
+      ...signInFailures,
+      ...conflict(NO_NAME),
+    },
+    handle: async ({ body: { password } }, context) => ({
+      body: await beginPasskey(deps, { ...context, password }, context),
+    }),
+  });
+}
+
+const AddedPasskey = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    recoveryCodes: Type.Optional(Type.Array(Type.String(), { description: 'With the first factor, once.' })),
+  },
+  { examples: [{ id: '2a1b0c9d-8e7f-4061-9253-a4b5c6d7e8f9' }] },
+);
+
+export function addPasskeyRoute(deps: Dependencies): Route<Access> {
+  return consoleRoute(ADDING, {
+    docs: {
+      operationId: 'addPasskey',
+      summary: 'Add a passkey',
+      description:
+        'With the first second factor the other sessions of the account end. The answer sets another cookie.',
+      tag: 'Console',
+    },
+    body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }), response: Attestation }),
+    bodyExample: {
+      name: 'my laptop',
+      response: { ...CREDENTIAL, response: { clientDataJSON: 'e30', attestationObject: 'AAAA' } },
+    },
+    responses: {
+      200: { description: 'The passkey is added', schema: AddedPasskey, headers: ['set-cookie'] },
+      403: { description: 'The answer is not good, or the challenge was used or is too old.' },
+      ...conflict('The passkey is known already, or there are 20.'),
+    },
+    handle: async ({ body }, context) => {
+      const { token, ...added } = await addPasskey(deps, { ...context, ...body }, context);
+      return { body: added, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
+    },
+  });
+}
+
+const moment = () => Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
+const Passkeys = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        id: Type.String({ format: 'uuid' }),
+        name: Type.String(),
+        createdAt: moment(),
+        lastUsedAt: Type.Union([moment(), Type.Null()]),
+      }),
+    ),
+  },
+  {
+    examples: [
+      {
+        items: [
+          {
+            id: '2a1b0c9d-8e7f-4061-9253-a4b5c6d7e8f9',
+            name: 'my laptop',
+            createdAt: '2026-03-01T08:00:00.000Z',
+            lastUsedAt: null,
+          },
+        ],
+      },
+    ],
+  },
+);
+
+export function listPasskeysRoute(deps: Dependencies): Route<Access> {
+  return consoleRoute(['signed-in'], {
+    docs: { operationId: 'listPasskeys', summary: 'List your own passkeys', tag: 'Console' },
+    responses: { 200: { description: 'The oldest first', schema: Passkeys } },
+    handle: async (_, { caller }) => ({ body: { items: await readPasskeys(deps, caller) } }),
+  });
+}
+
+export function removePasskeyRoute(deps: Dependencies): Route<Access> {
+  return consoleRoute(['signed-in'], {
+    docs: {
+      operationId: 'removePasskey',
+      summary: 'Remove a passkey',
+      description: 'With the last second factor the recovery codes go too.',
+      tag: 'Console',
+    },
+    params: Type.Object({ passkeyId: Type.String({ format: 'uuid' }) }),
+    body: PasswordBody,
+    bodyExample: PASSWORD_EXAMPLE,
+    responses: { 204: { description: 'The passkey is removed' }, ...signInFailures },
+    handle: async ({ params: { passkeyId }, body: { password } }, context) => {
+      await removePasskey(deps, { ...context, passkeyId, password }, context);
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,219 @@
+/** Passkeys over HTTP: added, proven, replayed, copied and removed. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Answer, type Json, startTestApi, type TestApi } from '../../../test-support/api.ts';
+import {
+  type AnswerChanges,
+  type Authenticator,
+  createAuthenticator,
+} from '../../../test-support/authenticator.ts';
+import { type ConsoleClient, openBrowser } from '../../../test-support/console.ts';
+import { addTelephone } from '../../../test-support/second-factor.ts';
+import {
+  addAccount,
+  addTenant,
+  cheapPasswords,
+  PASSWORD,
+  type SignInTenant,
+} from '../../../test-support/sign-in.ts';
+import type { CreatedAccount } from '../accounts/create-account.ts';
+import { passkeyParty } from './passkey-party.ts';
+
+let api: TestApi;
+let tenant: SignInTenant;
+/** Of the page that people open on this machine. */
+let origin: string;
+before(async () => {
+  api = await startTestApi();
+  tenant = await addTenant(api.database);
+  origin = `http://localhost:${new URL(api.origin).port}`;
+});
+after(() => api.close());
+
+const passwords = cheapPasswords();
+const body = { password: PASSWORD };
+
+async function signIn(account: CreatedAccount): Promise<ConsoleClient> {
+  const browser = openBrowser(api);
+  const { status } = await browser.call('/session', { body: { email: account.email, password: PASSWORD } });
+  assert.equal(status, 200);
+  return browser;
+}
+
+async function add(browser: ConsoleClient, key: Authenticator, changes?: AnswerChanges): Promise<Answer> {
+  const options = await browser.call('/second-factor/passkey-options', { body });
+  assert.equal(options.status, 200, options.text);
+  const response = key.create(options.json, changes);
+  return browser.call('/second-factor/passkeys', { body: { name: 'my laptop', response } });
+}
+
+interface WithPasskey {
+  account: CreatedAccount;
+  browser: ConsoleClient;
+  key: Authenticator;
+  added: Json;
+}
+
+async function withPasskey(key = createAuthenticator(origin)): Promise<WithPasskey> {
+  const account = await addAccount({ database: api.database, passwords }, tenant, { userType: 'STAFF' });
+  const browser = await signIn(account);
+  const { status, text, json } = await add(browser, key);
+  assert.equal(status, 200, text);
+  return { account, browser, key, added: json };
+}
+
+const ask = async (browser: ConsoleClient): Promise<Json> =>
+  (await browser.call('/session/passkey-options', { method: 'POST', body: {} })).json;
+const prove = (browser: ConsoleClient, response: Json): Promise<Answer> =>
+  browser.call('/session/passkey', { body: { response } });
+
+test('a passkey is added, listed, and finishes a sign-in with another cookie [SIGN-IN-62]', async () => {
+  const { account, browser, key, added } = await withPasskey();
+  assert.equal(added.recoveryCodes.length, 10);
+  const { items } = (await browser.call('/second-factor/passkeys')).json;
+  assert.deepEqual(items, [
+    { id: added.id, name: 'my laptop', createdAt: api.clock.now.toISOString(), lastUsedAt: null },
+  ]);
+  const next = await signIn(account);
+  assert.deepEqual((await next.call('/session')).json, {
+    state: 'second-factor',
+    methods: ['passkey', 'recovery-code'],
+  });
+  const options = await ask(next);
+  assert.equal(options.rpId, 'localhost');
+  assert.equal(options.userVerification, 'required');
+  assert.deepEqual(
+    options.allowCredentials.map(({ id }: Json) => id),
+    [key.id],
+  );
+  const before = next.cookie;
+  const { status, json } = await prove(next, key.get(options));
+  assert.deepEqual([status, json], [200, { state: 'signed-in' }]);
+  assert.notEqual(next.cookie, before);
+  assert.equal((await next.call('/session')).json.state, 'signed-in');
+  assert.equal((await openBrowser(api, before).call('/session')).status, 401);
+  const used = (await next.call('/second-factor/passkeys')).json.items[0];
+  assert.equal(used.lastUsedAt, api.clock.now.toISOString());
+});
+
+test('an answer with anything wrong in it is refused, and counts as a failed sign-in [SIGN-IN-62, SIGN-IN-66]', async () => {
+  const wrong: [string, AnswerChanges][] = [
+    ['another page', { origin: 'https://elsewhere.example.org' }],
+    ['another host', { rpId: 'elsewhere.example.org' }],
+    ['another challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
+    ['another ceremony', { type: 'webauthn.create' }],
+    ['a user who was not verified', { flags: 1 }],
+    ['a user who was not there', { flags: 4 }],
+    ['a copy whose counter fell behind', { counter: 1 }],
+  ];
+  let current = await withPasskey();
+  for (const [index, [name, changes]] of wrong.entries()) {
+    // Four failures of five, and then somebody else.
+    if (index % 4 === 0) current = await withPasskey();
+    const browser = await signIn(current.account);
+    const answer = current.key.get(await ask(browser), changes);
+    assert.equal((await prove(browser, answer)).status, 403, name);
+  }
+  const { account, key } = await withPasskey();
+  const browser = await signIn(account);
+  const stranger = createAuthenticator(origin);
+  const forged = { ...stranger.get(await ask(browser)), id: key.id, rawId: key.id };
+  assert.equal((await prove(browser, forged)).status, 403, 'the signature of another key');
+  for (let failure = 0; failure < 4; failure += 1)
+    assert.equal((await prove(browser, stranger.get(await ask(browser)))).status, 403);
+  assert.equal((await prove(browser, key.get(await ask(browser)))).status, 429);
+});
+
+test('a challenge takes one answer, within five minutes, in its own session [SIGN-IN-62]', async () => {
+  const { account, key } = await withPasskey();
+  const browser = await signIn(account);
+  const options = await ask(browser);
+  const answer = key.get(options);
+  assert.equal((await prove(await signIn(account), answer)).status, 403, 'in another session');
+  assert.equal((await prove(browser, answer)).status, 200);
+  const replaying = await signIn(account);
+  await ask(replaying);
+  assert.equal((await prove(replaying, answer)).status, 403, 'a replay');
+  const spent = await signIn(account);
+  const challenge = await ask(spent);
+  assert.equal((await prove(spent, key.get(challenge, { origin: 'https://a.example' }))).status, 403);
+  assert.equal((await prove(spent, key.get(challenge))).status, 403, 'one answer, good or not');
+  const { account: other, key: otherKey } = await withPasskey();
+  const late = await signIn(other);
+  const old = await ask(late);
+  await api.database.pool.query({
+    text: "update console_session set challenge_until = challenge_until - interval '5 minutes' where challenge = $1",
+    values: [old.challenge],
+  });
+  assert.equal((await prove(late, otherKey.get(old))).status, 403, 'too late');
+});
+
+test('of answers that race to one challenge one goes on [SIGN-IN-62]', async () => {
+  const { account, key } = await withPasskey(createAuthenticator(origin, { counting: false }));
+  const browser = await signIn(account);
+  const answer = key.get(await ask(browser));
+  const racing = [browser, openBrowser(api, browser.cookie), openBrowser(api, browser.cookie)];
+  const answers = await Promise.all(racing.map((one) => prove(one, answer)));
+  assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+});
+
+test('a passkey is added with a good answer to its own challenge alone, and without certificates [SIGN-IN-62, SIGN-IN-67]', async () => {
+  const { account, browser, key } = await withPasskey();
+  const refused: AnswerChanges[] = [
+    { origin: 'https://elsewhere.example.org' },
+    { rpId: 'elsewhere.example.org' },
+    { challenge: Buffer.alloc(32).toString('base64url') },
+    { flags: 1 },
+    { format: 'packed', statement: new Map([['x5c', [new Uint8Array(8)]]]) },
+    { format: 'android-safetynet' },
+    { format: 'tpm' },
+  ];
+  for (const changes of refused) {
+    const { status } = await add(browser, createAuthenticator(origin), changes);
+    assert.equal(status, 403, JSON.stringify(changes));
+  }
+  assert.equal((await add(browser, key)).status, 409, 'the same once more');
+  const stranger = createAuthenticator(origin);
+  const options = (await browser.call('/second-factor/passkey-options', { body })).json;
+  const created = { name: 'x', response: stranger.create(options) };
+  assert.equal((await browser.call('/second-factor/passkeys', { body: created })).status, 200);
+  assert.equal((await browser.call('/second-factor/passkeys', { body: created })).status, 403, 'a replay');
+  const asked = await browser.call('/second-factor/passkey-options', {
+    body: { password: 'not the password' },
+  });
+  assert.equal(asked.status, 403);
+  const signingIn = await signIn(account);
+  await ask(signingIn);
+  const early = { name: 'x', response: createAuthenticator(origin).create(options) };
+  assert.equal((await signingIn.call('/second-factor/passkeys', { body: early })).status, 401);
+});
+
+test('a passkey is removed with the password, and the last factor takes the recovery codes along [SIGN-IN-67]', async () => {
+  const { browser, added } = await withPasskey();
+  const other = await withPasskey();
+  const remove = (client: ConsoleClient, id: string, password = PASSWORD) =>
+    client.call(`/second-factor/passkeys/${id}`, { method: 'DELETE', body: { password } });
+  assert.equal((await remove(browser, added.id, 'not the password')).status, 403);
+  assert.equal((await remove(other.browser, added.id)).status, 404);
+  assert.equal((await remove(browser, 'nonsense')).status, 404);
+  await addTelephone(api, browser);
+  assert.equal((await remove(browser, added.id)).status, 204);
+  const left = (await browser.call('/session')).json.secondFactor;
+  assert.deepEqual([left.totp, left.passkeys, left.recoveryCodesLeft], [true, 0, 10]);
+  assert.equal((await browser.call('/second-factor/totp', { method: 'DELETE', body })).status, 204);
+  assert.equal((await browser.call('/session')).json.secondFactor.recoveryCodesLeft, 0);
+});
+
+test('passkeys belong to the host of the service, on this machine to localhost, and to no IP address [SIGN-IN-62]', () => {
+  assert.deepEqual(passkeyParty('https://records.example.org/prefix/api/v1'), {
+    rpId: 'records.example.org',
+    origins: ['https://records.example.org'],
+  });
+  for (const host of ['127.0.0.1', '[::1]', 'localhost'])
+    assert.deepEqual(passkeyParty(`http://${host}:3000/api/v1`), {
+      rpId: 'localhost',
+      origins: ['http://localhost:3000'],
+    });
+  for (const host of ['192.0.2.1', '[2001:db8::1]'])
+    assert.throws(() => passkeyParty(`https://${host}/api/v1`), /belongs to a name/);
+});
