@@ -31,6 +31,10 @@ function operations(): { where: string; path: string; method: string; operation:
   );
 }
 
+/** Calls that send something and take no body. */
+const WITHOUT_BODY =
+  /\/(publish-fhir|enable|disable|unlock|remove-second-factor|activate-secret|logout|session\/passkey-options)$/;
+
 /** What a `$ref` names. */
 const resolve = (value: Json): Json =>
   value.$ref === undefined
@@ -87,8 +91,7 @@ describe('the OpenAPI document', () => {
     assert.ok(bodies.importRecords?.includes('application/fhir+ndjson'));
     for (const { where, method, operation } of operations())
       if (['post', 'put', 'patch'].includes(method)) {
-        const without =
-          /\/(publish-fhir|enable|disable|unlock|remove-second-factor|activate-secret|logout)$/.test(where);
+        const without = WITHOUT_BODY.test(where);
         assert.equal(operation.requestBody === undefined, without, where);
       }
     const form = operations().find(({ operation }) => operation.operationId === 'searchEncountersByForm');
