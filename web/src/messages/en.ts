@@ -1,4 +1,6 @@
 /** The words of the console in English. Sections are named after pages; `shell`, `blocks` and `signIn` are for all. */
+import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/en.ts';
+
 export const en = {
   shell: {
     skip: 'Skip to the page',
@@ -95,7 +97,11 @@ export const en = {
   integrationAccounts: { title: 'Integration accounts' },
   people: { title: 'People' },
   roles: { title: 'Roles' },
-  terminology: { title: 'Terminology' },
+  terminology,
+  terminologyMaps,
+  mapEditor,
+  mapImport,
+  mapChanges,
   patients: { title: 'Patients' },
   exchange: {
     title: 'Exchange',

@@ -1,5 +1,6 @@
 /** The words of the console in French. */
 import type { Catalogue } from './catalogue.ts';
+import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/fr.ts';
 
 export const fr: Catalogue = {
   shell: {
@@ -98,7 +99,11 @@ export const fr: Catalogue = {
   integrationAccounts: { title: 'Comptes d’intégration' },
   people: { title: 'Personnes' },
   roles: { title: 'Rôles' },
-  terminology: { title: 'Terminologie' },
+  terminology,
+  terminologyMaps,
+  mapEditor,
+  mapImport,
+  mapChanges,
   patients: { title: 'Patients' },
   exchange: {
     title: 'Échange',

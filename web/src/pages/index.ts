@@ -10,4 +10,9 @@ export { patientsRoute } from './patients/route.ts';
 export { peopleRoute } from './people/route.ts';
 export { publishingRoute } from './publishing/route.ts';
 export { rolesRoute } from './roles/route.ts';
-export { terminologyRoute } from './terminology/route.ts';
+export {
+  mapChangesRoute,
+  mapImportRoute,
+  terminologyMapsRoute,
+  terminologyRoute,
+} from './terminology/route.ts';

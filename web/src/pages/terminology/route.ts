@@ -1,16 +1,43 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Languages } from 'lucide-react';
+import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
+
+const permissions = ['terminology.maps.read', 'terminology.maps.manage'];
 
 export const terminologyRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/terminology',
+  validateSearch: textParameters('place'),
   staticData: {
     page: {
       name: 'terminology',
-      permissions: ['terminology.maps.read', 'terminology.maps.manage'],
+      permissions,
       navigation: { group: 'records', position: 8, icon: Languages },
     },
   },
-  component: lazyRouteComponent(() => import('./terminology-page.tsx'), 'TerminologyPage'),
+  component: lazyRouteComponent(() => import('./unmapped-page.tsx'), 'UnmappedPage'),
+});
+
+export const terminologyMapsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/terminology/maps',
+  validateSearch: textParameters('search', 'level', 'targetSystem', 'localCode'),
+  staticData: { page: { name: 'terminologyMaps', permissions } },
+  component: lazyRouteComponent(() => import('./maps-page.tsx'), 'MapsPage'),
+});
+
+export const mapImportRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/terminology/import',
+  staticData: { page: { name: 'mapImport', permissions: ['terminology.maps.manage'] } },
+  component: lazyRouteComponent(() => import('./import-page.tsx'), 'ImportPage'),
+});
+
+export const mapChangesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/terminology/history',
+  validateSearch: textParameters('localCode'),
+  staticData: { page: { name: 'mapChanges', permissions } },
+  component: lazyRouteComponent(() => import('./changes-page.tsx'), 'ChangesPage'),
 });

@@ -1,0 +1,102 @@
+/** Who changed which mapping, and when. Contract: WEB-33. */
+import { getRouteApi } from '@tanstack/react-router';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import type { paths } from '../../api/schema.d.ts';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { Coded } from './coded.tsx';
+import { useLevels } from './level.ts';
+import { TerminologyTabs } from './terminology-tabs.tsx';
+
+type MapChange =
+  paths['/terminology/maps/changes']['get']['responses'][200]['content']['application/json']['items'][number];
+
+const TONES: Record<MapChange['kind'], Tone> = { created: 'good', changed: 'running', deleted: 'quiet' };
+const route = getRouteApi('/shell/terminology/history');
+
+export function ChangesPage() {
+  const t = useTranslations('mapChanges');
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { facility } = useSession();
+  const list = useCursorList<MapChange>(['terminology', 'changes', facility?.id, search], (cursor) =>
+    answered(
+      api.GET('/terminology/maps/changes', {
+        params: { query: { ...search, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
+  return (
+    <>
+      <PageHeader title={t('title')} text={t('text')} />
+      <TerminologyTabs />
+      <ListPage
+        label={t('title')}
+        list={list}
+        columns={useColumns()}
+        rowId={({ mapId, version }) => `${mapId} ${version}`}
+        filters={[{ name: 'localCode', label: t('filter'), kind: 'text' }]}
+        values={search}
+        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
+      />
+    </>
+  );
+}
+
+function useColumns(): Column<MapChange>[] {
+  const t = useTranslations('terminology');
+  const ofChange = useTranslations('mapChanges');
+  const { session } = useSession();
+  const levels = useLevels();
+  const level = (facilityId: string | null) => levels[facilityId === null ? 0 : 1]?.label;
+  const author = (accountId: string | null) => {
+    if (accountId === null) return t('operator');
+    return accountId === session.account.userId ? (
+      t('you')
+    ) : (
+      <code title={accountId}>{accountId.slice(0, 8)}…</code>
+    );
+  };
+  return [
+    {
+      name: 'kind',
+      heading: ofChange('kind'),
+      width: '7.5rem',
+      cell: ({ kind }) => <StatusBadge tone={TONES[kind]} label={ofChange(`kinds.${kind}`)} />,
+    },
+    {
+      name: 'code',
+      heading: t('code'),
+      cell: ({ localCode, localSystem }) => <Coded code={localCode} display={null} system={localSystem} />,
+    },
+    {
+      name: 'standard',
+      heading: t('standard'),
+      share: 1.6,
+      cell: ({ targetCode, targetDisplay, targetSystem }) => (
+        <Coded code={targetCode ?? '–'} display={targetDisplay} system={targetSystem} />
+      ),
+    },
+    {
+      name: 'level',
+      heading: t('level'),
+      share: 0.8,
+      cell: ({ facilityId }) => level(facilityId),
+    },
+    {
+      name: 'at',
+      heading: t('changed'),
+      width: '15rem',
+      cell: ({ changedAt }) => <ZonedTime at={changedAt} />,
+    },
+    { name: 'by', heading: t('by'), width: '7.5rem', cell: ({ changedBy }) => author(changedBy) },
+  ];
+}

@@ -1,0 +1,141 @@
+/** Maps from a file: what it would change is shown before it does. Contract: WEB-32. */
+import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { type Level, mapsChanged } from './draft.ts';
+import css from './import-page.module.css';
+import { ImportReportView } from './import-report.tsx';
+import { useFirstLevel, useLevels } from './level.ts';
+import { type ImportReport, importMap } from './map-import.ts';
+import { TerminologyTabs } from './terminology-tabs.tsx';
+
+interface Choices {
+  level: Level;
+  columns: string;
+  localSystem: string;
+  targetSystem: string;
+}
+
+export function ImportPage() {
+  const t = useTranslations('mapImport');
+  const errorText = useErrorText();
+  const level = useFirstLevel();
+  const [file, setFile] = useState<File | null>(null);
+  const [choices, setChoices] = useState<Choices>({ level, columns: '', localSystem: '', targetSystem: '' });
+  const [done, setDone] = useState<ImportReport>();
+  const run = async (dryRun: boolean) =>
+    importMap(file ?? '', isJson(file) ? 'application/fhir+json' : 'text/csv', { ...choices, dryRun });
+  const preview = useQuery({
+    // Another file of the same name is another one; the moment of its change says so.
+    queryKey: ['terminology', 'preview', file?.name, file?.size, file?.lastModified, choices],
+    queryFn: () => run(true),
+    enabled: file !== null && done === undefined,
+  });
+  const submit = useMutation({
+    mutationFn: () => run(false),
+    onSuccess: async (report) => {
+      setDone(report);
+      await mapsChanged();
+      announce({ kind: 'good', text: t('finished', { count: report.created + report.changed }) });
+    },
+  });
+  const error = submit.error ?? preview.error;
+  return (
+    <>
+      <PageHeader title={t('title')} text={t('text')} />
+      <TerminologyTabs />
+      <div className={css.columns}>
+        <FileForm
+          file={file}
+          choices={choices}
+          isDone={done !== undefined}
+          onFile={(chosen) => {
+            submit.reset();
+            setDone(undefined);
+            setFile(chosen);
+          }}
+          onChoices={(change) => setChoices((old) => ({ ...old, ...change }))}
+        />
+        {file === null ? undefined : (
+          <Section
+            title={done === undefined ? t('preview') : t('done')}
+            text={done === undefined ? t('previewText') : t('doneText')}
+          >
+            <Fault text={error === null ? undefined : `${t('failed')}: ${errorText(error)}`} />
+            {preview.isFetching ? <p role="status">{t('reading')}</p> : undefined}
+            <ImportReportView
+              report={done ?? preview.data}
+              isDone={done !== undefined}
+              isSending={submit.isPending}
+              onImport={() => submit.mutate()}
+            />
+          </Section>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface FileFormProperties {
+  file: File | null;
+  choices: Choices;
+  isDone: boolean;
+  onFile: (file: File | null) => void;
+  onChoices: (change: Partial<Choices>) => void;
+}
+
+function FileForm({ file, choices, isDone, onFile, onChoices }: FileFormProperties) {
+  const t = useTranslations('mapImport');
+  const field = (name: 'columns' | 'localSystem' | 'targetSystem') => ({
+    label: t(name),
+    value: choices[name],
+    disabled: isDone,
+    onChange: (event: { currentTarget: HTMLInputElement }) =>
+      onChoices({ [name]: event.currentTarget.value }),
+  });
+  return (
+    <Section title={t('chooseFile')}>
+      <Stack gap="sm">
+        <FileInput
+          label={t('file')}
+          description={t('fileHelp')}
+          placeholder={t('chooseFile')}
+          accept=".csv,.json,text/csv,application/json,application/fhir+json"
+          value={file}
+          onChange={onFile}
+          clearable={false}
+        />
+        <NativeSelect
+          label={t('level')}
+          value={choices.level}
+          data={useLevels()}
+          disabled={isDone}
+          onChange={(event) => onChoices({ level: event.currentTarget.value as Level })}
+        />
+        <details>
+          <summary className={css.more}>{t('more')}</summary>
+          <Stack gap="sm" mt="sm">
+            <TextInput {...field('columns')} description={t('columnsHelp')} />
+            <TextInput {...field('localSystem')} />
+            <TextInput {...field('targetSystem')} placeholder="http://loinc.org" />
+          </Stack>
+        </details>
+        {isDone ? (
+          <Button variant="default" onClick={() => onFile(null)}>
+            {t('another')}
+          </Button>
+        ) : undefined}
+      </Stack>
+    </Section>
+  );
+}
+
+function isJson(file: File | null): boolean {
+  return file !== null && /json$/i.test(`${file.name} ${file.type}`);
+}

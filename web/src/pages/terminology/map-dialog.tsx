@@ -1,0 +1,153 @@
+/** A new mapping: of a code that waits for one, or of one that is typed. */
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { type SubmitEvent, useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from './draft.ts';
+import { useFacilityOf, useFirstLevel, useLevels } from './level.ts';
+import { useMapCheck } from './map-check.ts';
+import { RelationFields, TargetFields } from './target-fields.tsx';
+import { type UnmappedCode, WaitingCode } from './waiting-code.tsx';
+
+interface MapDialogProperties {
+  opened: boolean;
+  /** The code that waits; without it, all is typed. */
+  waiting?: UnmappedCode | undefined;
+  onSaved: (draft: Draft) => void;
+  onClose: () => void;
+}
+
+export function MapDialog({ opened, waiting, onSaved, onClose }: MapDialogProperties) {
+  const t = useTranslations('mapEditor');
+  const title = waiting === undefined ? t('addTitle') : t('mapTitle', { code: waiting.localCode });
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} size="lg">
+      <MapForm key={waiting?.localCode} waiting={waiting} onSaved={onSaved} onClose={onClose} />
+    </Modal>
+  );
+}
+
+function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opened'>) {
+  const t = useTranslations('mapEditor');
+  const errorText = useErrorText();
+  const facilityOf = useFacilityOf();
+  const [level, setLevel] = useState<Level>(useFirstLevel());
+  const [draft, setDraft] = useState<Draft>({ ...EMPTY_DRAFT, ...localPart(waiting) });
+  const [error, setError] = useState<unknown>();
+  const [isSaving, setSaving] = useState(false);
+  const check = useMapCheck(draft, level);
+  const change = (part: Partial<Draft>) => setDraft((old) => ({ ...old, ...part }));
+
+  async function save(chosen: Draft) {
+    setSaving(true);
+    setError(undefined);
+    try {
+      await saveMapping(chosen, facilityOf(level));
+      onSaved(chosen);
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setSaving(false);
+    }
+  }
+  function onSubmit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    void save(draft);
+  }
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack gap="sm">
+        <Fault text={error === undefined ? undefined : errorText(error)} />
+        {waiting === undefined ? (
+          <LocalFields draft={draft} onChange={change} />
+        ) : (
+          <WaitingCode waiting={waiting} />
+        )}
+        <SystemField draft={draft} onChange={change} />
+        <TargetFields draft={draft} onChange={change} size="sm" check={check} focus={waiting !== undefined} />
+        <RelationFields draft={draft} onChange={change} size="sm" />
+        <NativeSelect
+          label={t('level')}
+          description={t('levelHelp')}
+          value={level}
+          data={useLevels()}
+          onChange={(event) => setLevel(event.currentTarget.value as Level)}
+        />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {useTranslations('blocks')('cancel')}
+          </Button>
+          <Button type="submit" loading={isSaving}>
+            {t('save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function localPart(waiting: UnmappedCode | undefined): Partial<Draft> {
+  if (waiting === undefined) return {};
+  const { localSystem, localCode, localDisplay } = waiting;
+  return { localSystem, localCode, localDisplay: localDisplay ?? '' };
+}
+
+interface PartProperties {
+  draft: Draft;
+  onChange: (change: Partial<Draft>) => void;
+}
+
+function LocalFields({ draft, onChange }: PartProperties) {
+  const t = useTranslations('mapEditor');
+  return (
+    <>
+      <TextInput
+        label={t('localCode')}
+        required
+        withAsterisk={false}
+        data-autofocus
+        value={draft.localCode}
+        onChange={(event) => onChange({ localCode: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t('localDisplay')}
+        value={draft.localDisplay}
+        onChange={(event) => onChange({ localDisplay: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t('localSystem')}
+        description={t('localSystemHelp')}
+        value={draft.localSystem}
+        onChange={(event) => onChange({ localSystem: event.currentTarget.value })}
+      />
+    </>
+  );
+}
+
+function SystemField({ draft, onChange }: PartProperties) {
+  const t = useTranslations('mapEditor');
+  const [isOther, setOther] = useState(false);
+  return (
+    <>
+      <NativeSelect
+        label={t('targetSystem')}
+        value={isOther ? '' : draft.targetSystem}
+        data={[...SYSTEMS, { value: '', label: t('otherSystem') }]}
+        onChange={(event) => {
+          setOther(event.currentTarget.value === '');
+          onChange({ targetSystem: event.currentTarget.value });
+        }}
+      />
+      {isOther ? (
+        <TextInput
+          label={t('otherSystemAddress')}
+          required
+          withAsterisk={false}
+          value={draft.targetSystem}
+          onChange={(event) => onChange({ targetSystem: event.currentTarget.value })}
+        />
+      ) : undefined}
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+/** The import of a map file, and its dry run, which tells what would change and keeps nothing. */
+import { answered, api } from '../../api/api.ts';
+import type { paths } from '../../api/schema.d.ts';
+import type { Level } from './draft.ts';
+
+export type ImportReport =
+  paths['/terminology/maps/import']['post']['responses'][200]['content']['application/json'];
+
+export interface ImportOptions {
+  level: Level;
+  dryRun: boolean;
+  columns?: string | undefined;
+  localSystem?: string | undefined;
+  targetSystem?: string | undefined;
+}
+
+type MediaType = 'text/csv' | 'application/fhir+json';
+
+export function importMap(
+  content: Blob | string,
+  mediaType: MediaType,
+  { columns, localSystem, targetSystem, ...options }: ImportOptions,
+): Promise<ImportReport> {
+  return answered(
+    api.POST('/terminology/maps/import', {
+      params: {
+        query: {
+          ...options,
+          ...(columns ? { columns } : {}),
+          ...(localSystem ? { localSystem } : {}),
+          ...(targetSystem ? { targetSystem } : {}),
+        },
+      },
+      headers: { 'content-type': mediaType },
+      body: content as never,
+      bodySerializer: (body: unknown) => body as string,
+    }),
+  );
+}

@@ -1,0 +1,137 @@
+/** Which standard code each local code is sent as: found, edited in the row, added, deleted, exported. Contract: WEB-31. */
+import { Button } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { type Draft, type Level, type MapEntry, mapsChanged, SYSTEMS } from './draft.ts';
+import { ExportMenu } from './export-menu.tsx';
+import { useLevels } from './level.ts';
+import { useMapColumns } from './map-columns.tsx';
+import { MapDialog } from './map-dialog.tsx';
+import { EDIT_FORM, useMapEdit } from './map-edit.ts';
+import { TerminologyTabs } from './terminology-tabs.tsx';
+
+const route = getRouteApi('/shell/terminology/maps');
+
+export function MapsPage() {
+  const t = useTranslations('terminologyMaps');
+  const { may } = useSession();
+  const [isAdding, setAdding] = useState(false);
+  const [deleted, setDeleted] = useState<MapEntry>();
+  const onSaved = ({ localCode }: Draft) => announce({ kind: 'good', text: t('saved', { code: localCode }) });
+  const edit = useMapEdit(onSaved);
+  const mayChange = may('terminology.maps.manage');
+  useCommands(mayChange ? [{ id: 'add-mapping', label: t('add'), run: () => setAdding(true) }] : []);
+  return (
+    <>
+      <PageHeader
+        title={t('title')}
+        text={t('text')}
+        actions={
+          <>
+            <ExportMenu />
+            {mayChange ? <Button onClick={() => setAdding(true)}>{t('add')}</Button> : undefined}
+          </>
+        }
+      />
+      <TerminologyTabs />
+      <form
+        id={EDIT_FORM}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void edit.save();
+        }}
+      />
+      <MapList columns={useMapColumns(edit, setDeleted)} />
+      <MapDialog
+        opened={isAdding}
+        onSaved={(draft) => {
+          setAdding(false);
+          onSaved(draft);
+        }}
+        onClose={() => setAdding(false)}
+      />
+      <DeleteDialog entry={deleted} onClose={() => setDeleted(undefined)} />
+    </>
+  );
+}
+
+function MapList({ columns }: { columns: ReturnType<typeof useMapColumns> }) {
+  const t = useTranslations('terminologyMaps');
+  const ofAll = useTranslations('terminology');
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { facility } = useSession();
+  const list = useCursorList<MapEntry>(['terminology', 'maps', facility?.id, search], (cursor) =>
+    answered(
+      api.GET('/terminology/maps', {
+        params: {
+          query: {
+            ...search,
+            level: search.level as Level,
+            limit: 50,
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
+  return (
+    <ListPage
+      label={t('title')}
+      list={list}
+      columns={columns}
+      rowId={({ id }) => id}
+      filters={[
+        { name: 'search', label: t('search'), kind: 'text' },
+        { name: 'targetSystem', label: t('system'), kind: 'choice', choices: SYSTEMS },
+        { name: 'level', label: ofAll('level'), kind: 'choice', choices: useLevels() },
+      ]}
+      values={search}
+      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+      empty={
+        <EmptyState title={t('empty')} text={t('emptyText')}>
+          <Link to="/terminology">{t('toUnmapped')}</Link>
+          <Link to="/terminology/import">{ofAll('toImport')}</Link>
+        </EmptyState>
+      }
+    />
+  );
+}
+
+function DeleteDialog({ entry, onClose }: { entry: MapEntry | undefined; onClose: () => void }) {
+  const t = useTranslations('terminologyMaps');
+  const code = entry?.localCode ?? '';
+  async function remove() {
+    if (entry === undefined) return;
+    const { localSystem, localCode, targetSystem, facilityId } = entry;
+    const level = facilityId === null ? 'organisation' : 'facility';
+    await answered(
+      api.DELETE('/terminology/maps', {
+        params: { query: { localSystem, localCode, targetSystem, level } },
+      }),
+    );
+    await mapsChanged();
+    announce({ kind: 'good', text: t('deleted', { code: localCode }) });
+  }
+  return (
+    <ConfirmDialog
+      opened={entry !== undefined}
+      title={t('deleteTitle', { code })}
+      text={t('deleteText', { code, target: entry?.targetCode ?? t('none') })}
+      action={t('delete')}
+      isDangerous
+      onConfirm={remove}
+      onClose={onClose}
+    />
+  );
+}

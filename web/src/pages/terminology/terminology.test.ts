@@ -1,0 +1,188 @@
+/** Maps, the work list, import and history in the console, in a real browser. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { TestAccount } from '../../../../test-support/api.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+
+const LOINC = 'http://loinc.org';
+const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display\n';
+
+describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
+  const web = useConsole();
+
+  const put = (account: TestAccount, body: object) =>
+    web.api.call('/terminology/maps', { method: 'PUT', token: account.token, body });
+
+  /** Codes that went out without a standard code, as the service counts them. */
+  async function meet(code: string, display: string, count: number): Promise<void> {
+    const { organisationId, facilityId } = web.tenant;
+    await web.api.database.pool.query({
+      text: `insert into terminology_unmapped (organisation_id, facility_id, place, local_system, local_code,
+          local_display, met_count, first_met_at, last_met_at)
+        values ($1, $2, 'lab.result', 'urn:lab', $3, $4, $5, now(), now())`,
+      values: [organisationId, facilityId, code, display, count],
+    });
+  }
+
+  const focused = (page: Page) => page.evaluate('document.activeElement.getAttribute("aria-label")');
+  const saved = (page: Page) => page.getByRole('status').filter({ hasText: /is (saved|mapped)/ });
+
+  test('codes without a standard code are listed, most frequent first, and mapped [WEB-30]', async (t) => {
+    await meet('RARE', 'Seldom seen', 2);
+    await meet('OFTEN', 'Haemoglobin', 1_250);
+    const { page, account } = await web.open(t, '/terminology', { expected: /400/ });
+    const rows = page.getByRole('table', { name: 'Unmapped codes' }).getByRole('row');
+    await rows.nth(1).getByText('OFTEN').waitFor();
+    await rows.nth(1).getByText('1,250').waitFor();
+    await rows.nth(2).getByText('RARE').waitFor();
+    await page.getByRole('button', { name: 'Map OFTEN' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Map OFTEN' });
+    await dialog.getByLabel('Standard code', { exact: true }).fill('718-8');
+    await dialog.getByText('wrong LOINC check digit').waitFor();
+    await dialog.getByRole('button', { name: 'Save the mapping' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'check digit' }).waitFor();
+    await dialog.getByLabel('Standard code', { exact: true }).fill('718-7');
+    await dialog.getByText('The service accepts this code.').waitFor();
+    await page.keyboard.press('Enter');
+    await saved(page).waitFor();
+    await page.getByText('OFTEN', { exact: true }).waitFor({ state: 'detached' });
+    const { json } = await web.api.call('/terminology/maps?localCode=OFTEN', { token: account.token });
+    assert.equal(json.items[0].targetCode, '718-7');
+    assert.equal(json.items[0].facilityId, null);
+  });
+
+  test('a mapping is edited in its row, and checked while it is typed [WEB-31]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/maps?search=kalium');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await put(account, {
+      localSystem: 'urn:lab',
+      localCode: 'K',
+      localDisplay: 'Kalium',
+      targetSystem: LOINC,
+      targetCode: '2823-3',
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit K' }).click();
+    const code = page.getByRole('textbox', { name: 'Standard code' });
+    await code.waitFor();
+    assert.equal(await focused(page), 'Standard code');
+    await code.fill('2823-4');
+    await page.getByText('wrong LOINC check digit').waitFor();
+    await code.fill('6298-4');
+    await page.getByText('Saving replaces it').waitFor();
+    await page.keyboard.press('Enter');
+    await saved(page).waitFor();
+    await page.getByText('6298-4', { exact: true }).waitFor();
+    await page.getByText('Whole organisation', { exact: true }).last().waitFor();
+    assert.equal(await focused(page), 'Edit K');
+    await page.keyboard.press('Enter');
+    await code.fill('x');
+    await page.keyboard.press('Escape');
+    await page.getByText('6298-4', { exact: true }).waitFor();
+  });
+
+  test('a UCUM unit is checked while it is typed, for one facility [WEB-31]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/maps');
+    await page.getByRole('button', { name: 'Add a mapping' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a mapping' });
+    await dialog.getByLabel('Local code', { exact: true }).fill('MG%');
+    await dialog.getByLabel('Standard system').selectOption('UCUM');
+    await dialog.getByLabel('Counts at').selectOption('Only Test Facility');
+    await dialog.getByLabel('Standard code', { exact: true }).fill('mgg/ddl');
+    await dialog.getByText('not a valid UCUM unit').waitFor();
+    await dialog.getByLabel('Standard code', { exact: true }).fill('mg/dL');
+    await dialog.getByText('The service accepts this code.').waitFor();
+    await dialog.getByRole('button', { name: 'Save the mapping' }).click();
+    await page.getByRole('cell', { name: 'Only Test Facility' }).waitFor();
+    const { json } = await web.api.call('/terminology/maps?localCode=MG%25', { token: account.token });
+    assert.equal(json.items[0].facilityId, web.tenant.facilityId);
+    await page.getByRole('button', { name: 'Delete MG%' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('cell', { name: 'Only Test Facility' }).waitFor({ state: 'detached' });
+  });
+
+  test('what a file would change is shown before it does; the maps are exported [WEB-32]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/import');
+    await put(account, {
+      localSystem: 'urn:lab',
+      localCode: 'NA',
+      targetSystem: LOINC,
+      targetCode: '2951-2',
+    });
+    const lines = [
+      `urn:lab,NA,Sodium,${LOINC},2951-2,`,
+      `urn:lab,CL,Chloride,${LOINC},2075-0,`,
+      `urn:lab,BAD,,${LOINC},1-1,`,
+    ];
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'maps.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(HEADER + lines.join('\n')),
+    });
+    const preview = page.getByRole('region', { name: 'What would change' });
+    await preview.getByText('wrong LOINC check digit').waitFor();
+    assert.deepEqual(await preview.locator('dd').allTextContents(), ['1', '1', '0', '1']);
+    const before = await web.api.call('/terminology/maps?localCode=CL', { token: account.token });
+    assert.equal(before.json.items.length, 0);
+    await preview.getByRole('button', { name: 'Import 2 entries' }).click();
+    await page
+      .getByRole('region', { name: 'What was changed' })
+      .getByRole('link', { name: 'See the maps' })
+      .click();
+    await page.getByText('Chloride').waitFor();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Whole organisation, CSV' }).click(),
+    ]);
+    assert.match(
+      await readFile(await download.path(), 'utf8'),
+      /urn:lab,CL,Chloride,http:\/\/loinc.org,2075-0/,
+    );
+  });
+
+  test('a file that is no map says why [WEB-32]', async (t) => {
+    const { page } = await web.open(t, '/terminology/import', { expected: /400/ });
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'maps.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('a,b\n1,2\n'),
+    });
+    await page.getByRole('alert').filter({ hasText: 'The file cannot be taken' }).waitFor();
+  });
+
+  test('the history says who changed what [WEB-33]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/history?localCode=HIST');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await put(account, {
+      localSystem: 'urn:lab',
+      localCode: 'HIST',
+      targetSystem: LOINC,
+      targetCode: '718-7',
+    });
+    await put(account, {
+      localSystem: 'urn:lab',
+      localCode: 'HIST',
+      targetSystem: LOINC,
+      targetCode: '2951-2',
+    });
+    await page.reload();
+    const rows = page.getByRole('table', { name: 'History of maps' }).getByRole('row');
+    await rows.nth(1).getByText('2951-2').waitFor();
+    await rows.nth(1).getByText('You', { exact: true }).waitFor();
+    await rows.nth(2).getByText('Added').waitFor();
+  });
+
+  test('who may only read maps changes none [WEB-31]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/maps', {
+      permissions: ['terminology.maps.read'],
+    });
+    const admin = await web.api.createAccount(account);
+    await put(admin, { localSystem: 'urn:lab', localCode: 'RO', targetSystem: LOINC, targetCode: '718-7' });
+    await page.reload();
+    await page.getByText('RO', { exact: true }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /^(Edit|Delete|Add)/ }).count(), 0);
+  });
+});

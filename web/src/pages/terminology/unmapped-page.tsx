@@ -1,0 +1,134 @@
+/** The work list: local codes that went out without a standard code, most frequent first. Contract: WEB-30. */
+import { Button } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useFormatter, useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { Coded } from './coded.tsx';
+import type { Draft } from './draft.ts';
+import { MapDialog } from './map-dialog.tsx';
+import { PLACES, type Place, placeName } from './places.ts';
+import { TerminologyTabs } from './terminology-tabs.tsx';
+import type { UnmappedCode } from './waiting-code.tsx';
+
+const route = getRouteApi('/shell/terminology');
+
+export function UnmappedPage() {
+  const t = useTranslations('terminology');
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { facility } = useSession();
+  const [waiting, setWaiting] = useState<UnmappedCode>();
+  const [isOpen, setOpen] = useState(false);
+  const list = useCursorList<UnmappedCode>(['terminology', 'unmapped', facility?.id, search], (cursor) =>
+    answered(
+      api.GET('/terminology/unmapped', {
+        params: {
+          query: { place: search.place as Place, limit: 50, ...(cursor === undefined ? {} : { cursor }) },
+        },
+      }),
+    ),
+  );
+  function onSaved({ localCode, targetCode, equivalence }: Draft) {
+    setOpen(false);
+    const text =
+      equivalence === 'unmatched'
+        ? t('markedUnmatched', { code: localCode })
+        : t('mapped', { code: localCode, target: targetCode });
+    announce({ kind: 'good', text });
+  }
+  return (
+    <>
+      <PageHeader title={t('title')} text={t('text')} />
+      <TerminologyTabs />
+      <ListPage
+        label={t('unmapped')}
+        list={list}
+        columns={useColumns((row) => {
+          setWaiting(row);
+          setOpen(true);
+        })}
+        rowId={({ localSystem, localCode }) => `${localSystem} ${localCode}`}
+        filters={[
+          {
+            name: 'place',
+            label: t('places'),
+            kind: 'choice',
+            choices: PLACES.map((value) => ({ value, label: t(`place.${placeName(value)}`) })),
+          },
+        ]}
+        values={search}
+        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        empty={
+          <EmptyState title={t('unmappedEmpty')} text={t('unmappedEmptyText')}>
+            <Link to="/terminology/maps">{t('toMaps')}</Link>
+            <Link to="/terminology/import">{t('toImport')}</Link>
+          </EmptyState>
+        }
+      />
+      <MapDialog opened={isOpen} waiting={waiting} onSaved={onSaved} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
+function useColumns(onMap: (row: UnmappedCode) => void): Column<UnmappedCode>[] {
+  const t = useTranslations('terminology');
+  const ofMaps = useTranslations('terminologyMaps');
+  const format = useFormatter();
+  const { may } = useSession();
+  const columns: Column<UnmappedCode>[] = [
+    {
+      name: 'code',
+      heading: t('code'),
+      share: 2,
+      cell: ({ localCode, localDisplay, localSystem }) => (
+        <Coded code={localCode} display={localDisplay} system={localSystem} />
+      ),
+    },
+    {
+      name: 'count',
+      heading: t('count'),
+      width: '8rem',
+      isNumber: true,
+      cell: ({ count }) => format.number(count),
+    },
+    {
+      name: 'places',
+      heading: t('places'),
+      cell: ({ places }) => places.map(({ place }) => t(`place.${placeName(place as Place)}`)).join(', '),
+    },
+    {
+      name: 'last',
+      heading: t('lastMet'),
+      width: '15rem',
+      cell: ({ lastMetAt }) => <ZonedTime at={lastMetAt} />,
+    },
+  ];
+  if (!may('terminology.maps.manage')) return columns;
+  return [
+    ...columns,
+    {
+      name: 'map',
+      heading: ofMaps('actions'),
+      width: '7rem',
+      cell: (row) => (
+        <Button
+          variant="light"
+          size="xs"
+          aria-label={t('mapNamed', { code: row.localCode })}
+          onClick={() => onMap(row)}
+        >
+          {t('map')}
+        </Button>
+      ),
+    },
+  ];
+}

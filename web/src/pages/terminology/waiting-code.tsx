@@ -1,0 +1,20 @@
+/** A local code that goes out without a standard code: what is known of it. */
+import { useTranslations } from 'use-intl';
+import type { paths } from '../../api/schema.d.ts';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { Coded } from './coded.tsx';
+import css from './waiting-code.module.css';
+
+export type UnmappedCode =
+  paths['/terminology/unmapped']['get']['responses'][200]['content']['application/json']['items'][number];
+
+export function WaitingCode({ waiting }: { waiting: UnmappedCode }) {
+  const t = useTranslations('mapEditor');
+  const { localSystem, localCode, localDisplay, count, lastMetAt } = waiting;
+  return (
+    <div className={css.waiting}>
+      <Coded code={localCode} display={localDisplay} system={localSystem} />
+      <p className={css.sent}>{t.rich('sentTimes', { count, time: () => <ZonedTime at={lastMetAt} /> })}</p>
+    </div>
+  );
+}
