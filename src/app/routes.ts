@@ -23,6 +23,7 @@ import {
   readConnectionRoute,
   rotateSecretRoute,
   switchConnectionRoute,
+  testConnectionRoute,
 } from '../exchange/connections/connections.route.ts';
 import { listDeliveriesRoute } from '../exchange/review/list-deliveries.route.ts';
 import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/review/read-delivery.route.ts';
@@ -39,6 +40,7 @@ import {
   listLabOrderPublicationsRoute,
   publishLabOrderRoute,
 } from '../investigations/lab/publish-lab-order.route.ts';
+import { unmappedExampleRoute } from '../investigations/lab/unmapped-example.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search-patients.route.ts';
@@ -84,6 +86,7 @@ import { putMapRoute } from '../terminology/maps/put-map.route.ts';
 import { exportMapsRoute } from '../terminology/transfer/export-maps.route.ts';
 import { importMapsRoute } from '../terminology/transfer/import-maps.route.ts';
 import { listUnmappedRoute } from '../terminology/unmapped/list-unmapped.route.ts';
+import { suggestMapsRoute } from '../terminology/unmapped/suggest-maps.route.ts';
 import { administrationRoutes, openedCalls } from './administration-routes.ts';
 import { consoleEntranceRoute, consolePageRoute } from './console/console.route.ts';
 import { createConsoleFiles } from './console/console-files.ts';
@@ -163,6 +166,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('POST', '/exchange/connections/:connectionId/activate-secret', activateSecretRoute(features)),
     at('POST', '/exchange/connections/:connectionId/enable', switchConnectionRoute(features, 'enable')),
     at('POST', '/exchange/connections/:connectionId/disable', switchConnectionRoute(features, 'disable')),
+    at('POST', '/exchange/connections/:connectionId/test', testConnectionRoute(features)),
     at('POST', '/exchange/connections/:connectionId/callback', callbackRoute(features)),
     at('GET', '/exchange/deliveries', listDeliveriesRoute(features)),
     at('POST', '/exchange/deliveries/replay', replayDeliveriesRoute(features)),
@@ -181,6 +185,8 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/terminology/maps/changes', listChangesRoute(features)),
     at('GET', '/terminology/maps/$translate', translateCodeRoute(features)),
     at('GET', '/terminology/unmapped', listUnmappedRoute(features)),
+    at('GET', '/terminology/unmapped/suggestions', suggestMapsRoute(features)),
+    at('GET', '/terminology/unmapped/example', unmappedExampleRoute(features)),
     ...administrationRoutes(features, () => openedCalls(entries)),
   ];
   return entries;

@@ -16,6 +16,10 @@ export const exchangeError = domainErrors({
     status: 409,
     text: 'The exchange has already assigned another id to this patient. Nothing was changed, and the callback is kept for review.',
   },
+  connection_disabled: {
+    status: 409,
+    text: 'The connection is disabled, so nothing was sent. Enable it, then test it.',
+  },
   no_waiting_secret: {
     status: 409,
     text: 'There is no new outbound secret to activate. Rotate the secret first.',

@@ -59,7 +59,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     let verdict = check(request, body);
     if (verdict === 'wrong-signature' && (await options.connection.renew())) verdict = check(request, body);
     const envelope = envelopeOf(body);
-    const answer = answerTo(verdict, envelope, arrivedAs);
+    const answer = answerTo(verdict, envelope, arrivedAs, isTestRequest(body));
     const again = envelope !== undefined && taken.has(envelope.deliveryId);
     options.onEvent({ what: 'delivery', verdict, answer, again, ...envelope });
     reply(response, answer, { verdict }, retryAfter(answer, arrivedAs));
@@ -72,9 +72,10 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     verdict: string,
     envelope: Envelope | undefined,
     { failRate, failStatus }: Behaviour,
+    isTest: boolean,
   ): number {
     if (verdict !== 'valid') return 401;
-    if (envelope === undefined) return 400;
+    if (envelope === undefined) return isTest ? ACCEPTED : 400;
     return options.random() < failRate ? failStatus : ACCEPTED;
   }
 
@@ -181,6 +182,11 @@ function envelopeOf(body: Buffer): Envelope | undefined {
   if (typeof parsed?.deliveryId !== 'string' || typeof parsed.resource?.id !== 'string') return undefined;
   const { deliveryId, event, sequence, resource } = parsed;
   return { deliveryId, event: String(event), patientId: String(resource.id), sequence: Number(sequence) };
+}
+
+/** A test of the connection, which names no patient. */
+function isTestRequest(body: Buffer): boolean {
+  return (parse(body) as { event?: unknown } | undefined)?.event === 'connection.test';
 }
 
 function parse(body: Buffer): unknown {

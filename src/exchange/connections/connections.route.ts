@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Nullable } from '../../platform/http/schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import {
@@ -25,6 +26,7 @@ import {
   rotateManaged,
 } from './manage-connections.ts';
 import type { SecretRotation } from './rotate-secret.ts';
+import { testConnection } from './test-connection.ts';
 
 const ACCESS = {
   permissions: ['exchange.connections.manage'],
@@ -155,6 +157,35 @@ function rotationOf({
     throw badRequest('activateAt must be a date-time with a zone, such as 2026-03-01T08:00:00Z.');
   return { ...rest, activate: activate.span('UTC').start };
 }
+
+export function testConnectionRoute(deps: ManageDependencies): Route<Access> {
+  return facilityRoute(ACCESS, {
+    docs: {
+      operationId: 'testExchangeConnection',
+      summary: 'Send a signed test request to the exchange',
+      description:
+        'The request is signed and sent as a delivery is, with the event connection.test and without patient data. It is not in the queue, and is not tried again.',
+      tag,
+    },
+    params: ConnectionParams,
+    responses: {
+      200: { description: 'What came back, or why nothing did.', schema: ConnectionTestSchema },
+      409: { description: 'The connection is disabled. Nothing was sent.' },
+    },
+    handle: async ({ params }, context) => ({
+      body: await testConnection(deps, context, params.connectionId),
+    }),
+  });
+}
+
+const ConnectionTestSchema = Type.Object(
+  {
+    status: Nullable(Type.Integer(), 'HTTP status of the answer. null: there was none.'),
+    latencyMs: Type.Integer(),
+    message: Type.String(),
+  },
+  { examples: [{ status: 202, latencyMs: 38, message: 'The exchange took the test request.' }] },
+);
 
 export function activateSecretRoute(deps: ManageDependencies): Route<Access> {
   return facilityRoute(ACCESS, {

@@ -37,7 +37,7 @@ export function listCovering({ db }: ManageDependencies, { scope }: Context): Pr
 
 /** One of them; 404 otherwise. */
 export async function readCovering(
-  deps: ManageDependencies,
+  deps: Pick<ManageDependencies, 'db'>,
   context: Context,
   id: string,
 ): Promise<Connection> {
@@ -102,7 +102,7 @@ export async function activateManaged(
 }
 
 /** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */
-async function manageable(deps: ManageDependencies, context: Context, id: string) {
+export async function manageable(deps: Pick<ManageDependencies, 'db'>, context: Context, id: string) {
   const connection = await readCovering(deps, context, id);
   const { organisationId, facilityIds } = connection;
   if (facilityIds !== null) requireFacilities(context.caller, facilityIds);

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import {
+  type Answer,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/api.ts';
+import { documentedCalls } from '../../../test-support/documented-answers.ts';
+import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
+import { BY_OPERATOR } from './connection.ts';
+import { createConnection } from './create-connection.ts';
+
+let api: TestApi;
+let exchange: TestExchange;
+let tenant: Tenant;
+let account: TestAccount;
+let id: string;
+let documented: Awaited<ReturnType<typeof documentedCalls>>;
+before(async () => {
+  api = await startTestApi();
+  documented = await documentedCalls(api);
+});
+after(() => api.close());
+beforeEach(async () => {
+  exchange = await startExchange('/in?from=us');
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant, { permissions: ['exchange.connections.manage'] });
+  const connection = await createConnection(
+    {
+      db: api.database.pool,
+      keys: api.keys,
+      publicBaseUrl: api.baseUrl,
+      now: api.clock.now,
+      author: BY_OPERATOR,
+    },
+    tenant,
+    {
+      name: 'exchange',
+      address: exchange.url,
+      clientId: 'hospital-7',
+      facilityIds: [tenant.facilityId],
+      timeoutMs: 1_000,
+    },
+  );
+  id = connection.id;
+  exchange.trust = {
+    clientId: 'hospital-7',
+    secrets: [connection.outboundSecret],
+    now: () => api.clock.now,
+  };
+});
+
+const check = async ({ token } = account, which = id): Promise<Answer> =>
+  documented(
+    'POST',
+    `/exchange/connections/${which}/test`,
+    await api.call(`/exchange/connections/${which}/test`, { method: 'POST', token }),
+  );
+
+test('one request, signed as a delivery is, and what came back [ADM-60, ADM-61]', async (t) => {
+  t.after(() => exchange.close());
+  const { status, json } = await check();
+  assert.equal(status, 200);
+  assert.deepEqual([json.status, json.message], [200, 'The exchange took the test request.']);
+  assert.ok(Number.isInteger(json.latencyMs));
+  assert.equal(exchange.arrivals.length, 1);
+  const [arrival] = exchange.arrivals;
+  assert.deepEqual([arrival?.verdict, arrival?.method, arrival?.target], ['valid', 'POST', '/in?from=us']);
+  const { deliveryId, occurredAt: _occurredAt, ...envelope } = JSON.parse(arrival?.body ?? '{}');
+  assert.deepEqual(envelope, {
+    event: 'connection.test',
+    organisationId: tenant.organisationId,
+    connectionId: id,
+  });
+  assert.equal(arrival?.headers['x-idempotency-key'], deliveryId);
+  for (const table of ['exchange_delivery', 'exchange_attempt', 'exchange_head', 'access_log']) {
+    const text = `select from ${table} where organisation_id = $1`;
+    assert.equal((await api.database.pool.query(text, [tenant.organisationId])).rowCount, 0, table);
+  }
+});
+
+test('a refusal, a silence and a closed port are told, once each [ADM-60, ADM-61]', async () => {
+  for (const [status, words] of [
+    [401, /outbound secret/],
+    [422, /connection\.test/],
+    [302, /Redirects/],
+    [503, /operator/],
+  ] as const) {
+    exchange.behave = () => ({ status, body: 'Okafor' });
+    const answer = await check();
+    assert.equal(answer.json.status, status);
+    assert.match(answer.json.message, words);
+    assert.doesNotMatch(answer.text, /Okafor/);
+  }
+  exchange.behave = () => 'drop';
+  assert.deepEqual([(await check()).json.status, exchange.arrivals.length], [null, 5]);
+  await exchange.close();
+  const { json } = await check();
+  assert.equal(json.status, null);
+  assert.match(json.message, /could not be reached \(ECONNREFUSED\)/);
+});
+
+test('addresses and time-outs are those of deliveries; a disabled connection is not tested [ADM-62]', async (t) => {
+  t.after(() => exchange.close());
+  const change = (text: string) =>
+    api.database.pool.query(`update exchange_connection set ${text} where id = $1`, [id]);
+  exchange.behave = () => ({ status: 200, after: new Promise(() => undefined) });
+  assert.match((await check()).json.message, /did not answer \(TIMEOUT\)/);
+  // No operator chose the address now, so it may not lead to this machine.
+  await change('operator_address = false');
+  const refused = (await check()).json;
+  assert.deepEqual([refused.status, /not allowed/.test(refused.message)], [null, true]);
+  await change('operator_address = true, disabled_at = now()');
+  const disabled = await check();
+  assert.equal(disabled.status, 409);
+  assert.equal(exchange.arrivals.length, 1);
+});
+
+test('only who manages the connection may test it [ADM-60]', async (t) => {
+  t.after(() => exchange.close());
+  const elsewhere = { ...tenant, facilityId: await api.createFacility(tenant.organisationId) };
+  assert.equal((await check(await api.createAccount(elsewhere))).status, 404);
+  assert.equal((await check(await api.createAccount(await api.createTenant()))).status, 404);
+  assert.equal((await check(account, 'nothing')).status, 404);
+  const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+  assert.equal((await check(reader)).status, 403);
+  assert.equal((await api.call(`/exchange/connections/${id}/test`, { method: 'POST' })).status, 401);
+  assert.equal(exchange.arrivals.length, 0);
+});

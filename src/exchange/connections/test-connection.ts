@@ -1,0 +1,92 @@
+/**
+ * Tests a connection: one signed request without patient data, sent as a delivery is, outside of the queue. Contract:
+ * ADM-60, ADM-61, ADM-62.
+ */
+import { randomUUID } from 'node:crypto';
+import { AddressRefusedError } from '../../outbound/outbound-address.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { exchangeError } from '../errors.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
+import { signRequest } from '../signing/signed-request.ts';
+import { type LoadedConnection, loadConnection } from '../worker/loaded-connection.ts';
+import type { DeliveryAnswer } from '../worker/send.ts';
+import { type ManageDependencies, manageable } from './manage-connections.ts';
+
+export interface ConnectionTest {
+  /** HTTP status of the answer; null when there was none. */
+  status: number | null;
+  /** Until the answer, or until it was given up. */
+  latencyMs: number;
+  message: string;
+}
+
+/** 404 and 403 as for a change of the connection; 409 when it is disabled. What the exchange did is no error. */
+export async function testConnection(
+  { db, keys, config }: ManageDependencies,
+  context: Pick<FacilityContext, 'scope' | 'caller' | 'now'>,
+  id: string,
+): Promise<ConnectionTest> {
+  const { address: _address, ...key } = await manageable({ db }, context, id);
+  const startedMs = performance.now();
+  const took = () => Math.round(performance.now() - startedMs);
+  try {
+    // A version is of use to workers only.
+    const connection = await loadConnection({ db, keys, settings: config.delivery }, key, 0);
+    if (connection === undefined) throw exchangeError('connection_disabled');
+    try {
+      const answer = await send(connection, key, context.now);
+      return {
+        status: answer.kind === 'answered' ? answer.status : null,
+        latencyMs: took(),
+        message: said(answer),
+      };
+    } finally {
+      connection.sender.close();
+    }
+  } catch (error) {
+    if (!(error instanceof AddressRefusedError)) throw error;
+    return { status: null, latencyMs: took(), message: ADDRESS_REFUSED };
+  }
+}
+
+function send(connection: LoadedConnection, key: ConnectionKey, time: Date): Promise<DeliveryAnswer> {
+  const { sender, clientId } = connection;
+  const { path, query } = sender;
+  const [testId, nonce] = [randomUUID(), randomUUID()];
+  const body = JSON.stringify({
+    deliveryId: testId,
+    event: 'connection.test',
+    occurredAt: time,
+    organisationId: key.organisationId,
+    connectionId: key.connectionId,
+  });
+  const request = { method: 'POST', path, query, body, clientId, time, nonce };
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...signRequest(request, connection.secretAt(time)),
+    'x-idempotency-key': testId,
+    'x-correlation-id': nonce,
+  };
+  return sender.post(body, headers);
+}
+
+const ADDRESS_REFUSED =
+  'The address of the connection is not allowed, so nothing was sent. Correct the address, or ask the operator.';
+
+function said(answer: DeliveryAnswer): string {
+  if (answer.kind === 'unanswered') {
+    if (answer.code === 'address_refused') return ADDRESS_REFUSED;
+    return answer.reached
+      ? `The exchange did not answer (${answer.code}). Ask its operator.`
+      : `The exchange could not be reached (${answer.code}). Check the address, the network and the certificate.`;
+  }
+  const { status } = answer;
+  if (status >= 200 && status < 300) return 'The exchange took the test request.';
+  if (status === 401 || status === 403)
+    return `The exchange answered ${status}. Check the client id, the outbound secret and its clock.`;
+  if (status >= 300 && status < 400)
+    return `The exchange answered ${status}. Redirects are not followed: correct the address.`;
+  if (status >= 500) return `The exchange answered ${status}. It works not as it should: ask its operator.`;
+  return `The exchange answered ${status}. It can be reached, but does not take the event connection.test; that need not concern deliveries.`;
+}

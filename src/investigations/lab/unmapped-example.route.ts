@@ -1,0 +1,60 @@
+/** GET /terminology/unmapped/example. Contract: ADM-67. */
+import Type from 'typebox';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { LOCAL_CODE_QUERY } from '../../terminology/unmapped/suggest-maps.route.ts';
+import { readUnmappedExample, type UnmappedExampleDependencies } from './unmapped-example.ts';
+
+const PATIENT_ID = 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b';
+const ExampleSchema = Type.Object(
+  {
+    patientId: Type.String(),
+    orderId: Type.String(),
+    resource: Type.Object({}, { additionalProperties: true, description: 'A FHIR R4 Observation.' }),
+  },
+  {
+    examples: [
+      {
+        patientId: PATIENT_ID,
+        orderId: '7600924d-2ca4-4cd0-9251-2306b698ef8b',
+        resource: {
+          resourceType: 'Observation',
+          id: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
+          status: 'final',
+          code: { coding: [{ system: 'http://hospital.example/lab', code: 'GLU', display: 'Glucose' }] },
+          subject: { reference: `Patient/${PATIENT_ID}` },
+          valueQuantity: { value: 5.4, unit: 'mmol/L' },
+        },
+      },
+    ],
+  },
+);
+
+export function unmappedExampleRoute(deps: UnmappedExampleDependencies): Route<Access> {
+  return facilityRoute(
+    {
+      permissions: ['terminology.maps.read', 'terminology.maps.manage'],
+      module: 'lab',
+      purposeOfUse: 'default',
+    },
+    {
+      docs: {
+        operationId: 'readUnmappedExample',
+        summary: 'Read one real result with a local code',
+        description:
+          "As it goes out now, to see what a map changes. The account needs investigations.lab.list too. The service writes the call to the patient's access log.",
+        tag: 'Terminology',
+      },
+      query: Type.Object(LOCAL_CODE_QUERY),
+      responses: {
+        200: {
+          description: 'One result, or none when no result has the code.',
+          schema: Type.Object({ items: Type.Array(ExampleSchema, { maxItems: 1 }) }),
+        },
+      },
+      handle: async ({ query: { system = '', code } }, context) => ({
+        body: { items: await readUnmappedExample(deps, { system, code }, context) },
+      }),
+    },
+  );
+}

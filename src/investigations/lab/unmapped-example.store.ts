@@ -1,0 +1,46 @@
+/** SQL that finds a result with a local code. */
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+
+/** Codes have no index: they are looked for in so many results, and the first one ends the search. */
+const LOOKED_AT = 20_000;
+
+/** Of a patient who does not refuse the purpose. */
+export async function findResultWithCode(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { system, code, purposeOfUse }: { system: string; code: string; purposeOfUse: PurposeOfUse },
+): Promise<{ id: string; orderId: string } | undefined> {
+  const { rows } = await db.query<{ id: string; orderId: string }>({
+    name: 'lab-result-with-code',
+    text: `
+      select o.id, o.order_id as "orderId"
+      from (
+        select r.id, r.order_id, r.patient_id, r.code
+        from observation r
+        where r.organisation_id = $1
+          and r.facility_id = $2
+          and r.order_id is not null
+        limit ${LOOKED_AT}
+      ) o
+      join patient p
+        on p.organisation_id = $1
+        and p.id = o.patient_id
+      join investigation_order i
+        on i.organisation_id = $1
+        and i.facility_id = $2
+        and i.id = o.order_id
+        and i.discipline = 'laboratory'
+      where not $5 = any(p.refused_purposes)
+        and exists (
+          select
+          from jsonb_array_elements(o.code -> 'coding') c
+          where c ->> 'code' = $4
+            and coalesce(c ->> 'system', '') = $3
+        )
+      limit 1`,
+    values: [organisationId, facilityId, system, code, purposeOfUse],
+  });
+  return rows[0];
+}

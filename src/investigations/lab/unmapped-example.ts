@@ -1,0 +1,45 @@
+/** One real laboratory result with a local code, as it goes out now. Contract: ADM-67. */
+import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { tenancyError } from '../../tenancy/errors.ts';
+import { type EmitDependencies, loadLabOrderResources } from '../emit-investigation.ts';
+import { findResultWithCode } from './unmapped-example.store.ts';
+
+export interface UnmappedExampleDependencies extends EmitDependencies {
+  accessLog: AccessLog;
+}
+
+export interface UnmappedExample {
+  patientId: string;
+  orderId: string;
+  /** The Observation. */
+  resource: FhirResource;
+}
+
+/** One, or none when no result of the facility has the code. 403 without the right to read results. */
+export async function readUnmappedExample(
+  deps: UnmappedExampleDependencies,
+  local: { system: string; code: string },
+  context: FacilityContext,
+): Promise<UnmappedExample[]> {
+  const { scope, caller, purposeOfUse } = context;
+  const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
+  if (found === undefined) return [];
+  if (!caller.permissions.has('investigations.lab.list'))
+    throw tenancyError('permission_missing', { permissions: ['investigations.lab.list'] });
+  const { patientId, refusedPurposes, resources } = await loadLabOrderResources(deps, scope, found.orderId);
+  const resource = resources.find(
+    ({ resourceType, id }) => resourceType === 'Observation' && id === found.id,
+  );
+  if (resource === undefined) return [];
+  await authoriseAccess(deps.accessLog, context, {
+    patientId,
+    refusedPurposes,
+    action: 'lab-result.read',
+    resourceType: 'Observation',
+    resourceId: found.id,
+  });
+  return [{ patientId, orderId: found.orderId, resource }];
+}
