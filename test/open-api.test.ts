@@ -33,7 +33,7 @@ function operations(): { where: string; path: string; method: string; operation:
 
 /** Calls that send something and take no body. */
 const WITHOUT_BODY =
-  /\/(publish-fhir|enable|disable|unlock|remove-second-factor|activate-secret|logout|session\/passkey-options)$/;
+  /\/(publish-fhir|enable|disable|unlock|remove-second-factor|activate-secret|logout|test|session\/passkey-options)$/;
 
 /** What a `$ref` names. */
 const resolve = (value: Json): Json =>
