@@ -70,5 +70,7 @@ export async function send(method: string, path: string, body?: unknown): Promis
     throw unreachable();
   });
   if (response.ok) return response;
+  // Reading the session is how the console learns that there is none.
+  if (response.status === 401 && path !== '/session') sessionEnded();
   throw errorOf(response, await response.json().catch(() => undefined));
 }

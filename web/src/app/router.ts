@@ -4,6 +4,7 @@ import * as pages from '../pages/index.ts';
 import { shellRoute } from '../shell/shell-route.tsx';
 import { setPasswordRoute } from '../sign-in/set-password-route.ts';
 import { basePath } from './address.ts';
+import { PageFailure } from './page-failure.tsx';
 import { rootRoute } from './root-route.tsx';
 
 const routeTree = rootRoute.addChildren({ setPasswordRoute, shell: shellRoute.addChildren(pages) });
@@ -12,6 +13,7 @@ export const router = createRouter({
   routeTree,
   basepath: basePath,
   defaultPreload: 'intent',
+  defaultErrorComponent: PageFailure,
   scrollRestoration: true,
   // Every search parameter is a text, as people write it: no quotes around digits.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

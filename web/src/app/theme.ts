@@ -11,24 +11,35 @@ import {
   NativeSelect,
   PasswordInput,
   TextInput,
+  Tooltip,
 } from '@mantine/core';
 
 /** A scroll lock of the library writes a style element; tokens.css locks the page instead. */
 const lockScroll = false;
 
-export const theme = createTheme({
-  primaryColor: 'indigo',
-  primaryShade: { light: 8, dark: 8 },
-  defaultRadius: 'sm',
-  focusRing: 'auto',
-  respectReducedMotion: true,
-  components: {
-    Button: Button.extend({ defaultProps: { size: 'sm' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
-    NativeSelect: NativeSelect.extend({ defaultProps: { size: 'sm' } }),
-    Modal: Modal.extend({ defaultProps: { lockScroll, centered: true, transitionProps: { duration: 0 } } }),
-    ModalRoot: ModalRoot.extend({ defaultProps: { lockScroll, transitionProps: { duration: 0 } } }),
-    Drawer: Drawer.extend({ defaultProps: { lockScroll, transitionProps: { duration: 0 } } }),
-  },
-});
+/** `close`: what the button that closes a dialog is called. */
+export function themeOf(close: string) {
+  const closeButtonProps = { 'aria-label': close };
+  return createTheme({
+    primaryColor: 'indigo',
+    primaryShade: { light: 8, dark: 8 },
+    defaultRadius: 'sm',
+    focusRing: 'auto',
+    respectReducedMotion: true,
+    components: {
+      Button: Button.extend({ defaultProps: { size: 'sm' } }),
+      TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
+      PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
+      NativeSelect: NativeSelect.extend({ defaultProps: { size: 'sm' } }),
+      Modal: Modal.extend({
+        defaultProps: { lockScroll, closeButtonProps, centered: true, transitionProps: { duration: 0 } },
+      }),
+      ModalRoot: ModalRoot.extend({ defaultProps: { lockScroll, transitionProps: { duration: 0 } } }),
+      // In its place in the document it is part of the page's landmarks.
+      Tooltip: Tooltip.extend({ defaultProps: { withinPortal: false } }),
+      Drawer: Drawer.extend({
+        defaultProps: { lockScroll, closeButtonProps, transitionProps: { duration: 0 } },
+      }),
+    },
+  });
+}

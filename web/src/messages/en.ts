@@ -5,6 +5,7 @@ export const en = {
   shell: {
     skip: 'Skip to the page',
     navigation: 'Pages',
+    bar: 'Tools',
     openNavigation: 'Open the navigation',
     groups: {
       organisation: 'Organisation',
@@ -40,6 +41,7 @@ export const en = {
     consoleFailed: 'The console failed. Load the page again.',
     correlationId: 'For the operator, the correlation id:',
     cancel: 'Cancel',
+    close: 'Close',
     copied: 'Copied.',
     notCopied: 'The browser did not allow to copy. Select the text and copy it yourself.',
     copyNamed: 'Copy: {name}',

@@ -6,6 +6,7 @@ export const fr: Catalogue = {
   shell: {
     skip: 'Aller à la page',
     navigation: 'Pages',
+    bar: 'Outils',
     openNavigation: 'Ouvrir la navigation',
     groups: {
       organisation: 'Organisation',
@@ -42,6 +43,7 @@ export const fr: Catalogue = {
     consoleFailed: 'La console a échoué. Rechargez la page.',
     correlationId: 'Pour l’opérateur, l’identifiant de corrélation :',
     cancel: 'Annuler',
+    close: 'Fermer',
     copied: 'Copié.',
     notCopied: 'Le navigateur n’a pas permis la copie. Sélectionnez le texte et copiez-le vous-même.',
     copyNamed: 'Copier : {name}',

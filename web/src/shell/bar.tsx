@@ -1,4 +1,7 @@
-/** The bar above the page: facility, command palette, and the person's menu. */
+/**
+ * The bar above the page: facility, command palette, and the person's menu. It is no `header`: each dialog of the library
+ * has one, and a page may have one alone.
+ */
 import { Kbd, Menu, NativeSelect, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -20,7 +23,7 @@ type Scheme = (typeof SCHEMES)[number];
 export function Bar({ menu }: { menu: ReactNode }) {
   const t = useTranslations('shell');
   return (
-    <header className={css.bar}>
+    <section className={css.bar} aria-label={t('bar')}>
       {menu}
       <FacilityChooser />
       <UnstyledButton className={css.search} onClick={openCommandPalette} aria-keyshortcuts="Control+K">
@@ -31,7 +34,7 @@ export function Bar({ menu }: { menu: ReactNode }) {
         </Kbd>
       </UnstyledButton>
       <PersonMenu />
-    </header>
+    </section>
   );
 }
 

@@ -39,10 +39,12 @@ function Frame() {
         {t('skip')}
       </a>
       <aside className={css.side}>
-        <div className={css.mark}>
-          <Wordmark />
+        <div className={css.still}>
+          <div className={css.mark}>
+            <Wordmark />
+          </div>
+          <Navigation />
         </div>
-        <Navigation />
       </aside>
       <Drawer opened={isOpen} onClose={() => setOpen(false)} title={<Wordmark />} size="17rem" padding="sm">
         <Navigation />
