@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { handToOwnerOf } from '../../local-postgres/data-folder.ts';
 import { CommandError } from '../../src/platform/command/command.ts';
 import type { Pool } from '../../src/platform/db/database.ts';
-import { findByEmail } from '../../src/sign-in/accounts/account.store.ts';
+import { findByEmail, type UserType } from '../../src/sign-in/accounts/account.store.ts';
 import { createAccount } from '../../src/sign-in/accounts/create-account.ts';
 import type { Passwords } from '../../src/sign-in/credentials/password.ts';
 import { generatePassword } from '../../src/sign-in/credentials/password.ts';
 import { OPERATOR } from '../../src/tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { findOrganisation, listFacilities } from '../../src/tenancy/organisations/organisation.store.ts';
+import { PERMISSIONS } from '../../src/tenancy/roles/permissions.ts';
 import { findRole } from '../../src/tenancy/roles/role.store.ts';
 import { createRole } from '../../src/tenancy/roles/roles.ts';
 
@@ -21,11 +22,13 @@ export interface DemoIdentity {
   facilityId: string;
   email: string;
   password: string;
+  /** Of the person at the console; one of an older demo has none until it is made. */
+  administrator: { email: string; password: string };
 }
 
 export const DEMO_TIME_ZONE = 'Africa/Lagos';
 const ROLE = 'demo integration';
-const PERMISSIONS = [
+const SYSTEM_PERMISSIONS = [
   'patients.patients.list',
   'patients.patients.get',
   'patients.access-log.read',
@@ -42,12 +45,14 @@ const PERMISSIONS = [
 export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
   const path = join(dataDir, 'demo.json');
   const kept = await readKept(path);
-  if (kept !== undefined) return kept;
+  if (kept?.administrator !== undefined) return kept as DemoIdentity;
   const identity: DemoIdentity = {
     organisationId: randomUUID(),
     facilityId: randomUUID(),
     email: 'demo@example.org',
     password: generatePassword(),
+    ...kept,
+    administrator: { email: 'admin@example.org', password: generatePassword() },
   };
   await mkdir(dataDir, { recursive: true });
   await writeFile(`${path}.new`, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, flush: true });
@@ -57,9 +62,9 @@ export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
 }
 
 /** Undefined when there is none yet. What a damaged file holds is told to nobody: it may be the password. */
-async function readKept(path: string): Promise<DemoIdentity | undefined> {
+async function readKept(path: string): Promise<Partial<DemoIdentity> | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as DemoIdentity;
+    return JSON.parse(await readFile(path, 'utf8')) as Partial<DemoIdentity>;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
@@ -87,8 +92,39 @@ export async function makeDemoOrganisation(
       name: 'Demo Clinic',
       timeZone: DEMO_TIME_ZONE,
     });
-  if ((await findRole(db, scope, { name: ROLE })) === undefined)
-    await createRole(db, { organisationId, name: ROLE, permissions: PERMISSIONS }, OPERATOR);
+  const { administrator } = identity;
+  await makeAccount(deps, identity, now, {
+    role: 'Demo administrator',
+    permissions: Object.keys(PERMISSIONS),
+    userType: 'STAFF',
+    ...administrator,
+  });
+  return makeAccount(deps, identity, now, {
+    role: ROLE,
+    permissions: SYSTEM_PERMISSIONS,
+    userType: 'EHR',
+    email,
+    password,
+  });
+}
+
+interface DemoAccount {
+  role: string;
+  permissions: readonly string[];
+  userType: UserType;
+  email: string;
+  password: string;
+}
+
+async function makeAccount(
+  deps: { db: Pool; passwords: Passwords; publicBaseUrl: string },
+  { organisationId, facilityId }: DemoIdentity,
+  now: Date,
+  { role, permissions, userType, email, password }: DemoAccount,
+): Promise<string> {
+  const { db } = deps;
+  if ((await findRole(db, { organisationId }, { name: role })) === undefined)
+    await createRole(db, { organisationId, name: role, permissions }, OPERATOR);
   const existing = await findByEmail(db, email);
   if (existing !== undefined) return existing.userId;
   const account = await createAccount(
@@ -97,8 +133,8 @@ export async function makeDemoOrganisation(
       organisationId,
       facilityIds: [facilityId],
       email,
-      role: { name: ROLE },
-      userType: 'EHR',
+      role: { name: role },
+      userType,
       password: { kind: 'given', password },
       mustChangePassword: false,
     },

@@ -17,6 +17,8 @@ export interface DemoFacts {
   vitalSetId: string;
   organisationId: string;
   facilityId: string;
+  console: string;
+  administrator: { email: string; password: string };
 }
 
 export function demoPage(facts: DemoFacts): string {
@@ -29,7 +31,11 @@ interchange is running with a demo organisation.
   Reference      ${base}/docs
   Health         ${origin}/healthz  ${origin}/readyz
 
-  Account        ${facts.email}
+  Console        ${facts.console}
+  Sign in as     ${facts.administrator.email}
+  Password       ${facts.administrator.password}
+
+  System         ${facts.email}
   User id        ${facts.userId}
   Password       ${facts.password}
   Organisation   ${facts.organisationId}

@@ -18,6 +18,8 @@ const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 /** Of the simulators. */
 const PORTS = ['4100', '4200'];
 const FACTS = [
+  'administrator',
+  'console',
   'dataDir',
   'email',
   'encounterId',
@@ -95,6 +97,19 @@ describe('the demo', { timeout: 300_000 }, () => {
       assert.equal((await fetch(address)).status, 200, address);
   });
 
+  test('lets the administrator in at the console [CMD-19]', async () => {
+    const told = (name: string) => new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(page)?.[1] ?? '';
+    const address = told('Console');
+    assert.equal(new URL(address).hostname, 'localhost');
+    const password = /Sign in as .*\n {2}Password +(\S+)/.exec(page)?.[1];
+    const answer = await fetch(new URL('api/session', address), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-interchange-console': '1' },
+      body: JSON.stringify({ email: told('Sign in as'), password }),
+    });
+    assert.deepEqual(await answer.json(), { state: 'signed-in' });
+  });
+
   test('signs in, finds the patient and reads encounters [CMD-20]', async () => {
     const { userId } = JSON.parse(await step(1, false)) as { userId: string };
     assert.ok(page.includes(`User id        ${userId}`));
@@ -143,11 +158,12 @@ describe('the demo', { timeout: 300_000 }, () => {
   });
 
   test('is the same after a restart [CMD-19]', async () => {
-    const before = page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST');
+    const withoutPorts = () => page.replaceAll(/(127\.0\.0\.1|localhost):\d+/g, 'HOST');
+    const before = withoutPorts();
     demo.child.kill('SIGTERM');
     assert.equal((await demo.ended).code, 0);
     await start();
-    assert.equal(page.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'), before);
+    assert.equal(withoutPorts(), before);
   });
 
   test('prints its facts as one JSON document', async () => {
@@ -155,10 +171,11 @@ describe('the demo', { timeout: 300_000 }, () => {
     const other = startCommand(['demo', '--json'], { env });
     await other.printed(/\n\}\n/);
     other.child.kill('SIGTERM');
-    const facts = JSON.parse((await other.ended).stdout) as Record<string, string>;
-    assert.deepEqual(Object.keys(facts).sort(), FACTS);
-    for (const [name, fact] of Object.entries(facts))
-      assert.ok(name === 'publicBaseUrl' || page.includes(fact), name);
+    const { administrator, ...facts } = JSON.parse((await other.ended).stdout) as Record<string, string>;
+    assert.deepEqual(Object.keys({ ...facts, administrator }).sort(), FACTS);
+    const told = Object.entries({ ...facts, ...(administrator as unknown as Record<string, string>) });
+    for (const [name, fact] of told)
+      assert.ok(name === 'publicBaseUrl' || name === 'console' || page.includes(fact), name);
   });
 });
 

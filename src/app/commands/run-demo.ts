@@ -12,6 +12,7 @@ import { createPool, type Pool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { importPaths } from '../../records/import/import-paths.ts';
+import { consoleAddress } from '../../sign-in/console/console-address.ts';
 import { createPasswords } from '../../sign-in/credentials/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
@@ -89,5 +90,5 @@ function documentOf(demo: Demo, publicBaseUrl: string): string {
 }
 
 function factsOf({ identity, showcase, dataDir, userId }: Demo, publicBaseUrl: string): DemoFacts {
-  return { publicBaseUrl, dataDir, ...identity, userId, ...showcase };
+  return { publicBaseUrl, console: consoleAddress(publicBaseUrl), dataDir, ...identity, userId, ...showcase };
 }
