@@ -3,6 +3,8 @@ import { hash } from 'node:crypto';
 import { loadConfig } from '../../src/app/config/config.ts';
 import { masterKeySource } from '../../src/app/config/master-key.ts';
 import { openServiceKeys } from '../../src/app/master-key/service-keys.ts';
+import { OBSERVATION_MAPPING } from '../../src/clinical/kept/observation-text.fhir.ts';
+import { checkObservationTexts } from '../../src/clinical/kept/observation-texts.store.ts';
 import { checkEncounterTexts } from '../../src/encounters/check-texts.ts';
 import { ENCOUNTER_MAPPING } from '../../src/encounters/encounter.fhir.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
@@ -41,7 +43,7 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
   const statements = [...peopleStatements(size), ...orderStatements(size)];
   const databaseUrl = await keptDatabase(serverUrl, {
     name: `bench_${size.encounters}`,
-    mark: hash('sha256', [...statements, ENCOUNTER_MAPPING].join()),
+    mark: hash('sha256', [...statements, ENCOUNTER_MAPPING, OBSERVATION_MAPPING].join()),
     fill: async (url) => {
       say(`loading ${size.patients} patients, ${size.encounters} encounters, ${size.orders} orders (once) …`);
       await withService(url, (db) => createPlace(db, PLACE));
@@ -50,7 +52,9 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
         for (const text of statements) await client.query(text, [PLACE.organisationId, PLACE.facilityId]);
         // An import leaves each row with its text; a row that got it later lies beside its dead one.
         await checkEncounterTexts(client, PLACE.organisationId, { renew: true });
+        await checkObservationTexts(client, PLACE.organisationId, { renew: true });
         await client.query('vacuum (full) encounter');
+        await client.query('vacuum (full) observation');
         await client.query('vacuum (analyze)');
       });
     },

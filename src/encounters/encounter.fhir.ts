@@ -1,12 +1,11 @@
 /** Encounter as FHIR R4, as it is read and searched (https://hl7.org/fhir/R4/encounter.html). Contract: HTTP-30. */
-import { memberName } from '../clinical/content/document.ts';
 import type { RecordOf, RecordRow } from '../clinical/description/describe.ts';
-import type { Values } from '../clinical/description/element.ts';
 import { jsonText } from '../clinical/description/output.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
+import { membersAsText } from '../clinical/kept/stored-row.fhir.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { decimalText, parseFhirJson } from '../fhir/json.ts';
+import { parseFhirJson } from '../fhir/json.ts';
 
 /**
  * The version of what {@link encounterElements} writes. Raise it by one whenever that changes for an Encounter that
@@ -48,34 +47,13 @@ export function encounterResource(encounter: RenderedEncounter): FhirResource {
 export function storedEncounter({ id, values, children }: RecordRow): EncounterRow {
   const { encounter_participant: participants = [], encounter_location: locations = [] } = children;
   return {
-    ...members(values),
+    ...membersAsText(values),
     id,
     start: values.period_start_source,
     end: values.period_end_source,
-    participants: participants.map(members),
-    locations: locations.map(members),
+    participants: participants.map(membersAsText),
+    locations: locations.map(membersAsText),
   } as unknown as EncounterRow;
-}
-
-/** Values by member instead of column. */
-function members(values: Values): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(values).map(([column, value]) => [
-      memberName(column),
-      typeof value === 'object' && value !== null ? jsonbText(value) : value,
-    ]),
-  );
-}
-
-/** As PostgreSQL writes `jsonb`, to the byte: shorter names come before longer ones, and zero has no sign. */
-function jsonbText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(jsonbText).join(', ')}]`;
-  const number = decimalText(value);
-  if (number !== undefined) return number.replace(/^-(?=[0.]+$)/, '');
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  members.sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `"${name}": ${jsonbText(member)}`).join(', ')}}`;
 }
 
 /** Terminology maps say nothing about an encounter. */

@@ -3,7 +3,14 @@
  * counts; elsewhere the columns are, and the text is kept anew (docs/adr/0120).
  * Contract: ACC-3, ENC-9.
  */
-import { type Field, readRow, rowSql } from '../clinical/content/document.ts';
+import { readRow } from '../clinical/content/document.ts';
+import {
+  columnsSql,
+  countsSql,
+  type KeptTable,
+  keepTexts,
+  type Rendering,
+} from '../clinical/kept/kept-texts.store.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
@@ -22,9 +29,16 @@ export interface LoadedEncounter {
   refusedPurposes: readonly string[];
 }
 
-const FIELDS: readonly Field[] = ENCOUNTER.fields('e');
-const COLUMNS = `${rowSql(FIELDS)}::text`;
-const COUNTS = '(e.rendered is not null and e.rendered_version = e.version and e.rendered_mapping = $2)';
+const FIELDS = ENCOUNTER.fields('e');
+/** Encounters as they are kept; the text is of their elements. */
+export const ENCOUNTER_TEXTS: KeptTable = {
+  name: 'encounter',
+  alias: 'e',
+  fields: FIELDS,
+  render: elementsOf,
+};
+const COLUMNS = columnsSql(ENCOUNTER_TEXTS);
+const COUNTS = countsSql(ENCOUNTER_TEXTS, '$2');
 const SELECTED: Readonly<Record<keyof EncounterSelection, string>> = {
   id: 'e.id',
   facilityId: 'e.facility_id',
@@ -123,38 +137,6 @@ async function loadEncounters(
   return loaded;
 }
 
-/** Where a walk over the encounters of an organisation goes on. */
-export interface EncounterPlace {
-  facilityId: string;
-  id: string;
-}
-
-/** Encounters after a place, in the order of their keys: their columns, and the text where one counts. */
-export async function encountersAfter(
-  db: Queryable,
-  { organisationId, mapping }: Rendering,
-  { after, limit }: { after: EncounterPlace; limit: number },
-): Promise<EncounterSelection[]> {
-  const { rows } = await db.query<EncounterSelection>({
-    name: 'encounters-after',
-    text: `
-      select ${selectList({ ...SELECTED, columns: COLUMNS })}
-      from encounter e
-      where e.organisation_id = $1
-        and (e.facility_id, e.id) > ($3, $4)
-      order by e.facility_id, e.id
-      limit $5`,
-    values: [organisationId, mapping, after.facilityId, after.id, limit],
-  });
-  return rows;
-}
-
-/** Whose encounters are rendered, and by which version of the mapping. */
-export interface Rendering {
-  organisationId: string;
-  mapping: number;
-}
-
 /** The selected encounters. What had no text that counts is rendered from its columns, and that text is kept. */
 export async function rendered(
   db: Queryable,
@@ -163,10 +145,8 @@ export async function rendered(
 ): Promise<RenderedEncounter[]> {
   const anew: EncounterSelection[] = [];
   const encounters = rows.map((row): RenderedEncounter => {
-    if (row.elements === null) {
-      row.elements = elementsOf(row, rendering.organisationId);
-      anew.push(row);
-    }
+    if (row.elements === null) anew.push(row);
+    row.elements ??= elementsOf(row.columns ?? '[]', rendering.organisationId);
     return {
       id: row.id,
       patientId: row.patientId,
@@ -175,13 +155,14 @@ export async function rendered(
       elements: row.elements,
     };
   });
-  if (anew.length > 0) await keepTexts(db, rendering, anew);
+  const texts = anew.map(({ elements, ...row }) => ({ ...row, text: elements ?? '' }));
+  await keepTexts(db, ENCOUNTER_TEXTS, rendering, texts);
   return encounters;
 }
 
 /** The elements as the columns say them. */
-export function elementsOf({ columns }: EncounterSelection, organisationId: string): string {
-  const record = readRow(FIELDS, JSON.parse(columns ?? '[]')) as EncounterRow;
+function elementsOf(columns: string, organisationId: string): string {
+  const record = readRow(FIELDS, JSON.parse(columns)) as EncounterRow;
   const { start = null, end = null } = record;
   return encounterElements({ ...record, start: fhirInstant(start), end: fhirInstant(end) }, organisationId);
 }
@@ -189,43 +170,4 @@ export function elementsOf({ columns }: EncounterSelection, organisationId: stri
 /** FHIR text as it is; what PostgreSQL wrote, which has a space, as FHIR text. */
 function fhirInstant(text: string | null): string | null {
   return text?.includes(' ') === true ? instantFromTimestamp(text) : text;
-}
-
-/**
- * Keep texts of rows that are still the same. A row that another transaction is changing is passed over: its text would
- * not count for long. The text of a newer mapping stays: while two versions of the program run, only one writes.
- */
-async function keepTexts(
-  db: Queryable,
-  { organisationId, mapping }: Rendering,
-  texts: readonly EncounterSelection[],
-): Promise<void> {
-  await db.query({
-    name: 'encounter-keep-texts',
-    text: `
-      update encounter kept
-      set rendered = fresh.elements, rendered_version = fresh.version, rendered_mapping = $2
-      from (
-        select e.facility_id, e.id, e.version, given.elements
-        from unnest($3::uuid[], $4::uuid[], $5::bigint[], $6::text[]) as given (facility_id, id, version, elements)
-        join encounter e
-          on e.organisation_id = $1
-          and e.facility_id = given.facility_id
-          and e.id = given.id
-          and e.version = given.version
-        where (e.rendered_version = e.version and e.rendered_mapping > $2) is not true
-        for no key update of e skip locked
-      ) fresh
-      where kept.organisation_id = $1
-        and kept.facility_id = fresh.facility_id
-        and kept.id = fresh.id`,
-    values: [
-      organisationId,
-      mapping,
-      texts.map(({ facilityId }) => facilityId),
-      texts.map(({ id }) => id),
-      texts.map(({ version }) => version),
-      texts.map(({ elements }) => elements),
-    ],
-  });
 }

@@ -3,6 +3,7 @@
  * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
  */
 
+import type { Rendering } from '../clinical/kept/kept-texts.store.ts';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
@@ -12,7 +13,7 @@ import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { ENCOUNTER_MAPPING, type RenderedEncounter } from './encounter.fhir.ts';
-import { ENCOUNTER_TEXT, type Rendering, rendered, SEPARATOR, selectionOf } from './encounter.store.ts';
+import { ENCOUNTER_TEXT, rendered, SEPARATOR, selectionOf } from './encounter.store.ts';
 
 /** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
 export type EncounterPosition = readonly [start: string, id: string];

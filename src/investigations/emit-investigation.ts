@@ -3,18 +3,17 @@
 import {
   codingsOf,
   emitContext,
-  observationCodings,
   type UnmappedCode,
   unmappedCodes,
 } from '../clinical/content/coded-content.ts';
 import { resourceObject } from '../clinical/description/describe.ts';
+import type { WrittenObservation } from '../clinical/fetch/collection.fhir.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
+import { fillObservation, resourceIn, slotCodings } from '../clinical/kept/fill-observation.fhir.ts';
 import { DIAGNOSTIC_REPORT } from '../clinical/resources/diagnostic-report.fhir.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
-import type { ObservationRecord } from '../clinical/resources/observation.fhir.ts';
-import { observationResource } from '../clinical/resources/observation.fhir.ts';
-import { type OrderRecord, SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
+import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../tenancy/errors.ts';
@@ -29,7 +28,7 @@ import { findReplacement } from './replaced-orders.store.ts';
 export interface EmittedInvestigation {
   order: FhirResource;
   specimens: FhirResource[];
-  observations: FhirResource[];
+  observations: WrittenObservation[];
   studies: FhirResource[];
   reports: FhirResource[];
 }
@@ -37,7 +36,7 @@ export interface EmittedInvestigation {
 export function investigationCodings({ order, observations, reports }: InvestigationRecord) {
   return [
     ...codingsOf([order.code, ...reports.map(({ code }) => code)]),
-    ...observations.flatMap(observationCodings),
+    ...observations.flatMap(slotCodings),
   ];
 }
 
@@ -47,23 +46,14 @@ export function emitInvestigation(
   translations: Translations,
 ): EmittedInvestigation {
   const context = emitContext(organisationId, translations);
+  const filling = { translations, inLaboratoryOrder: order.discipline === 'laboratory' };
   return {
     order: resourceObject(SERVICE_REQUEST, order, context),
     specimens: specimens.map((specimen) => resourceObject(SPECIMEN, specimen, context)),
-    observations: observations.map((observation) =>
-      observationResource(resultOf(order, observation), context),
-    ),
+    observations: observations.map((observation) => fillObservation(observation, filling)),
     studies: studies.map((study) => resourceObject(IMAGING_STUDY, study, context)),
     reports: reports.map((report) => resourceObject(DIAGNOSTIC_REPORT, report, context)),
   };
-}
-
-/** A result that came without a category is of the laboratory that reported it. */
-function resultOf(order: OrderRecord, observation: ObservationRecord): ObservationRecord {
-  const uncategorised = observation.kind === 'other' && observation.category === undefined;
-  return uncategorised && order.discipline === 'laboratory'
-    ? { ...observation, kind: 'laboratory' }
-    : observation;
 }
 
 export interface OrderResources {
@@ -114,7 +104,7 @@ async function loadOrderResources(
     scope.organisationId,
     translations,
   );
-  const resources = [order, ...specimens, ...observations, ...studies, ...reports];
+  const resources = [order, ...specimens, ...observations.map(resourceIn), ...studies, ...reports];
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
 

@@ -1,8 +1,8 @@
 /** Which columns make an order with its specimens, results, reports and studies. */
 import { type Field, parts, readRow, rowSql } from '../clinical/content/document.ts';
+import type { ObservationList } from '../clinical/kept/observation-texts.store.ts';
 import { DIAGNOSTIC_REPORT } from '../clinical/resources/diagnostic-report.fhir.ts';
 import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
-import { OBSERVATION } from '../clinical/resources/observation.fhir.ts';
 import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import { SPECIMENS } from './specimen.store.ts';
 
@@ -35,10 +35,8 @@ const STUDIES = parts(
 
 // What the reports of the order list, in their order, and then what else belongs to it. Whatever grouping made
 // of them, nothing of another patient is ever shown: the caller was allowed to see the order's patient only.
-const OBSERVATIONS = parts(
-  'observations',
-  OBSERVATION.fields('b'),
-  `from (
+export const ORDER_OBSERVATIONS: ObservationList = {
+  from: `from (
       select member.id, min(member.place) as place
       from (
         select e.observation_id as id, e.position as place
@@ -64,8 +62,8 @@ const OBSERVATIONS = parts(
       and b.facility_id = o.facility_id
       and b.id = listed.id
       and b.patient_id = o.patient_id`,
-  'listed.place nulls last, b.effective_at, b.id',
-);
+  order: 'listed.place nulls last, b.effective_at, b.id',
+};
 
 const ORDER: Field = {
   name: 'order',
@@ -73,7 +71,7 @@ const ORDER: Field = {
   read: (row: unknown[]) => readRow(ORDER_FIELDS, row),
 };
 
-/** The members of an order aliased `o` with everything that belongs to it; `lesser`: without contents of documents. */
+/** The members of an order aliased `o` with everything that belongs to it but observations; `lesser`: without contents of documents. */
 export function investigationFields(options: { lesser: boolean }): readonly Field[] {
-  return [ORDER, SPECIMENS, OBSERVATIONS, reports(options), STUDIES];
+  return [ORDER, SPECIMENS, reports(options), STUDIES];
 }

@@ -5,7 +5,7 @@ import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { InvestigationRecord } from './investigation.ts';
-import { investigationFields } from './investigation-fields.ts';
+import { investigationFields, ORDER_OBSERVATIONS } from './investigation-fields.ts';
 
 /** What one caller asks for. */
 export interface InvestigationKey extends RecordKey {
@@ -22,6 +22,7 @@ const SOURCE: RecordSource<InvestigationKey> = {
   name: 'investigation-load',
   title: ({ discipline }) => TITLES[discipline],
   fields: investigationFields({ lesser: false }),
+  observations: ORDER_OBSERVATIONS,
   // Documents are nearly all of a large order, and are written as base64.
   leastBytes: `(
         select coalesce(sum(octet_length(d.content)), 0) / 3 * 4

@@ -12,6 +12,8 @@ const MASTER_KEY = randomBytes(32).toString('hex');
 const verify = (...args: string[]) =>
   runCommand(['rendered', 'verify', ...args], { env: { DATABASE_URL: database.url, MASTER_KEY } });
 
+const NO_OBSERVATIONS = 'Observation: 0 records, 0 without a current text. Every other text is right.\n';
+
 before(async () => {
   database = await createTestDatabase();
   const { id: organisationId } = await createOrganisation(database.pool, { name: 'Test' });
@@ -28,30 +30,37 @@ test('a missing text is no fault; a wrong one ends with 1, and --renew writes it
     [missing.code, missing.stdout],
     [
       0,
-      'Encounter: 1 record, 1 without a current text (the next read writes it). Every other text is right.\n',
+      'Encounter: 1 record, 1 without a current text (the next read writes it). Every other text is right.\n' +
+        NO_OBSERVATIONS,
     ],
   );
   const written = await verify('--renew', '--json');
   assert.deepEqual(JSON.parse(written.stdout), {
     ok: true,
     renewed: true,
-    types: [{ type: 'Encounter', records: 1, missing: 1, different: [] }],
+    types: [
+      { type: 'Encounter', records: 1, missing: 1, different: [] },
+      { type: 'Observation', records: 0, missing: 0, different: [] },
+    ],
   });
   await database.pool.query("update encounter set rendered = replace(rendered, 'finished', 'planned')");
   const wrong = await verify();
   assert.equal(wrong.code, 1);
   assert.equal(
     wrong.stdout,
-    `Encounter: 1 record, 0 without a current text. 1 wrong text. Write it anew with --renew:\n  Encounter/${id}\n`,
+    `Encounter: 1 record, 0 without a current text. 1 wrong text. Write it anew with --renew:\n  Encounter/${id}\n${NO_OBSERVATIONS}`,
   );
   const renewed = await verify('--renew');
   assert.deepEqual(
     [renewed.code, renewed.stdout],
-    [0, `Encounter: 1 record, 0 without a current text. 1 wrong text, written anew:\n  Encounter/${id}\n`],
+    [
+      0,
+      `Encounter: 1 record, 0 without a current text. 1 wrong text, written anew:\n  Encounter/${id}\n${NO_OBSERVATIONS}`,
+    ],
   );
   const right = await verify();
   assert.deepEqual(
     [right.code, right.stdout],
-    [0, 'Encounter: 1 record, 0 without a current text. Every other text is right.\n'],
+    [0, `Encounter: 1 record, 0 without a current text. Every other text is right.\n${NO_OBSERVATIONS}`],
   );
 });

@@ -1,6 +1,8 @@
 /** `interchange rendered verify`. Contract: CMD-22. */
 import { Command } from 'commander';
-import { checkEncounterTexts, type TextCheck } from '../../encounters/check-texts.ts';
+import type { TextCheck } from '../../clinical/kept/check-texts.ts';
+import { checkObservationTexts } from '../../clinical/kept/observation-texts.store.ts';
+import { checkEncounterTexts } from '../../encounters/check-texts.ts';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
@@ -8,7 +10,10 @@ import { listOrganisations } from '../../tenancy/organisations/organisation.stor
 type Check = (db: Queryable, organisationId: string, options: { renew: boolean }) => Promise<TextCheck>;
 
 /** What is kept as text, by type. */
-const CHECKS: Readonly<Record<string, Check>> = { Encounter: checkEncounterTexts };
+const CHECKS: Readonly<Record<string, Check>> = {
+  Encounter: checkEncounterTexts,
+  Observation: checkObservationTexts,
+};
 
 /** Records that are named in words. */
 const LISTED = 100;

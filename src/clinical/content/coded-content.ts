@@ -3,16 +3,11 @@
  * Contract: TERM-1.
  */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
+import { LOINC } from '../../terminology/lookup/code-systems.ts';
 import { applyMap, type Translations, unmappedCodings } from '../../terminology/maps/apply-map.ts';
 import type { EmitContext } from '../description/element.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
-import type { ComponentRecord, ObservationRecord } from '../resources/observation.fhir.ts';
 import { officially } from './official-display.ts';
-
-/** The codings of an observation that are looked up in the maps: of codes, coded values and interpretations. */
-export function observationCodings(observation: ObservationRecord): Coding[] {
-  return [observation, ...(observation.components ?? [])].flatMap(measuredCodings);
-}
 
 /** The codings of some concepts. */
 export function codingsOf(concepts: readonly (CodeableConcept | undefined)[]): Coding[] {
@@ -37,20 +32,30 @@ export interface UnmappedCode {
 export function unmappedCodes(resource: FhirResource): UnmappedCode[] {
   const components = (resource.component ?? []) as { code: CodeableConcept }[];
   const concepts = [resource.code as CodeableConcept | undefined, ...components.map(({ code }) => code)];
+  return unmappedAmong(
+    resource,
+    concepts.filter((concept) => concept !== undefined),
+  );
+}
+
+/** The same of the concepts that say what was ordered, measured or reported. */
+export function unmappedAmong(
+  { resourceType, id }: Pick<FhirResource, 'resourceType' | 'id'>,
+  concepts: readonly CodeableConcept[],
+): UnmappedCode[] {
   const found = new Map<string, UnmappedCode>();
-  for (const concept of concepts) {
-    for (const { system, code, display } of concept === undefined ? [] : unmappedCodings(concept))
-      found.set(`${system}\n${code}`, {
-        resourceType: resource.resourceType,
-        localId: resource.id,
-        system,
-        code,
-        display,
-      });
-  }
+  for (const concept of concepts)
+    for (const { system, code, display } of unmappedCodings(concept))
+      found.set(`${system}\n${code}`, { resourceType, localId: id, system, code, display });
   return [...found.values()];
 }
 
-function measuredCodings(part: ObservationRecord | ComponentRecord): Coding[] {
-  return codingsOf([part.code, part.valueConcept, ...(part.interpretation ?? [])]);
+/** Maps lead to LOINC and to HL7's own codes (interpretations, categories). They never start from one. */
+export function isLookedUp({ system }: Coding): boolean {
+  return system !== LOINC && system?.startsWith('http://terminology.hl7.org/CodeSystem/') !== true;
+}
+
+/** True for a concept that a terminology map may say something about. */
+export function mayBeMapped({ coding = [] }: CodeableConcept): boolean {
+  return coding.some((one) => one.code !== undefined && isLookedUp(one));
 }

@@ -60,7 +60,8 @@ export function readRow(fields: readonly Field[], row: readonly unknown[]): obje
   return record;
 }
 
-function exactNumber(text: string): number | Decimal {
+/** A number whose digits are kept. */
+export function exactNumber(text: string): number | Decimal {
   const number = Number(text);
   return String(number) === text ? number : new Decimal(text);
 }

@@ -124,12 +124,3 @@ export function list<
     },
   };
 }
-
-/** One item of a list. */
-export type ItemOf<List> = List extends {
-  write(output: never, name: never, record: infer Row, context: never): void;
-}
-  ? Row extends { [Name in string]?: readonly (infer Item)[] }
-    ? Item
-    : never
-  : never;

@@ -6,27 +6,38 @@
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { LOINC } from '../../terminology/lookup/code-systems.ts';
+import { type UnmappedCode, unmappedCodes } from '../content/coded-content.ts';
 import type { FhirResource } from './fhir-resource.ts';
 
-/** A resource with its JSON text. */
-export interface WrittenResource {
-  resource: FhirResource;
+/** The JSON text of a resource. */
+interface WrittenText {
+  resourceType: string;
+  id: string;
   json: string;
+  /** Its local codes that no map leads from. */
+  unmapped: readonly UnmappedCode[];
+}
+
+/** A resource with its JSON text. */
+export interface WrittenResource extends WrittenText {
+  resource: FhirResource;
 }
 
 export function writeResource(resource: FhirResource): WrittenResource {
-  return { resource, json: JSON.stringify(resource) };
+  const { resourceType, id } = resource;
+  return { resourceType, id, resource, json: JSON.stringify(resource), unmapped: unmappedCodes(resource) };
 }
 
 /**
  * A Bundle of type `collection`, as JSON text. `fullUrl` is absolute and ends in the id, so that the relative
  * references inside resolve against it (FHIR R4, "Bundle").
  */
-export function collectionJson(publicBaseUrl: string, resources: readonly WrittenResource[]): string {
-  const entries = resources.map(({ resource, json }) => {
-    const fullUrl = JSON.stringify(`${publicBaseUrl}/fhir/${resource.resourceType}/${resource.id}`);
-    return `{"fullUrl":${fullUrl},"resource":${json}}`;
-  });
+export function collectionJson(publicBaseUrl: string, resources: readonly WrittenText[]): string {
+  // Types and ids have nothing to escape.
+  const base = JSON.stringify(`${publicBaseUrl}/fhir/`).slice(0, -1);
+  const entries = resources.map(
+    ({ resourceType, id, json }) => `{"fullUrl":${base}${resourceType}/${id}","resource":${json}}`,
+  );
   const entry = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`;
   return `{"resourceType":"Bundle","type":"collection"${entry}}`;
 }
@@ -49,12 +60,34 @@ export function orderSummary(written: WrittenResource): string {
   });
 }
 
+/** An Observation with what its summary takes of it. */
+export interface WrittenObservation extends WrittenText {
+  /** `code` and `codeSystem`, as JSON members. */
+  code: string;
+  /** Its time as the resource has it; empty where it has none. */
+  occurrence: string;
+}
+
 /** `observations`: code and time of each Observation; `timeZone` is for dates without a time. */
-export function observationSummary(written: WrittenResource, timeZone: string): string {
-  return summaryJson(written, {
-    ...summaryCode(written.resource.code as CodeableConcept | undefined),
-    ...occurrenceTimes(written.resource, timeZone),
-  });
+export function observationSummaries(written: readonly WrittenObservation[], timeZone: string): string {
+  // The results of an order were mostly observed at the same time.
+  const known = new Map<string, string>();
+  const timesIn = (occurrence: string) => {
+    const members = JSON.stringify(timesOf(occurrence, timeZone)).slice(1, -1);
+    return members === '' ? '' : `,${members}`;
+  };
+  return written
+    .map(({ id, json, code, occurrence }) => {
+      const times = known.get(occurrence) ?? timesIn(occurrence);
+      known.set(occurrence, times);
+      return `{"localId":"${id}","resourceType":"Observation",${code}${times},"resource":${json}}`;
+    })
+    .join(',');
+}
+
+/** `code` and `codeSystem` of a summary, as JSON members. */
+export function codeMembers(concept: CodeableConcept | undefined): string {
+  return JSON.stringify(summaryCode(concept)).slice(1, -1);
 }
 
 /** `reports`: the conclusion of each DiagnosticReport; empty where it has none. */
@@ -86,7 +119,15 @@ export function occurrenceTimes(
   resource: FhirResource,
   timeZone: string,
 ): { occurredAt: string | undefined; occurredOn: string | undefined } {
-  const written = parseDateTime(occurrenceText(resource));
+  return timesOf(occurrenceText(resource), timeZone);
+}
+
+/** The same of the time as the resource has it. */
+export function timesOf(
+  text: string,
+  timeZone: string,
+): { occurredAt: string | undefined; occurredOn: string | undefined } {
+  const written = parseDateTime(text);
   const isPoint = written?.precision === 'time' || written?.precision === 'day';
   return {
     occurredAt: isPoint ? written.span(timeZone).start.toISOString() : undefined,
@@ -95,7 +136,7 @@ export function occurrenceTimes(
 }
 
 /** As the resource has it; empty where it has no time at all. */
-function occurrenceText(resource: FhirResource): string {
+export function occurrenceText(resource: FhirResource): string {
   const period = resource.effectivePeriod as { start?: string; end?: string } | undefined;
   const timing = resource.effectiveTiming as { event?: string[] } | undefined;
   const text =

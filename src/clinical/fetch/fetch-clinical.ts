@@ -15,11 +15,10 @@ import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { LOINC } from '../../terminology/lookup/code-systems.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
-import type { UnmappedCode } from '../content/coded-content.ts';
+import { isLookedUp, type UnmappedCode } from '../content/coded-content.ts';
 import type { Loaded, RecordKey } from './loaded.ts';
 
 /** Bytes of written answers that one kind of fetch keeps at most. */
@@ -120,11 +119,6 @@ async function requireReplacement(
   const replacement = await findReplacement?.(scope, id);
   if (replacement === undefined) throw notFound(name);
   return replacement;
-}
-
-/** Maps lead to LOINC and to HL7's own codes (interpretations, categories). They never start from one. */
-function isLookedUp({ system }: Coding): boolean {
-  return system !== LOINC && system?.startsWith('http://terminology.hl7.org/CodeSystem/') !== true;
 }
 
 function textOf(translations: Translations): string {

@@ -10,6 +10,15 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
 import { clinicalError } from '../errors.ts';
+import type { FreshText } from '../kept/kept-texts.store.ts';
+import { keepTexts } from '../kept/kept-texts.store.ts';
+import { OBSERVATION_MAPPING } from '../kept/observation-text.fhir.ts';
+import {
+  OBSERVATION_TEXTS,
+  type ObservationList,
+  observationsSql,
+  readObservations,
+} from '../kept/observation-texts.store.ts';
 import type { Loaded, RecordKey } from './loaded.ts';
 
 /** Bytes of one record as SQL writes it. */
@@ -37,6 +46,8 @@ export interface RecordSource<Key extends RecordKey> {
   alias: string;
   /** `fields` without what may be left out of a record that is too large. */
   lesserFields?: readonly Field[];
+  /** Its observations, as they are kept: member `observations` of the record. */
+  observations: ObservationList;
   /** SQL of bytes that `fields` take at least; what is too large by it is not even written. */
   leastBytes?: string;
   /** What a record has where the database has nothing. */
@@ -56,6 +67,8 @@ interface LoadedRow {
   changed: boolean;
   /** Null where nothing changed, and for a record that is larger than was asked for. */
   document: string | null;
+  /** What {@link observationsSql} gave. */
+  observations: string | null;
 }
 
 const TOO_LARGE = Symbol('too large');
@@ -108,32 +121,49 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
 /** One statement: records of one organisation, none larger than `maxBytes`. */
 function createLoad<Key extends RecordKey, RecordType>(
   db: Queryable,
-  { alias, joins, empty, arrays = {} }: RecordSource<Key>,
+  { alias, joins, empty, observations, arrays = {} }: RecordSource<Key>,
   { name, fields, leastBytes }: { name: string; fields: readonly Field[]; leastBytes: string },
 ): (organisationId: string, keys: readonly Key[], maxBytes: number) => Promise<Found<RecordType>[]> {
   const asked = { ...ASKED, ...arrays };
-  const types = Object.values(asked).map(({ type }, index) => `$${index + 3}::${type}[]`);
+  const types = Object.values(asked).map(({ type }, index) => `$${index + 4}::${type}[]`);
   const changed = `${alias}.version is distinct from asked.held_version`;
   const text = `
     select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
       ${changed} as changed,
-      case when octet_length(written.text) <= $2 then written.text end as document
+      case when written.bytes <= $2 then written.text end as document,
+      case when written.bytes <= $2 then written.observations end as observations
     from unnest(${types.join(', ')}) with ordinality as asked (${Object.keys(asked).join(', ')}, place)
     ${joins}
-    cross join lateral (
-      select case when ${changed} and ${leastBytes} <= $2 then ${rowSql(fields)}::text end as text
-      -- Not to be merged into the query, which would write the record for each time that it is named.
+    left join lateral (
+      select made.*, octet_length(made.text) + coalesce(octet_length(made.observations), 0) as bytes
+      from (
+        select ${rowSql(fields)}::text as text, ${observationsSql(observations, '$3')} as observations
+        where ${changed}
+          and ${leastBytes} <= $2
+        -- Not to be merged into the query, which would write the record for each time that it is named.
+        offset 0
+      ) made
       offset 0
-    ) written`;
+    ) written on true`;
   return async (organisationId, keys, maxBytes) => {
     const values = Object.values(asked).map(({ value }) => keys.map((key) => value(key)));
-    const query = { name, text, values: [organisationId, maxBytes, ...values] };
+    const query = { name, text, values: [organisationId, maxBytes, OBSERVATION_MAPPING, ...values] };
     const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
     const rows = await db.query<LoadedRow>(query).then((result) => result.rows, beyondPostgres);
     // One of the records is too large. Loading each by itself tells which.
     if (rows === undefined) return found.fill(TOO_LARGE);
-    for (const row of rows)
-      found[row.place - 1] = toFound(row, (document) => ({ ...empty, ...readRow(fields, document) }));
+    const fresh: FreshText[] = [];
+    for (const row of rows) {
+      const { facilityId } = (keys[row.place - 1] as Key).scope;
+      const kept = readObservations(row.observations, { organisationId, facilityId });
+      fresh.push(...kept.fresh);
+      found[row.place - 1] = toFound(row, (document) => ({
+        ...empty,
+        ...readRow(fields, document),
+        observations: kept.observations,
+      }));
+    }
+    await keepTexts(db, OBSERVATION_TEXTS, { organisationId, mapping: OBSERVATION_MAPPING }, fresh);
     return found;
   };
 }

@@ -37,6 +37,11 @@ function singlePressure({ code, component, hasMember }: FhirResource): string | 
   return another === undefined ? pressure : undefined;
 }
 
+/** True for a blood pressure, which may be one with another of its vital set. */
+export function mayBeJoined({ code }: FhirResource): boolean {
+  return loincCodes(code as CodeableConcept).some((one) => one === BLOOD_PRESSURE || PRESSURES.includes(one));
+}
+
 /** A panel with one component, of an Observation that is one pressure; any other Observation as it is. */
 export function asPanel(resource: FhirResource): FhirResource {
   if (singlePressure(resource) === undefined) return resource;

@@ -38,12 +38,13 @@ const OF_EVERY_RECORD = [
   'created_at',
   'updated_at',
 ];
+const RENDERED = ['rendered', 'rendered_version', 'rendered_mapping'];
 const NO_ELEMENTS: Readonly<Record<string, readonly string[]>> = {
-  encounter: ['rendered', 'rendered_version', 'rendered_mapping'],
+  encounter: RENDERED,
   patient: ['refused_purposes'],
   investigation_report: ['order_id'],
   imaging_study: ['order_id'],
-  observation: ['order_id', 'vital_set_id'],
+  observation: ['order_id', 'vital_set_id', ...RENDERED],
 };
 
 let database: TestDatabase;

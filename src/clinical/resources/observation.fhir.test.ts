@@ -3,7 +3,11 @@ import { describe, test } from 'node:test';
 import { clinicalFaults } from '../../../test-support/clinical-conformance.ts';
 import { vitalSignFaults } from '../../../test-support/vital-sign-rules.ts';
 import { Decimal } from '../../fhir/json.ts';
-import { emitContext } from '../content/coded-content.ts';
+import type { Translations } from '../../terminology/maps/apply-map.ts';
+import { emitContext, unmappedCodes } from '../content/coded-content.ts';
+import { codeMembers, occurrenceText } from '../fetch/collection.fhir.ts';
+import { fillObservation, openObservation } from '../kept/fill-observation.fhir.ts';
+import { keptObservation } from '../kept/observation-text.fhir.ts';
 import type { ObservationRecord } from './observation.fhir.ts';
 import { observationResource } from './observation.fhir.ts';
 
@@ -30,8 +34,21 @@ function sent(record: Partial<ObservationRecord>, translations = new Map()): Rec
     ...record,
   };
   const text = JSON.stringify(observationResource(whole, emitContext(ORGANISATION, translations)));
+  assertKept(whole, translations, text);
   assert.deepEqual(clinicalFaults(text), []);
   return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** What is kept of it as text says the same once it is filled. */
+function assertKept(record: ObservationRecord, translations: Translations, text: string): void {
+  const { id, orderId = '' } = record;
+  const kept = openObservation(id, orderId, keptObservation(record, ORGANISATION));
+  const filled = fillObservation(kept, { translations, inLaboratoryOrder: false });
+  assert.equal(filled.json, text);
+  const resource = JSON.parse(text);
+  assert.equal(filled.code, codeMembers(resource.code));
+  assert.equal(filled.occurrence, occurrenceText(resource));
+  assert.deepEqual(filled.unmapped, unmappedCodes(resource));
 }
 
 describe('a laboratory result as an Observation', () => {

@@ -28,7 +28,7 @@ import {
   mappedConcepts,
   string,
 } from '../description/kinds.ts';
-import { type ItemOf, list } from '../description/list.ts';
+import { list } from '../description/list.ts';
 import { effective, moment } from '../description/moments.ts';
 import {
   ACTORS,
@@ -168,17 +168,16 @@ export const OBSERVATION = describeResource('Observation', {
 });
 
 export interface ObservationRecord extends RecordOf<typeof OBSERVATION> {}
-export type ComponentRecord = ItemOf<typeof COMPONENTS>;
 
 /**
- * The resource. The order that a result belongs to is named in `basedOn` where the source named none. What has a LOINC
+ * The resource, with which tests compare what is kept as text (src/clinical/kept). The order that a result belongs to is named in `basedOn` where the source named none. What has a LOINC
  * code of the R4 vital-signs profiles follows them.
  */
 export function observationResource(record: ObservationRecord, context: EmitContext): FhirResource {
   return inProfile(resourceObject(OBSERVATION, record, context));
 }
 
-/** The resources of one vital set: a systolic and a diastolic pressure that belong together are one resource. */
+/** The same for one vital set: a systolic and a diastolic pressure that belong together are one resource. */
 export function vitalSetResources(
   records: readonly ObservationRecord[],
   context: EmitContext,

@@ -1,21 +1,15 @@
 /** A vital set as FHIR: one Observation per vital sign. Contract: FETCH-3. */
-import {
-  emitContext,
-  observationCodings,
-  type UnmappedCode,
-  unmappedCodes,
-} from '../../clinical/content/coded-content.ts';
-import { collectionJson, observationSummary, writeResource } from '../../clinical/fetch/collection.fhir.ts';
+import { type UnmappedCode, unmappedCodes } from '../../clinical/content/coded-content.ts';
+import { collectionJson, observationSummaries } from '../../clinical/fetch/collection.fhir.ts';
 import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import { vitalSetResources } from '../../clinical/resources/observation.fhir.ts';
+import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
-import type { Translations } from '../../terminology/maps/apply-map.ts';
-import { createVitalSetLoader, type VitalSetRecord } from './vital-set.store.ts';
+import { createVitalSetLoader } from './vital-set.store.ts';
 
 const NAME = 'The vital set';
 
@@ -35,26 +29,18 @@ export function createFetchVitalSet({
     action: 'vital-set.read',
     resourceType: 'Observation',
     load: createVitalSetLoader(db),
-    codings: ({ observations }) => observations.flatMap(observationCodings),
+    codings: ({ observations }) => observations.flatMap(slotCodings),
     write(record, translations, scope) {
-      const observations = emitVitalSet(record, scope.organisationId, translations).map(writeResource);
-      const signs = observations.map((observation) => observationSummary(observation, scope.timeZone));
+      const observations = fillVitalSet(record.observations, translations);
+      const signs = observationSummaries(observations, scope.timeZone);
       const bundle = collectionJson(publicBaseUrl, observations);
       return {
-        text: `{"vitalSetId":"${record.id}","bundle":${bundle},"observations":[${signs.join(',')}]}`,
-        unmapped: observations.flatMap(({ resource }) => unmappedCodes(resource)),
+        text: `{"vitalSetId":"${record.id}","bundle":${bundle},"observations":[${signs}]}`,
+        unmapped: observations.flatMap(({ unmapped }) => unmapped),
       };
     },
     placeOf: () => 'vitals.sign',
   });
-}
-
-function emitVitalSet(
-  { observations }: VitalSetRecord,
-  organisationId: string,
-  translations: Translations,
-): FhirResource[] {
-  return vitalSetResources(observations, emitContext(organisationId, translations));
 }
 
 export interface VitalSetResources {
@@ -75,8 +61,8 @@ export async function loadVitalSetResources(
   const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId, heldVersion: null });
   if (loaded?.record === undefined) throw notFound(NAME);
   const { record, patientId, refusedPurposes, version } = loaded;
-  const translations = await translator.translate(scope, record.observations.flatMap(observationCodings));
-  const resources = emitVitalSet(record, scope.organisationId, translations);
+  const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
+  const resources = fillVitalSet(record.observations, translations).map(resourceIn);
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
 

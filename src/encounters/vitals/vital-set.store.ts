@@ -1,38 +1,34 @@
 /** SQL that reads vital sets with their vital signs. Contract: ACC-3, FETCH-25. */
-import { columns, parts } from '../../clinical/content/document.ts';
+import { columns } from '../../clinical/content/document.ts';
 import type { Loaded, RecordKey } from '../../clinical/fetch/loaded.ts';
 import {
   createRecordLoader,
   type LoadLimits,
   type RecordSource,
 } from '../../clinical/fetch/record-loader.ts';
-import type { ObservationRecord } from '../../clinical/resources/observation.fhir.ts';
-import { OBSERVATION } from '../../clinical/resources/observation.fhir.ts';
+import type { KeptObservation } from '../../clinical/kept/fill-observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 
 /** The vital signs of one encounter and time. */
 export interface VitalSetRecord {
   id: string;
-  observations: ObservationRecord[];
+  observations: KeptObservation[];
 }
-
-const OBSERVATIONS = parts(
-  'observations',
-  OBSERVATION.fields('b'),
-  `from observation b
-      where b.organisation_id = $1
-        and b.facility_id = v.facility_id
-        and b.vital_set_id = v.id
-        and b.patient_id = v.patient_id`,
-  'b.effective_at, b.issued_at, b.id',
-);
 
 const SOURCE: RecordSource<RecordKey> = {
   name: 'vital-set-load',
   title: () => 'The vital set',
-  fields: [...columns('v', ['id']), OBSERVATIONS],
+  fields: columns('v', ['id']),
+  observations: {
+    from: `from observation b
+        where b.organisation_id = $1
+          and b.facility_id = v.facility_id
+          and b.vital_set_id = v.id
+          and b.patient_id = v.patient_id`,
+    order: 'b.effective_at, b.issued_at, b.id',
+  },
   alias: 'v',
-  empty: { observations: [] },
+  empty: {},
   joins: `
     join vital_set v
       on v.organisation_id = $1

@@ -1,5 +1,4 @@
 /** An imaging order with its studies and reports, as FHIR. Contract: FETCH-2, FETCH-7. */
-import { unmappedCodes } from '../../clinical/content/coded-content.ts';
 import {
   collectionJson,
   orderSummary,
@@ -36,9 +35,11 @@ export function createFetchImagingOrder({
     write(record, translations, scope) {
       const emitted = emitInvestigation(record, scope.organisationId, translations);
       const order = writeResource(emitted.order);
-      const parts = [...emitted.specimens, ...emitted.observations, ...emitted.studies].map(writeResource);
+      const specimens = emitted.specimens.map(writeResource);
+      const studies = emitted.studies.map(writeResource);
       const reports = emitted.reports.map(writeResource);
-      const all = [order, ...parts, ...reports];
+      const { observations } = emitted;
+      const all = [order, ...specimens, ...observations, ...studies, ...reports];
       const members = [
         `"orderId":"${record.order.id}"`,
         `"bundle":${collectionJson(publicBaseUrl, all)}`,
@@ -47,7 +48,7 @@ export function createFetchImagingOrder({
       ];
       return {
         text: `{${members.join(',')}}`,
-        unmapped: all.flatMap(({ resource }) => unmappedCodes(resource)),
+        unmapped: all.flatMap(({ unmapped }) => unmapped),
       };
     },
     placeOf: imagingPlace,

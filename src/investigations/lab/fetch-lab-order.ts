@@ -1,8 +1,7 @@
 /** A laboratory order with its results and reports, as FHIR. Contract: FETCH-1, FETCH-6. */
-import { unmappedCodes } from '../../clinical/content/coded-content.ts';
 import {
   collectionJson,
-  observationSummary,
+  observationSummaries,
   orderSummary,
   reportSummary,
   writeResource,
@@ -38,21 +37,20 @@ export function createFetchLabOrder({
       const emitted = emitInvestigation(record, scope.organisationId, translations);
       const order = writeResource(emitted.order);
       const specimens = emitted.specimens.map(writeResource);
-      const observations = emitted.observations.map(writeResource);
       const studies = emitted.studies.map(writeResource);
       const reports = emitted.reports.map(writeResource);
+      const { observations } = emitted;
       const all = [order, ...specimens, ...observations, ...studies, ...reports];
-      const results = observations.map((observation) => observationSummary(observation, scope.timeZone));
       const members = [
         `"orderId":"${record.order.id}"`,
         `"bundle":${collectionJson(publicBaseUrl, all)}`,
         `"orders":[${orderSummary(order)}]`,
-        `"observations":[${results.join(',')}]`,
+        `"observations":[${observationSummaries(observations, scope.timeZone)}]`,
         `"reports":[${reports.map(reportSummary).join(',')}]`,
       ];
       return {
         text: `{${members.join(',')}}`,
-        unmapped: all.flatMap(({ resource }) => unmappedCodes(resource)),
+        unmapped: all.flatMap(({ unmapped }) => unmapped),
       };
     },
     placeOf: labPlace,

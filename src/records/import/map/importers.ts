@@ -5,6 +5,11 @@
 
 import type { Description, RecordRow } from '../../../clinical/description/describe.ts';
 import type { DescribedType } from '../../../clinical/description/r4-elements.ts';
+import {
+  keptObservation,
+  OBSERVATION_MAPPING,
+  storedObservation,
+} from '../../../clinical/kept/observation-text.fhir.ts';
 import { DIAGNOSTIC_REPORT } from '../../../clinical/resources/diagnostic-report.fhir.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 import { IMAGING_STUDY } from '../../../clinical/resources/imaging-study.fhir.ts';
@@ -19,7 +24,7 @@ import { groupRecords, noteTouched } from '../group/group-records.ts';
 import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
-import { writeRecords } from '../write/write-records.ts';
+import { type Rendering, writeRecords } from '../write/write-records.ts';
 import type { ResourceImporter } from './resource-importer.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
@@ -35,10 +40,7 @@ const encounter: RowImporter = {
     const result = await writeRecords(context, {
       table: ENCOUNTER.table,
       rows,
-      rendering: {
-        mapping: ENCOUNTER_MAPPING,
-        render: (row) => encounterElements(storedEncounter(row), context.scope.organisationId),
-      },
+      rendering: { mapping: ENCOUNTER_MAPPING, render: renderedEncounter },
     });
     const parts = rows.filter(({ values }) => values.part_of_id !== undefined);
     noteTouched(context, 'encounters', parts, result);
@@ -58,10 +60,22 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
     clinicalRecord(SPECIMEN, { order: 55, kind: 'specimens' }),
     clinicalRecord(SERVICE_REQUEST, { order: 60, kind: 'orders' }),
     clinicalRecord(IMAGING_STUDY, { order: 70, kind: 'studies' }),
-    clinicalRecord(OBSERVATION, { order: 80, kind: 'observations' }),
+    clinicalRecord(OBSERVATION, {
+      order: 80,
+      kind: 'observations',
+      rendering: { mapping: OBSERVATION_MAPPING, render: renderedObservation },
+    }),
     clinicalRecord(DIAGNOSTIC_REPORT, { order: 90, kind: 'reports' }),
   ].map((importer) => [importer.type, importer as ResourceImporter]),
 );
+
+function renderedEncounter(row: RecordRow, organisationId: string): string {
+  return encounterElements(storedEncounter(row), organisationId);
+}
+
+function renderedObservation(row: RecordRow, organisationId: string): string {
+  return keptObservation(storedObservation(row), organisationId);
+}
 
 /** Organizations, Locations and Practitioners: the directory of an organisation (docs/adr/0080). */
 function directoryRecord(
@@ -82,7 +96,11 @@ function directoryRecord(
 /** What belongs to orders and vital sets, and is put into them at the end. */
 function clinicalRecord(
   { resourceType, table, read }: Description<DescribedType, never>,
-  { order, kind }: { order: number; kind: Parameters<typeof noteTouched>[1] },
+  {
+    order,
+    kind,
+    rendering,
+  }: { order: number; kind: Parameters<typeof noteTouched>[1]; rendering?: Rendering },
 ): RowImporter {
   return {
     type: resourceType,
@@ -91,7 +109,7 @@ function clinicalRecord(
     tables: [table],
     map: read,
     async write(rows, context) {
-      const result = await writeRecords(context, { table, rows });
+      const result = await writeRecords(context, { table, rows, ...(rendering && { rendering }) });
       noteTouched(context, kind, rows, result);
       return result;
     },

@@ -47,7 +47,7 @@ export class WrittenByAnother extends Error {
 export interface Rendering {
   /** Version of the mapping that `render` is. */
   mapping: number;
-  render: (row: RecordRow) => string;
+  render: (row: RecordRow, organisationId: string) => string;
 }
 
 interface RecordsToWrite {
@@ -233,7 +233,7 @@ async function upsert(
     ...row.row.values,
     ...ownValues(row),
     ...(rendering && {
-      rendered: rendering.render(row.row),
+      rendered: rendering.render(row.row, scope.organisationId),
       rendered_version: 1,
       rendered_mapping: rendering.mapping,
     }),

@@ -1,0 +1,155 @@
+/** Fills the slots of the text that an Observation is kept as (docs/adr/0148). Pure. Contract: FETCH-11, TERM-1. */
+import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
+import { parseFhirJson } from '../../fhir/json.ts';
+import { applyMap, type Translations } from '../../terminology/maps/apply-map.ts';
+import { codingsOf, unmappedAmong } from '../content/coded-content.ts';
+import { officially } from '../content/official-display.ts';
+import { codeMembers, type WrittenObservation, writeResource } from '../fetch/collection.fhir.ts';
+import type { FhirResource } from '../fetch/fhir-resource.ts';
+import { joinPressures } from '../observations/blood-pressure.fhir.ts';
+import { asVitalSign, hasVitalSignCode } from '../observations/vital-sign.fhir.ts';
+import { CODE_IN_SLOT, NOT_IN_PROFILE, PART, SLOT, SLOT_KINDS } from './observation-text.fhir.ts';
+
+/** What was kept, taken apart. */
+export interface KeptObservation {
+  id: string;
+  /** The order that it is under. */
+  orderId: string | undefined;
+  code: string;
+  occurrence: string;
+  /** Text, a slot, text and so on. */
+  pieces: readonly string[];
+}
+
+export function openObservation(id: string, orderId: string, text: string): KeptObservation {
+  const [code = '', occurrence = '', body = ''] = text.split(PART);
+  return {
+    id,
+    orderId: orderId === '' ? undefined : orderId,
+    code,
+    occurrence: JSON.parse(occurrence) as string,
+    pieces: body.split(SLOT),
+  };
+}
+
+const LOOKED_UP: ReadonlySet<string | undefined> = new Set([
+  SLOT_KINDS.code,
+  SLOT_KINDS.componentCode,
+  SLOT_KINDS.lookedUp,
+]);
+
+/** The codings of its slots that are looked up in the maps. */
+export function slotCodings({ pieces }: KeptObservation): Coding[] {
+  return slotsOf(pieces).flatMap((slot) => (LOOKED_UP.has(slot[0]) ? codingsOf([conceptIn(slot)]) : []));
+}
+
+/** What slots are filled with. */
+export interface Filling {
+  translations: Translations;
+  /** True for the answer of a laboratory order. */
+  inLaboratoryOrder: boolean;
+}
+
+export function fillObservation(kept: KeptObservation, filling: Filling): WrittenObservation {
+  const filled = filledText(kept, filling);
+  return filled.needsProfile ? vitalSign(resourceIn(filled), filled.occurrence) : filled;
+}
+
+/**
+ * The Observations of one vital set: a systolic and a diastolic pressure that belong together are one. Those that follow
+ * their profiles already are no pressures.
+ */
+export function fillVitalSet(
+  kept: readonly KeptObservation[],
+  translations: Translations,
+): WrittenObservation[] {
+  const texts = kept.map((one) => ({
+    ...filledText(one, { translations, inLaboratoryOrder: false }),
+    inOrder: one.orderId !== undefined,
+  }));
+  const joined = joinedOf(texts.filter(({ needsProfile }) => needsProfile));
+  const gone = texts.filter(({ id, needsProfile }) => needsProfile && !joined.has(id));
+  const isLed = ({ json }: { json: string }) => gone.some(({ id }) => json.includes(`Observation/${id}`));
+  const changed = texts.some((one) => !one.needsProfile && isLed(one))
+    ? joinedOf(texts.filter((one) => one.needsProfile || isLed(one)))
+    : joined;
+  return texts.flatMap((text) => {
+    const resource = changed.get(text.id);
+    if (resource === undefined) return gone.includes(text) ? [] : [text];
+    if (text.needsProfile) return [vitalSign(resource, text.occurrence)];
+    return [{ ...text, json: JSON.stringify(resource) }];
+  });
+}
+
+function joinedOf(texts: readonly (FilledText & { inOrder: boolean })[]): Map<string, FhirResource> {
+  const members = texts.map((text) => ({ resource: resourceIn(text), inOrder: text.inOrder }));
+  return new Map(joinPressures(members).map((resource) => [resource.id, resource]));
+}
+
+interface FilledText extends WrittenObservation {
+  /** True for a vital sign whose text does not follow its profile yet. */
+  needsProfile: boolean;
+}
+
+function filledText(kept: KeptObservation, filling: Filling): FilledText {
+  const { id, occurrence } = kept;
+  const pieces = [...kept.pieces];
+  const codes: CodeableConcept[] = [];
+  for (let place = 1; place < pieces.length; place += 2) {
+    const slot = pieces[place] ?? '';
+    const concept = conceptOf(slot, filling.translations);
+    if (concept !== undefined && SAYS_WHAT.has(slot[0])) codes.push(concept);
+    pieces[place] = concept === undefined ? memberOf(slot, kept, filling) : JSON.stringify(concept);
+  }
+  // Codes of components come after the code of the whole.
+  const code = kept.code === CODE_IN_SLOT ? codes[0] : undefined;
+  return {
+    resourceType: 'Observation',
+    id,
+    json: pieces.join(''),
+    code: code === undefined ? kept.code : codeMembers(code),
+    occurrence,
+    unmapped: codes.length === 0 ? NONE : unmappedAmong({ resourceType: 'Observation', id }, codes),
+    needsProfile: kept.code === NOT_IN_PROFILE || (code !== undefined && hasVitalSignCode(code)),
+  };
+}
+
+const NONE: readonly never[] = [];
+/** Kinds of the concepts that say what was measured. */
+const SAYS_WHAT: ReadonlySet<string | undefined> = new Set([SLOT_KINDS.code, SLOT_KINDS.componentCode]);
+
+/** The concept in a slot as the maps make it; undefined for a slot of a member. */
+function conceptOf(slot: string, translations: Translations): CodeableConcept | undefined {
+  const isMember = slot[0] === SLOT_KINDS.order || slot[0] === SLOT_KINDS.laboratory;
+  return isMember ? undefined : officially(applyMap(conceptIn(slot), translations));
+}
+
+function memberOf(slot: string, { orderId }: KeptObservation, { inLaboratoryOrder }: Filling): string {
+  if (slot[0] === SLOT_KINDS.order) return basedOn(orderId, slot.slice(1));
+  return inLaboratoryOrder ? slot.slice(1) : '';
+}
+
+/** As an object, to be looked into or changed before it is sent. */
+export function resourceIn({ json }: { json: string }): FhirResource {
+  return parseFhirJson(json) as FhirResource;
+}
+
+function vitalSign(plain: FhirResource, occurrence: string): WrittenObservation {
+  const written = writeResource(asVitalSign(plain));
+  return { ...written, code: codeMembers(written.resource.code as CodeableConcept), occurrence };
+}
+
+function slotsOf(pieces: readonly string[]): string[] {
+  return pieces.filter((_, place) => place % 2 === 1);
+}
+
+function conceptIn(slot: string): CodeableConcept {
+  return JSON.parse(slot.slice(1)) as CodeableConcept;
+}
+
+/** The order that the result is under goes before what the source named. */
+function basedOn(orderId: string | undefined, others: string): string {
+  const order = orderId === undefined ? '' : `{"reference":"ServiceRequest/${orderId}"}`;
+  const both = [order, others].filter((one) => one !== '').join(',');
+  return both === '' ? '' : `,"basedOn":[${both}]`;
+}

@@ -1,0 +1,171 @@
+/**
+ * The text that an Observation is kept as: FHIR R4 JSON with slots for what a fetch decides, and before it what the
+ * summary beside the resource takes of it (docs/adr/0148). Pure.
+ */
+import type { CodeableConcept } from '../../fhir/coded.ts';
+import { applyMap, NO_TRANSLATIONS } from '../../terminology/maps/apply-map.ts';
+import { mayBeMapped } from '../content/coded-content.ts';
+import { officially } from '../content/official-display.ts';
+import { type RecordRow, resourceObject } from '../description/describe.ts';
+import { codeMembers, occurrenceText } from '../fetch/collection.fhir.ts';
+import type { FhirResource } from '../fetch/fhir-resource.ts';
+import { mayBeJoined } from '../observations/blood-pressure.fhir.ts';
+import { asVitalSign, isVitalSign } from '../observations/vital-sign.fhir.ts';
+import { OBSERVATION, type ObservationRecord } from '../resources/observation.fhir.ts';
+import { membersAsObjects } from './stored-row.fhir.ts';
+
+/**
+ * The version of what {@link keptObservation} writes. Raise it by one whenever that changes for an Observation that stays
+ * as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
+ * `observation-text.fhir.test.ts` says when it was forgotten.
+ */
+export const OBSERVATION_MAPPING = 1;
+
+/** Before and after each slot, and after each part of what stands before the resource: JSON text has neither. */
+export const SLOT = '\x1d';
+export const PART = '\x1c';
+
+/** What a slot is, in its first character. The rest of it is JSON. */
+export const SLOT_KINDS = {
+  /** The concept `code`. */
+  code: 'C',
+  /** The code of a component. */
+  componentCode: 'P',
+  /** Another concept that is looked up in the maps. */
+  lookedUp: 'V',
+  /** A concept that is not looked up, but written as the maps say where another one like it is. */
+  notLookedUp: 'N',
+  /** `basedOn` where the source named no order that is here: what it named. */
+  order: 'O',
+  /** A member that only the answer of a laboratory order has. */
+  laboratory: 'L',
+} as const;
+
+/** In place of what the summary says of the code: it is found when the slots are filled. */
+export const CODE_IN_SLOT = '';
+/** The same for a vital sign with slots, and for a blood pressure, which a vital set may join: each gets its profile then. */
+export const NOT_IN_PROFILE = '!';
+
+/** Stands for the order that a result is under, and is never written. */
+const SOME_ORDER = 'order';
+
+export function keptObservation(record: ObservationRecord, organisationId: string): string {
+  const slots = new Map<CodeableConcept, CodeableConcept>();
+  const translate = (concept: CodeableConcept) => {
+    const own = officially(applyMap(concept, NO_TRANSLATIONS));
+    if (mayBeMapped(concept)) slots.set(own, concept);
+    return own;
+  };
+  const uncategorised = isUncategorised(record);
+  const whole: ObservationRecord = {
+    ...record,
+    orderId: SOME_ORDER,
+    kind: uncategorised ? 'laboratory' : record.kind,
+  };
+  const plain = resourceObject(OBSERVATION, whole, { organisationId, translate });
+  const followsProfile = isVitalSign(plain);
+  const isFinal = followsProfile && slots.size === 0 && !uncategorised && !mayBeJoined(plain);
+  const resource = isFinal ? asVitalSign(plain) : plain;
+  const code = summaryOfCode(resource, { isPending: followsProfile && !isFinal, slots });
+  const namesOrder = record.basedOn?.some(({ id }) => id !== undefined) === true;
+  const body = new SlottedText(slots, { namesOrder, uncategorised }).of(resource);
+  return `${code}${PART}${JSON.stringify(occurrenceText(resource))}${PART}${body}`;
+}
+
+/** The record that is read once an import has stored this row. */
+export function storedObservation({ id, values, children }: RecordRow): ObservationRecord {
+  const ranges = children.observation_reference_range ?? [];
+  const rangesOf = (component: number) => {
+    const own = ranges.filter((range) => range.component === component).map(membersAsObjects);
+    return own.length === 0 ? {} : { referenceRanges: own };
+  };
+  const components = (children.observation_component ?? []).map((component, position) => ({
+    ...membersAsObjects(component),
+    ...rangesOf(position),
+  }));
+  const { issuedSource, ...members } = membersAsObjects(values);
+  return {
+    ...members,
+    id,
+    ...(issuedSource === undefined ? {} : { issued: issuedSource }),
+    ...(components.length === 0 ? {} : { components }),
+    ...rangesOf(-1),
+  } as unknown as ObservationRecord;
+}
+
+/** A result that came without a category is of the laboratory that reported it. */
+export function isUncategorised({ kind, category }: ObservationRecord): boolean {
+  return kind === 'other' && category === undefined;
+}
+
+function summaryOfCode(
+  { code }: FhirResource,
+  { isPending, slots }: { isPending: boolean; slots: ReadonlyMap<CodeableConcept, unknown> },
+): string {
+  if (isPending) return NOT_IN_PROFILE;
+  const concept = code as CodeableConcept;
+  return slots.has(concept) ? CODE_IN_SLOT : codeMembers(concept);
+}
+
+interface Unsaid {
+  namesOrder: boolean;
+  uncategorised: boolean;
+}
+
+/** Writes the text of a resource. */
+class SlottedText {
+  private readonly slots: ReadonlyMap<CodeableConcept, CodeableConcept>;
+  private readonly unsaid: Unsaid;
+
+  constructor(slots: ReadonlyMap<CodeableConcept, CodeableConcept>, unsaid: Unsaid) {
+    this.slots = slots;
+    this.unsaid = unsaid;
+  }
+
+  of({ resourceType, id, ...elements }: FhirResource): string {
+    const members = Object.entries(elements).map(([name, value]) => this.member(name, value));
+    return `{"resourceType":"${resourceType}","id":"${id}"${members.join('')}}`;
+  }
+
+  /** With the comma before it. */
+  private member(name: string, value: unknown): string {
+    if (value === undefined) return '';
+    if (name === 'basedOn' && !this.unsaid.namesOrder) {
+      const [, ...others] = value as unknown[];
+      return slot(SLOT_KINDS.order, others.map((one) => JSON.stringify(one)).join(','));
+    }
+    const member = `,"${name}":${this.text(name, value)}`;
+    return name === 'category' && this.unsaid.uncategorised ? slot(SLOT_KINDS.laboratory, member) : member;
+  }
+
+  private text(name: string, value: unknown, kind = KINDS[name]): string {
+    if (this.slots.size === 0) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map((one) => this.text(name, one)).join(',')}]`;
+    if (name === 'component') return this.component(value as object);
+    const concept = this.slots.get(value as CodeableConcept);
+    return concept === undefined || kind === undefined
+      ? JSON.stringify(value)
+      : slot(kind, JSON.stringify(concept));
+  }
+
+  private component(component: object): string {
+    const members = Object.entries(component).map(
+      ([name, value]) =>
+        `"${name}":${this.text(name, value, name === 'code' ? SLOT_KINDS.componentCode : KINDS[name])}`,
+    );
+    return `{${members.join(',')}}`;
+  }
+}
+
+/** By the element that has the concept. */
+const KINDS: Readonly<Record<string, string>> = {
+  code: SLOT_KINDS.code,
+  valueCodeableConcept: SLOT_KINDS.lookedUp,
+  interpretation: SLOT_KINDS.lookedUp,
+  category: SLOT_KINDS.notLookedUp,
+  dataAbsentReason: SLOT_KINDS.notLookedUp,
+};
+
+function slot(kind: string, json: string): string {
+  return `${SLOT}${kind}${json}${SLOT}`;
+}

@@ -1,0 +1,51 @@
+/** The record that is read once an import has stored a row: its text is written before the row is (docs/adr/0120). Pure. */
+import { Decimal, decimalText } from '../../fhir/json.ts';
+import { exactNumber, memberName } from '../content/document.ts';
+import type { Values } from '../description/element.ts';
+
+/** Values by member instead of column, as PostgreSQL gives them back; `jsonb` as JSON text. */
+export function membersAsText(values: Values): Record<string, unknown> {
+  return members(values, (value) => (typeof value === 'object' ? jsonbText(value) : value));
+}
+
+/** The same, with what `jsonb` holds as objects. */
+export function membersAsObjects(values: Values): Record<string, unknown> {
+  return members(values, jsonbValue);
+}
+
+function members(values: Values, stored: (value: NonNullable<unknown>) => unknown): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(values))
+    if (value !== undefined && value !== null) record[memberName(column)] = stored(value);
+  return record;
+}
+
+/** As PostgreSQL writes `jsonb`, to the byte: shorter names come before longer ones, and zero has no sign. */
+function jsonbText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonbText).join(', ')}]`;
+  const number = storedDigits(value);
+  if (number !== undefined) return number;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${storedMembers(value)
+    .map(([name, member]) => `"${name}": ${jsonbText(member)}`)
+    .join(', ')}}`;
+}
+
+/** What is read of a `jsonb` value or a number that is stored. */
+function jsonbValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(jsonbValue);
+  const number = storedDigits(value);
+  if (number !== undefined) return exactNumber(number);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(storedMembers(value).map(([name, member]) => [name, jsonbValue(member)]));
+}
+
+function storedMembers(value: object): [string, unknown][] {
+  const given = Object.entries(value).filter(([, member]) => member !== undefined);
+  return given.sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
+}
+
+function storedDigits(value: unknown): string | undefined {
+  if (typeof value !== 'number' && !(value instanceof Decimal)) return undefined;
+  return decimalText(value)?.replace(/^-(?=[0.]+$)/, '');
+}
