@@ -1,4 +1,7 @@
 /** The words of the console in English. Sections are named after pages; `shell`, `blocks` and `signIn` are for all. */
+
+import { exchangeCallbacks, exchangeConnections } from './exchange/connections-en.ts';
+import { exchange } from './exchange/en.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/en.ts';
 
 export const en = {
@@ -105,26 +108,9 @@ export const en = {
   mapImport,
   mapChanges,
   patients: { title: 'Patients' },
-  exchange: {
-    title: 'Exchange',
-    text: 'What was sent to health information exchanges, newest first.',
-    deliveries: 'Deliveries',
-    patient: 'Patient',
-    patientFilter: 'Patient id',
-    event: 'Event',
-    events: {
-      created: 'Patient created',
-      updated: 'Patient changed',
-    },
-    status: 'State',
-    statuses: { queued: 'Queued', held: 'Held', delivered: 'Delivered', skipped: 'Skipped' },
-    occurred: 'Occurred',
-    attempt: 'Last attempt',
-    since: 'Queued since',
-    until: 'Queued before',
-    empty: 'Nothing was sent yet',
-    emptyText: 'A delivery is made when a patient changes and a connection of this facility is enabled.',
-  },
+  exchange,
+  exchangeConnections,
+  exchangeCallbacks,
   publishing: { title: 'Publishing' },
   imports: { title: 'Imports' },
   facility: { title: 'Facility' },

@@ -1,5 +1,7 @@
 /** The words of the console in French. */
 import type { Catalogue } from './catalogue.ts';
+import { exchangeCallbacks, exchangeConnections } from './exchange/connections-fr.ts';
+import { exchange } from './exchange/fr.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/fr.ts';
 
 export const fr: Catalogue = {
@@ -107,27 +109,9 @@ export const fr: Catalogue = {
   mapImport,
   mapChanges,
   patients: { title: 'Patients' },
-  exchange: {
-    title: 'Échange',
-    text: 'Ce qui a été envoyé aux plateformes d’échange, du plus récent au plus ancien.',
-    deliveries: 'Envois',
-    patient: 'Patient',
-    patientFilter: 'Identifiant du patient',
-    event: 'Événement',
-    events: {
-      created: 'Patient créé',
-      updated: 'Patient modifié',
-    },
-    status: 'État',
-    statuses: { queued: 'En attente', held: 'Retenu', delivered: 'Livré', skipped: 'Ignoré' },
-    occurred: 'Survenu',
-    attempt: 'Dernier essai',
-    since: 'En file depuis',
-    until: 'En file avant',
-    empty: 'Rien n’a encore été envoyé',
-    emptyText:
-      'Un envoi est créé quand un patient change et qu’une connexion de cet établissement est activée.',
-  },
+  exchange,
+  exchangeConnections,
+  exchangeCallbacks,
   publishing: { title: 'Publication' },
   imports: { title: 'Importations' },
   facility: { title: 'Établissement' },

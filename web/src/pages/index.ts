@@ -1,6 +1,13 @@
 /** Every page of signed-in people, a line each. Navigation, command palette and screenshots follow. */
 export { auditRoute } from './audit/route.ts';
-export { exchangeRoute } from './exchange/route.ts';
+export {
+  exchangeCallbacksRoute,
+  exchangeConnectionRoute,
+  exchangeConnectionsRoute,
+  exchangeDeliveryRoute,
+  exchangeHeldRoute,
+  exchangeRoute,
+} from './exchange/route.ts';
 export { facilityRoute } from './facility/route.ts';
 export { importsRoute } from './imports/route.ts';
 export { integrationAccountsRoute } from './integration-accounts/route.ts';

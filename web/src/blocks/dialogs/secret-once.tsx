@@ -1,5 +1,6 @@
 /** A secret that the service tells only now: shown, to be copied, and gone when the dialog closes. */
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { CopyButton } from '../values/copy-button.tsx';
 import css from './secret-once.module.css';
@@ -12,12 +13,14 @@ export interface Secret {
 
 interface SecretOnceProperties {
   title: string;
+  /** What to do with it, besides keeping it. */
+  text?: ReactNode;
   /** undefined: closed. */
   secrets: readonly Secret[] | undefined;
   onClose: () => void;
 }
 
-export function SecretOnce({ title, secrets, onClose }: SecretOnceProperties) {
+export function SecretOnce({ title, text, secrets, onClose }: SecretOnceProperties) {
   const t = useTranslations('blocks');
   return (
     <Modal
@@ -29,6 +32,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProperties) {
       withCloseButton={false}
     >
       <Stack gap="md">
+        {text === undefined ? undefined : <Text>{text}</Text>}
         <Text>{t('secretOnce')}</Text>
         {secrets?.map(({ name, value }) => (
           <div key={name}>

@@ -9,3 +9,8 @@ export function PageTabs({ label, children }: { label: string; children: ReactNo
     </nav>
   );
 }
+
+/** In a tab: how many wait there for somebody. None is not shown. */
+export function TabCount({ count = 0 }: { count?: number | undefined }) {
+  return count === 0 ? undefined : <span className={css.count}>{count}</span>;
+}

@@ -1,0 +1,109 @@
+/** One connection: what the exchange must know, its settings and secrets, and what can be done. Contract: WEB-43, WEB-44. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useFormatter, useTranslations } from 'use-intl';
+import { answered, api } from '../../../api/api.ts';
+import { PageHeader } from '../../../blocks/page/page-header.tsx';
+import { Section } from '../../../blocks/page/section.tsx';
+import { ErrorState } from '../../../blocks/states/error-state.tsx';
+import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
+import { CopiedValue } from '../../../blocks/values/copied-value.tsx';
+import { Details } from '../../../blocks/values/details.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
+import css from '../exchange.module.css';
+import type { Connection } from '../exchange-data.ts';
+import { ConnectionActions } from './connection-actions.tsx';
+import { ConnectionSecrets } from './connection-secrets.tsx';
+import { ConnectionState } from './connection-state.tsx';
+import { EditConnection } from './edit-connection.tsx';
+
+const route = getRouteApi('/shell/exchange/connections/$connectionId');
+
+export function ConnectionPage() {
+  const t = useTranslations('exchangeConnections');
+  const { connectionId } = route.useParams();
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['exchange-connections', connectionId],
+    queryFn: () =>
+      answered(api.GET('/exchange/connections/{connectionId}', { params: { path: { connectionId } } })),
+  });
+  const back = <Link to="/exchange/connections">{t('back')}</Link>;
+  if (isPending) return <PageSkeleton />;
+  if (data === undefined)
+    return (
+      <>
+        <PageHeader title={t('title')} back={back} />
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </>
+    );
+  return (
+    <>
+      <PageHeader title={data.name} back={back} actions={<ConnectionActions connection={data} />} />
+      <div className={css.columns}>
+        <div>
+          <Settings connection={data} />
+          <ForExchange connection={data} />
+        </div>
+        <ConnectionSecrets connection={data} />
+      </div>
+    </>
+  );
+}
+
+function ForExchange({ connection }: { connection: Connection }) {
+  const t = useTranslations('exchangeConnections');
+  const { clientId, callbackUrl, callbackHeader, identifierSystem } = connection;
+  return (
+    <Section title={t('forExchange')} text={t('forExchangeText')}>
+      <Details
+        items={[
+          [t('clientId'), <CopiedValue key="client" name={t('clientId')} value={clientId} />],
+          [t('callbackUrl'), <CopiedValue key="callback" name={t('callbackUrl')} value={callbackUrl} />],
+          [t('callbackHeader'), <code key="header">{callbackHeader}</code>],
+          [t('identifierSystem'), <code key="system">{identifierSystem}</code>],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Settings({ connection }: { connection: Connection }) {
+  const t = useTranslations('exchangeConnections');
+  const format = useFormatter();
+  const { session } = useSession();
+  const { id, address, facilityIds, purposeOfUse, maxInFlight, timeoutMs, circuitOpenSince } = connection;
+  const since =
+    circuitOpenSince === null
+      ? ''
+      : format.dateTime(new Date(circuitOpenSince), { dateStyle: 'medium', timeStyle: 'long' });
+  const facilities = facilityIds?.map(
+    (one) => session.facilities.find((known) => known.id === one)?.name ?? one,
+  );
+  return (
+    <Section title={t('settings')} actions={<EditConnection connection={connection} />}>
+      <Details
+        items={[
+          [
+            t('state'),
+            <span key="state">
+              <ConnectionState connection={connection} />
+              {circuitOpenSince === null ? undefined : (
+                <span className={css.quiet}>{t('downSince', { since })}</span>
+              )}
+            </span>,
+          ],
+          [t('address'), <code key="address">{address}</code>],
+          [t('facilities'), facilities?.join(', ') ?? t('allFacilities')],
+          [t('purpose'), t(`purposes.${purposeOfUse}`)],
+          [t('maxInFlight'), format.number(maxInFlight)],
+          [t('timeout'), t('timeoutValue', { ms: timeoutMs })],
+        ]}
+      />
+      <p>
+        <Link to="/exchange" search={{ connection: id }}>
+          {t('deliveries')}
+        </Link>
+      </p>
+    </Section>
+  );
+}

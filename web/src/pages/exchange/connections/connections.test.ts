@@ -1,0 +1,87 @@
+/** Connections to exchanges in the console, in a real browser. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { NO_BROWSER, useConsole } from '../../../../../test-support/console-page.ts';
+import { connect } from '../../../../../test-support/exchange-records.ts';
+
+describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  const web = useConsole();
+  const connected = async () => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { keys, database } = web.api;
+    const { id } = await connect({ pool: database.pool, keys }, tenant, {
+      name: 'National exchange',
+      address: 'https://exchange.example.org/patients',
+      facilityIds: [tenant.facilityId],
+    });
+    return { tenant, id };
+  };
+
+  test('connects to an exchange, shows the secrets once, and says what was wrong before [WEB-43]', async (t) => {
+    const { page } = await web.open(t, '/exchange/connections', { expected: /400/ });
+    await page.getByRole('heading', { name: 'There is no connection yet' }).waitFor();
+    await page.getByRole('button', { name: 'Connect to an exchange' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Connect to an exchange' });
+    await dialog.getByLabel('Name').fill('Regional exchange');
+    await dialog.getByLabel('Address').fill('http://exchange.example.org/patients');
+    await dialog.getByLabel('Client id').fill('hospital-7');
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await dialog.getByText(/https/).nth(1).waitFor();
+    await dialog.getByLabel('Address').fill('https://exchange.example.org/patients');
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    const secrets = page.getByRole('dialog', { name: 'Give these to the exchange' });
+    await secrets.getByRole('button', { name: 'Copy: Outbound secret' }).waitFor();
+    await secrets.getByText('/callback').waitFor();
+    const [outbound = ''] = await secrets.locator('code').allTextContents();
+    await secrets.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('row').filter({ hasText: 'Regional exchange' }).getByText('Delivering').waitFor();
+    assert.ok(outbound.length > 20);
+    await page.getByRole('link', { name: 'Regional exchange' }).click();
+    await page.getByRole('heading', { name: 'What the exchange knows' }).waitFor();
+    assert.equal((await page.content()).includes(outbound), false);
+  });
+
+  test('rotates the secrets, and activates the new one [WEB-44]', async (t) => {
+    const { tenant, id } = await connected();
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
+    await page.getByRole('button', { name: 'Rotate secrets' }).click();
+    await page.getByRole('button', { name: 'Make new secrets' }).click();
+    const secrets = page.getByRole('dialog', { name: 'Give these to the exchange' });
+    await secrets.getByText(/until you activate the new one/).waitFor();
+    await secrets.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByText('New secret waits').waitFor();
+    await page.getByRole('button', { name: 'Activate the new secret' }).click();
+    await page.getByRole('button', { name: 'Activate', exact: true }).click();
+    await page.getByText('signed with the new secret from now on').waitFor();
+    await page.getByRole('button', { name: 'Activate the new secret' }).waitFor({ state: 'detached' });
+  });
+
+  test('disables after a question, enables, and edits; a setting that is wrong stays in the form [WEB-44]', async (t) => {
+    const { tenant, id } = await connected();
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant, expected: /400/ });
+    await page.getByRole('button', { name: 'Disable' }).click();
+    const question = page.getByRole('dialog', { name: 'Disable National exchange?' });
+    await question.getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('Disabled', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByText('The connection is enabled.').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const form = page.getByRole('dialog', { name: 'Settings' });
+    await form.getByLabel('Header of the signature').fill('authorization');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.locator('[aria-invalid="true"]').waitFor();
+    await form.getByLabel('Header of the signature').fill('x-hie-signature');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('x-hie-signature').waitFor();
+  });
+
+  test('who may manage connections only comes to them at once [WEB-43]', async (t) => {
+    const { tenant } = await connected();
+    const { page } = await web.open(t, '/exchange', {
+      tenant,
+      permissions: ['exchange.connections.manage'],
+    });
+    await page.getByRole('link', { name: 'National exchange' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/console/exchange/connections');
+  });
+});

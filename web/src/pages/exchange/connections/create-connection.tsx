@@ -1,0 +1,107 @@
+/** Connects to an exchange. The secrets of the new connection are handed on, to be shown once. Contract: WEB-43. */
+import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../../api/api.ts';
+import { queries } from '../../../app/queries.ts';
+import type { Secret } from '../../../blocks/dialogs/secret-once.tsx';
+import { useServerForm } from '../../../blocks/page/server-form.ts';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { Fault } from '../../../blocks/states/fault.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
+import { useSecretNames } from './secret-names.ts';
+
+interface CreateConnectionProperties {
+  opened: boolean;
+  onClose: () => void;
+  onCreated: (secrets: readonly Secret[]) => void;
+}
+
+export function CreateConnection(properties: CreateConnectionProperties) {
+  const t = useTranslations('exchangeConnections');
+  const { opened, onClose } = properties;
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('create')}>
+      {opened ? <Form {...properties} /> : undefined}
+    </Modal>
+  );
+}
+
+function Form({ onClose, onCreated }: CreateConnectionProperties) {
+  const t = useTranslations('exchangeConnections');
+  const blocks = useTranslations('blocks');
+  const errorText = useErrorText();
+  const named = useSecretNames();
+  const { facility } = useSession();
+  const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);
+  const form = useServerForm({
+    values: { name: '', address: '', clientId: '' },
+    faultsOf: { name: /\bname\b/i, address: /address/i, clientId: /client/i },
+    submit: async (values) => {
+      const made = await answered(api.POST('/exchange/connections', { body: { ...values, facilityIds } }));
+      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      onClose();
+      onCreated(named(made));
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <TextInput
+          label={t('name')}
+          description={t('nameHelp')}
+          required
+          withAsterisk={false}
+          data-autofocus
+          {...form.field('name')}
+        />
+        <TextInput
+          label={t('address')}
+          description={t('addressHelp')}
+          placeholder="https://exchange.example.org/patients"
+          required
+          withAsterisk={false}
+          {...form.field('address')}
+        />
+        <TextInput
+          label={t('clientId')}
+          description={t('clientIdHelp')}
+          required
+          withAsterisk={false}
+          {...form.field('clientId')}
+        />
+        <Facilities chosen={facilityIds} onChange={setFacilityIds} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {blocks('cancel')}
+          </Button>
+          <Button type="submit" loading={form.isSending} disabled={facilityIds.length === 0}>
+            {t('createSubmit')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** Nothing to choose where the account has one facility. */
+function Facilities({ chosen, onChange }: { chosen: string[]; onChange: (chosen: string[]) => void }) {
+  const t = useTranslations('exchangeConnections');
+  const { session } = useSession();
+  if (session.facilities.length < 2) return undefined;
+  return (
+    <Checkbox.Group
+      label={t('facilities')}
+      description={t('facilitiesHelp')}
+      value={chosen}
+      onChange={onChange}
+    >
+      <Stack gap="xs" mt="xs">
+        {session.facilities.map(({ id, name }) => (
+          <Checkbox key={id} size="xs" value={id} label={name} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  );
+}

@@ -1,0 +1,113 @@
+/** Changes the settings of a connection. They hold from the next message on. Contract: WEB-44. */
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../../api/api.ts';
+import { queries } from '../../../app/queries.ts';
+import { announce } from '../../../blocks/page/announcements.tsx';
+import { useServerForm } from '../../../blocks/page/server-form.ts';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { Fault } from '../../../blocks/states/fault.tsx';
+import type { Connection } from '../exchange-data.ts';
+
+const PURPOSES = ['TREATMENT', 'PAYMENT', 'OPS', 'RESEARCH'] as const;
+
+export function EditConnection({ connection }: { connection: Connection }) {
+  const t = useTranslations('exchangeConnections');
+  const [opened, setOpened] = useState(false);
+  const close = () => setOpened(false);
+  return (
+    <>
+      <Button variant="default" size="xs" onClick={() => setOpened(true)}>
+        {t('edit')}
+      </Button>
+      <Modal opened={opened} onClose={close} title={t('settings')}>
+        {opened ? <Form connection={connection} onClose={close} /> : undefined}
+      </Modal>
+    </>
+  );
+}
+
+function Form({ connection, onClose }: { connection: Connection; onClose: () => void }) {
+  const t = useTranslations('exchangeConnections');
+  const blocks = useTranslations('blocks');
+  const errorText = useErrorText();
+  const form = useServerForm({
+    values: {
+      name: connection.name,
+      address: connection.address,
+      clientId: connection.clientId,
+      callbackHeader: connection.callbackHeader,
+      identifierSystem: connection.identifierSystem,
+      purposeOfUse: connection.purposeOfUse,
+      maxInFlight: String(connection.maxInFlight),
+      timeoutMs: String(connection.timeoutMs),
+    },
+    faultsOf: {
+      name: /\bname\b/i,
+      address: /address/i,
+      clientId: /client/i,
+      callbackHeader: /header/i,
+      identifierSystem: /system/i,
+      maxInFlight: /maxInFlight/,
+      timeoutMs: /timeout/i,
+    },
+    submit: async ({ maxInFlight, timeoutMs, purposeOfUse, ...rest }) => {
+      const body = {
+        ...rest,
+        purposeOfUse: purposeOfUse as Connection['purposeOfUse'],
+        maxInFlight: Number(maxInFlight),
+        timeoutMs: Number(timeoutMs),
+      };
+      const params = { path: { connectionId: connection.id } };
+      await answered(api.PATCH('/exchange/connections/{connectionId}', { params, body }));
+      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      announce({ kind: 'good', text: t('saved') });
+      onClose();
+    },
+  });
+  const given = { required: true, withAsterisk: false };
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="sm">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <TextInput label={t('name')} data-autofocus {...given} {...form.field('name')} />
+        <TextInput
+          label={t('address')}
+          description={t('addressHelp')}
+          {...given}
+          {...form.field('address')}
+        />
+        <TextInput label={t('clientId')} {...given} {...form.field('clientId')} />
+        <NativeSelect
+          label={t('purpose')}
+          description={t('purposeHelp')}
+          data={PURPOSES.map((value) => ({ value, label: t(`purposes.${value}`) }))}
+          {...form.field('purposeOfUse')}
+        />
+        <TextInput
+          label={t('callbackHeader')}
+          description={t('callbackHeaderHelp')}
+          {...given}
+          {...form.field('callbackHeader')}
+        />
+        <TextInput
+          label={t('identifierSystem')}
+          description={t('identifierSystemHelp')}
+          {...given}
+          {...form.field('identifierSystem')}
+        />
+        <TextInput label={t('maxInFlight')} type="number" {...given} {...form.field('maxInFlight')} />
+        <TextInput label={t('timeoutMs')} type="number" {...given} {...form.field('timeoutMs')} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {blocks('cancel')}
+          </Button>
+          <Button type="submit" loading={form.isSending}>
+            {t('save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

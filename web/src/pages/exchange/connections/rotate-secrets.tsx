@@ -1,0 +1,108 @@
+/** New secrets for a connection, shown once, with what to do next. Contract: WEB-44. */
+import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../../api/api.ts';
+import { queries } from '../../../app/queries.ts';
+import { type Secret, SecretOnce } from '../../../blocks/dialogs/secret-once.tsx';
+import { useServerForm } from '../../../blocks/page/server-form.ts';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { Fault } from '../../../blocks/states/fault.tsx';
+import { useSecretNames } from './secret-names.ts';
+
+interface RotateSecretsProperties {
+  connectionId: string;
+  opened: boolean;
+  onClose: () => void;
+}
+
+interface Rotated {
+  secrets: readonly Secret[];
+  text: string;
+}
+
+const SECONDS_OF_HOUR = 3_600;
+
+export function RotateSecrets({ connectionId, opened, onClose }: RotateSecretsProperties) {
+  const t = useTranslations('exchangeConnections');
+  const [rotated, setRotated] = useState<Rotated>();
+  return (
+    <>
+      <Modal opened={opened} onClose={onClose} title={t('rotate')}>
+        {opened ? <Form {...{ connectionId, onClose }} onRotated={setRotated} /> : undefined}
+      </Modal>
+      <SecretOnce
+        title={t('keepTitle')}
+        text={rotated?.text}
+        secrets={rotated?.secrets}
+        onClose={() => setRotated(undefined)}
+      />
+    </>
+  );
+}
+
+interface FormProperties extends Omit<RotateSecretsProperties, 'opened'> {
+  onRotated: (rotated: Rotated) => void;
+}
+
+function Form({ connectionId, onClose, onRotated }: FormProperties) {
+  const t = useTranslations('exchangeConnections');
+  const blocks = useTranslations('blocks');
+  const errorText = useErrorText();
+  const named = useSecretNames();
+  const form = useServerForm({
+    values: { direction: '', overlapHours: '24' },
+    faultsOf: { overlapHours: /overlap/i },
+    submit: async ({ direction, overlapHours }) => {
+      const made = await answered(
+        api.POST('/exchange/connections/{connectionId}/rotate-secret', {
+          params: { path: { connectionId } },
+          body: {
+            ...(direction === '' ? {} : { direction: direction as 'outbound' | 'callback' }),
+            overlapSeconds: Math.round(Number(overlapHours) * SECONDS_OF_HOUR),
+          },
+        }),
+      );
+      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      onClose();
+      const texts = [
+        t('rotatedText'),
+        ...(made.outboundSecret !== undefined && made.outboundActiveFrom === null ? [t('rotatedWaits')] : []),
+        ...(made.discardedWaiting === true ? [t('rotatedDiscarded')] : []),
+      ];
+      onRotated({ secrets: named(made), text: texts.join(' ') });
+    },
+  });
+  const choices = [
+    { value: '', label: t('rotateBoth') },
+    { value: 'outbound', label: t('rotateOutbound') },
+    { value: 'callback', label: t('rotateCallback') },
+  ];
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <Text>{t('rotateText')}</Text>
+        <NativeSelect label={t('rotateWhich')} data={choices} data-autofocus {...form.field('direction')} />
+        <TextInput
+          label={t('overlap')}
+          description={t('overlapHelp')}
+          type="number"
+          min={0}
+          max={2_160}
+          required
+          withAsterisk={false}
+          {...form.field('overlapHours')}
+        />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {blocks('cancel')}
+          </Button>
+          <Button type="submit" loading={form.isSending}>
+            {t('rotateSubmit')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,121 @@
+/** What exchanges said about the messages that they received. Contract: WEB-40. */
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../../api/api.ts';
+import type { paths } from '../../../api/schema.d.ts';
+import { useCursorList } from '../../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../../blocks/list/list-page.tsx';
+import type { Column } from '../../../blocks/list/record-table.tsx';
+import { PageHeader } from '../../../blocks/page/page-header.tsx';
+import { EmptyState } from '../../../blocks/states/empty-state.tsx';
+import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
+import { ExchangeTabs } from '../exchange-tabs.tsx';
+
+type Callback =
+  paths['/exchange/callbacks']['get']['responses'][200]['content']['application/json']['items'][number];
+
+const STATUSES = ['accepted', 'rejected'] as const;
+const OUTCOMES = ['applied', 'conflict'] as const;
+const route = getRouteApi('/shell/exchange/callbacks');
+
+export function CallbacksPage() {
+  const t = useTranslations('exchangeCallbacks');
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useCursorList<Callback>(['exchange-callbacks', search], (cursor) =>
+    answered(
+      api.GET('/exchange/callbacks', {
+        params: {
+          query: {
+            ...search,
+            status: search.status as (typeof STATUSES)[number],
+            outcome: search.outcome as (typeof OUTCOMES)[number],
+            limit: 50,
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
+  return (
+    <>
+      <PageHeader title={t('title')} text={`${t('text')} ${t('conflictHelp')}`} />
+      <ExchangeTabs />
+      <ListPage
+        label={t('list')}
+        list={list}
+        columns={useColumns()}
+        rowId={({ id }) => id}
+        filters={[
+          {
+            name: 'status',
+            label: t('status'),
+            kind: 'choice',
+            choices: STATUSES.map((value) => ({ value, label: t(`statuses.${value}`) })),
+          },
+          {
+            name: 'outcome',
+            label: t('outcome'),
+            kind: 'choice',
+            choices: OUTCOMES.map((value) => ({ value, label: t(`outcomes.${value}`) })),
+          },
+        ]}
+        values={search}
+        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
+      />
+    </>
+  );
+}
+
+function useColumns(): Column<Callback>[] {
+  const t = useTranslations('exchangeCallbacks');
+  return [
+    {
+      name: 'status',
+      heading: t('status'),
+      width: '8rem',
+      cell: ({ status }) =>
+        status === 'accepted' ? (
+          <StatusBadge tone="good" label={t('statuses.accepted')} />
+        ) : (
+          <StatusBadge tone="bad" label={t('statuses.rejected')} />
+        ),
+    },
+    {
+      name: 'outcome',
+      heading: t('outcome'),
+      width: '8rem',
+      cell: ({ outcome }) =>
+        outcome === 'conflict' ? (
+          <StatusBadge tone="warning" label={t('outcomes.conflict')} />
+        ) : (
+          t('outcomes.applied')
+        ),
+    },
+    {
+      name: 'assigned',
+      heading: t('assignedId'),
+      width: '12rem',
+      cell: ({ assignedId }) => (assignedId === null ? '–' : <code>{assignedId}</code>),
+    },
+    { name: 'message', heading: t('message'), cell: ({ message }) => message ?? '–' },
+    {
+      name: 'received',
+      heading: t('received'),
+      width: '13.5rem',
+      cell: ({ receivedAt }) => <ZonedTime at={receivedAt} />,
+    },
+    {
+      name: 'delivery',
+      heading: t('delivery'),
+      width: '9rem',
+      cell: ({ deliveryId }) => (
+        <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId }}>
+          {t('toDelivery')}
+        </Link>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,109 @@
+/** Asks before held deliveries are replayed or skipped, and says first how many the service means. Contract: WEB-41. */
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'use-intl';
+import { announce } from '../../../blocks/page/announcements.tsx';
+import { useServerForm } from '../../../blocks/page/server-form.ts';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { Fault } from '../../../blocks/states/fault.tsx';
+import { readDeliveriesAgain, review, type Selection } from '../exchange-data.ts';
+
+interface DecisionDialogProperties {
+  /** undefined: closed. */
+  action: 'replay' | 'skip' | undefined;
+  selection: Selection;
+  /** The selection is what the filters of a list mean. */
+  isFiltered?: boolean;
+  onClose: () => void;
+}
+
+export function DecisionDialog({ action, selection, isFiltered = false, onClose }: DecisionDialogProperties) {
+  const t = useTranslations('exchange.review');
+  const counted = useCount(action, selection);
+  const title =
+    counted.data === undefined
+      ? t('counting')
+      : t(action === 'skip' ? 'skipTitle' : 'replayTitle', { count: counted.data });
+  return (
+    <Modal opened={action !== undefined} onClose={onClose} title={title}>
+      {action === undefined ? undefined : (
+        <Decision
+          {...{ action, selection, isFiltered, onClose }}
+          count={counted.data}
+          error={counted.error}
+        />
+      )}
+    </Modal>
+  );
+}
+
+/** Counted anew each time it opens: what is held changes by itself. */
+function useCount(action: 'replay' | 'skip' | undefined, selection: Selection) {
+  return useQuery({
+    queryKey: ['held-asked', selection],
+    queryFn: async () => (await review('replay', selection, { dryRun: true })).count,
+    enabled: action !== undefined,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+interface DecisionProperties extends Required<Omit<DecisionDialogProperties, 'action'>> {
+  action: 'replay' | 'skip';
+  count: number | undefined;
+  /** Why it could not be counted. */
+  error: unknown;
+}
+
+function Decision({ action, selection, isFiltered, count, error, onClose }: DecisionProperties) {
+  const t = useTranslations('exchange.review');
+  const blocks = useTranslations('blocks');
+  const errorText = useErrorText();
+  const form = useServerForm({
+    values: { reason: '' },
+    faultsOf: { reason: /^reason /i },
+    submit: async ({ reason }) => {
+      const done = await review(action, selection, { dryRun: false, reason });
+      await readDeliveriesAgain();
+      announce({ kind: 'good', text: t(action === 'skip' ? 'skipped' : 'replayed', { count: done.count }) });
+      onClose();
+    },
+  });
+  const failed = form.error ?? error;
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={failed === undefined || failed === null ? undefined : errorText(failed)} />
+        <Text>
+          {count === 0 ? t('nothing') : t(action === 'skip' ? 'skipText' : 'replayText')}
+          {isFiltered && count !== 0 ? ` ${t('filtered')}` : ''}
+        </Text>
+        {action === 'skip' ? (
+          <TextInput
+            label={t('why')}
+            description={t('whyHelp')}
+            required
+            withAsterisk={false}
+            maxLength={1_000}
+            data-autofocus
+            {...form.field('reason')}
+          />
+        ) : undefined}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {blocks('cancel')}
+          </Button>
+          <Button
+            type="submit"
+            color={action === 'skip' ? 'red' : undefined}
+            loading={form.isSending}
+            disabled={count === undefined || count === 0}
+          >
+            {t(action === 'skip' ? 'skipSome' : 'replaySome', { count: count ?? 0 })}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

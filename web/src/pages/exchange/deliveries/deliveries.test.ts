@@ -1,0 +1,115 @@
+/** Deliveries in the console, in a real browser: the list, one of them, and the review of those that are held. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { NO_BROWSER, useConsole } from '../../../../../test-support/console-page.ts';
+import { connect, insertPatients, queue } from '../../../../../test-support/exchange-records.ts';
+import { holdDeliveries } from '../../../../../test-support/held-deliveries.ts';
+
+describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  const web = useConsole();
+  const held = async (count: number) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    return { tenant, ...(await holdDeliveries(web.api, tenant, { count })) };
+  };
+  const statuses = async (organisationId: string) => {
+    const { rows } = await web.api.database.pool.query<{ held: boolean }>(
+      'select held_at is not null as held from exchange_head where organisation_id = $1',
+      [organisationId],
+    );
+    return rows.map((row) => row.held);
+  };
+
+  test('an empty list says when it will not be; filters are in the address [WEB-10]', async (t) => {
+    const { page } = await web.open(t, '/exchange');
+    await page.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor();
+    await page.getByLabel('State').selectOption('held');
+    await page.waitForURL('**/console/exchange?status=held');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor();
+  });
+
+  test('rows are read page by page as they come into view, and only those in view are drawn [WEB-10]', async (t) => {
+    const { api } = web;
+    const tenant = await api.createTenant({ timeZone: 'Europe/Paris' });
+    const pool = api.database.pool;
+    await connect({ pool, keys: api.keys }, tenant, { address: 'https://exchange.example.org/patients' });
+    await queue(pool, tenant, await insertPatients(pool, tenant, 120));
+    const { page } = await web.open(t, '/exchange', { tenant });
+    await page.getByText('50 rows so far').waitFor();
+    const last = page.locator('tr[data-index="119"]');
+    for (let step = 0; step < 20 && (await last.count()) === 0; step += 1) {
+      await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
+      await page.waitForLoadState('networkidle');
+    }
+    await last.getByText('Queued').waitFor();
+    await page.getByText('120 rows', { exact: true }).waitFor();
+    assert.ok((await page.locator('tbody tr').count()) < 60, 'rows out of view are not in the document');
+  });
+
+  test('what the service refuses is said in its words, with a way to try again', async (t) => {
+    const { page } = await web.open(t, '/exchange?since=yesterday', { expected: /400|yesterday/ });
+    await page.getByRole('heading', { name: 'This could not be read' }).waitFor();
+    await page.getByRole('alert').getByText(/since/).waitFor();
+    await page.getByText('For the operator, the correlation id:').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor();
+  });
+
+  test('lists what is held with its reason; all are replayed after they were counted [WEB-40, WEB-41]', async (t) => {
+    const { tenant } = await held(3);
+    const { page } = await web.open(t, '/exchange', { tenant });
+    await page.getByRole('link', { name: /Held\s*3/ }).click();
+    await page.getByRole('row').filter({ hasText: 'Refused with 422' }).first().waitFor();
+    await page.getByRole('button', { name: 'Replay all 3' }).click();
+    await page.getByRole('dialog', { name: 'Replay 3 deliveries?' }).waitFor();
+    await page.getByRole('button', { name: 'Replay 3', exact: true }).click();
+    await page.getByText('3 deliveries are tried again.').waitFor();
+    await page.getByRole('heading', { name: 'Nothing is held' }).waitFor();
+    assert.deepEqual(await statuses(tenant.organisationId), [false, false, false]);
+  });
+
+  test('skips one of many with a reason, and says why it was refused to [WEB-41]', async (t) => {
+    const { tenant } = await held(2);
+    const { page } = await web.open(t, '/exchange/held', { tenant, expected: /400/ });
+    await page.getByRole('checkbox').first().check();
+    await page.getByText('1 chosen').waitFor();
+    await page.getByRole('button', { name: 'Skip 1', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Skip 1 delivery?' });
+    await dialog.getByLabel('Reason').fill('   ');
+    await dialog.getByRole('button', { name: 'Skip 1' }).click();
+    await dialog.getByText('reason must be one line of text that is not empty.').waitFor();
+    await dialog.getByLabel('Reason').fill('Sent by hand.');
+    await dialog.getByRole('button', { name: 'Skip 1' }).click();
+    await page.getByText('1 delivery is skipped.').waitFor();
+    await page.getByRole('button', { name: 'Replay all 1' }).waitFor();
+    assert.equal((await statuses(tenant.organisationId)).filter(Boolean).length, 1);
+  });
+
+  test('one delivery tells what happened, shows the message when asked, and is replayed [WEB-42]', async (t) => {
+    const { tenant, patientIds } = await held(1);
+    const { page } = await web.open(t, '/exchange/held', { tenant });
+    await page.getByRole('link', { name: 'Patient created' }).click();
+    await page.getByRole('heading', { name: 'Patient created', level: 1 }).waitFor();
+    await page.getByText('The exchange answered 422, after 38 ms.').waitFor();
+    await page.getByRole('link', { name: 'National exchange' }).waitFor();
+    await page.getByRole('button', { name: 'Show the message' }).click();
+    await page.getByText(`"${patientIds[0]}"`).first().waitFor();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByRole('button', { name: 'Replay 1', exact: true }).click();
+    await page.getByText('By you.').waitFor();
+    await page.getByText('Queued', { exact: true }).first().waitFor();
+    assert.deepEqual(await statuses(tenant.organisationId), [false]);
+  });
+
+  test('who may not decide is told the permission; a delivery that is not there is said to be [WEB-41, WEB-42]', async (t) => {
+    const { tenant } = await held(1);
+    const permissions = ['exchange.deliveries.read'];
+    const { page } = await web.open(t, '/exchange/held', { tenant, permissions, expected: /404/ });
+    await page.getByText('exchange.deliveries.replay').waitFor();
+    assert.equal(await page.getByRole('checkbox').count(), 0);
+    await page.goto(`${web.api.origin}/console/exchange/deliveries/${crypto.randomUUID()}`);
+    await page.getByRole('alert').waitFor();
+  });
+});

@@ -1,0 +1,113 @@
+/** Columns and filters of a list of deliveries. */
+import { Checkbox } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useFormatter, useTranslations } from 'use-intl';
+import type { Column } from '../../../blocks/list/record-table.tsx';
+import { Identifier } from '../../../blocks/values/identifier.tsx';
+import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
+import { type Delivery, MANAGE, STATUSES, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
+
+export function useFilters({
+  isHeldPage,
+  connection,
+}: {
+  isHeldPage: boolean;
+  connection: string | undefined;
+}) {
+  const t = useTranslations('exchange');
+  const connections = useConnections();
+  const byName = {
+    name: 'connection',
+    label: t('connection'),
+    kind: 'choice',
+    choices: (connections ?? []).map(({ id, name }) => ({ value: id, label: name })),
+  } as const;
+  const byId = { name: 'connection', label: t('connectionFilter'), kind: 'text' } as const;
+  const { may } = useSession();
+  const status = {
+    name: 'status',
+    label: t('status'),
+    kind: 'choice',
+    choices: STATUSES.map((value) => ({ value, label: t(`statuses.${value}`) })),
+  } as const;
+  return [
+    ...(isHeldPage ? [] : [status]),
+    // Who may not read connections can still follow a link that names one.
+    ...(may(MANAGE) ? [byName] : connection === undefined ? [] : [byId]),
+    { name: 'patient', label: t('patientFilter'), kind: 'text' } as const,
+    { name: 'since', label: t('since'), kind: 'day' } as const,
+    { name: 'until', label: t('until'), kind: 'day' } as const,
+  ];
+}
+
+export function useChoice({ chosen, toggle }: { chosen: readonly string[]; toggle: (id: string) => void }) {
+  const t = useTranslations('exchange');
+  const format = useFormatter();
+  const column: Column<Delivery> = {
+    name: 'choose',
+    heading: t('choose'),
+    width: '4.75rem',
+    cell: ({ id, patientId, occurredAt }) => (
+      <Checkbox
+        size="xs"
+        checked={chosen.includes(id)}
+        onChange={() => toggle(id)}
+        aria-label={t('chooseOne', {
+          patient: patientId ?? '–',
+          at: format.dateTime(new Date(occurredAt), { dateStyle: 'medium', timeStyle: 'medium' }),
+        })}
+      />
+    ),
+  };
+  return column;
+}
+
+export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery>[] {
+  const t = useTranslations('exchange');
+  const reasonOf = useHeldReason();
+  const status: Column<Delivery> = {
+    name: 'status',
+    heading: t('status'),
+    width: '8rem',
+    cell: ({ status }) => <StatusBadge tone={TONES[status]} label={t(`statuses.${status}`)} />,
+  };
+  const reason: Column<Delivery> = {
+    name: 'reason',
+    heading: t('reason'),
+    width: '12rem',
+    cell: ({ heldReason }) => (heldReason === null ? '–' : reasonOf(heldReason).short),
+  };
+  const occurred: Column<Delivery> = {
+    name: 'occurred',
+    heading: t('occurred'),
+    width: '13.5rem',
+    cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
+  };
+  return [
+    isReview ? reason : status,
+    {
+      name: 'event',
+      heading: t('event'),
+      width: '11rem',
+      cell: ({ id, event }) => (
+        <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId: id }}>
+          {event === 'patient.created' ? t('events.created') : t('events.updated')}
+        </Link>
+      ),
+    },
+    {
+      name: 'patient',
+      heading: t('patient'),
+      cell: ({ patientId }) => (patientId === null ? t('patientHidden') : <Identifier id={patientId} />),
+    },
+    ...(isReview ? [] : [occurred]),
+    {
+      name: 'attempt',
+      heading: t('attempt'),
+      width: '13.5rem',
+      cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
+    },
+  ];
+}

@@ -1,0 +1,154 @@
+/** One delivery: what it is, what happened to it, and what can be done. Contract: WEB-42. */
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../../api/api.ts';
+import { useCommands } from '../../../blocks/dialogs/commands.ts';
+import { PageHeader } from '../../../blocks/page/page-header.tsx';
+import { Section } from '../../../blocks/page/section.tsx';
+import { ErrorState } from '../../../blocks/states/error-state.tsx';
+import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
+import { CopiedValue } from '../../../blocks/values/copied-value.tsx';
+import { Details } from '../../../blocks/values/details.tsx';
+import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
+import css from '../exchange.module.css';
+import { READ_PAYLOADS, REVIEW, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
+import { DecisionDialog } from './decision-dialog.tsx';
+import { DeliveryPayload } from './delivery-payload.tsx';
+import { type DeliveryDetail, DeliveryTimeline } from './delivery-timeline.tsx';
+
+const route = getRouteApi('/shell/exchange/deliveries/$deliveryId');
+
+export function DeliveryPage() {
+  const t = useTranslations('exchange.delivery');
+  const { deliveryId } = route.useParams();
+  const { may } = useSession();
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['delivery', deliveryId],
+    queryFn: () =>
+      answered(api.GET('/exchange/deliveries/{deliveryId}', { params: { path: { deliveryId } } })),
+  });
+  const back = <Link to="/exchange">{t('back')}</Link>;
+  if (isPending) return <PageSkeleton />;
+  if (data === undefined)
+    return (
+      <>
+        <PageHeader title={t('title')} back={back} />
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </>
+    );
+  return (
+    <>
+      <Head delivery={data} back={back} />
+      <div className={css.columns}>
+        <div>
+          <What delivery={data} />
+          {may(READ_PAYLOADS) ? <DeliveryPayload delivery={data} /> : undefined}
+        </div>
+        <Section title={t('history')} text={t('historyText')}>
+          <DeliveryTimeline delivery={data} />
+        </Section>
+      </div>
+    </>
+  );
+}
+
+function Head({ delivery, back }: { delivery: DeliveryDetail; back: ReactNode }) {
+  const t = useTranslations('exchange');
+  const { may } = useSession();
+  const reasonOf = useHeldReason();
+  const [action, setAction] = useState<'replay' | 'skip'>();
+  const { id, event, status, heldReason } = delivery;
+  const mayDecide = status === 'held' && may(REVIEW);
+  useCommands(
+    mayDecide
+      ? [
+          { id: 'delivery-replay', label: t('review.replayOne'), run: () => setAction('replay') },
+          { id: 'delivery-skip', label: t('review.skipOne'), run: () => setAction('skip') },
+        ]
+      : [],
+  );
+  return (
+    <>
+      <PageHeader
+        title={event === 'patient.created' ? t('events.created') : t('events.updated')}
+        text={heldReason === null ? undefined : reasonOf(heldReason).help}
+        back={back}
+        actions={
+          mayDecide ? (
+            <>
+              <Button variant="default" onClick={() => setAction('skip')}>
+                {t('review.skipOne')}
+              </Button>
+              <Button onClick={() => setAction('replay')}>{t('review.replayOne')}</Button>
+            </>
+          ) : undefined
+        }
+      />
+      <DecisionDialog
+        action={action}
+        selection={{ deliveryIds: [id] }}
+        onClose={() => setAction(undefined)}
+      />
+    </>
+  );
+}
+
+function What({ delivery }: { delivery: DeliveryDetail }) {
+  const t = useTranslations('exchange');
+  const connections = useConnections();
+  const reasonOf = useHeldReason();
+  const { id, status, heldReason, connectionId, patientId, sequence, occurredAt, nextAttemptAt } = delivery;
+  const connection = connections?.find((one) => one.id === connectionId);
+  return (
+    <Section title={t('delivery.what')}>
+      <Details
+        items={[
+          [
+            t('status'),
+            <span key="status" className={css.badges}>
+              <StatusBadge tone={TONES[status]} label={t(`statuses.${status}`)} />
+              {heldReason === null ? undefined : reasonOf(heldReason).short}
+            </span>,
+          ],
+          ...(nextAttemptAt === null
+            ? []
+            : [[t('delivery.next'), <ZonedTime key="next" at={nextAttemptAt} to="second" />] as const]),
+          [t('delivery.confirmation'), <Confirmation key="confirmation" delivery={delivery} />],
+          [t('occurred'), <ZonedTime key="occurred" at={occurredAt} to="second" />],
+          [
+            t('patient'),
+            patientId === null ? (
+              t('patientHidden')
+            ) : (
+              <CopiedValue key="patient" name={t('patient')} value={patientId} />
+            ),
+          ],
+          [
+            t('connection'),
+            connection === undefined ? (
+              <code key="connection">{connectionId}</code>
+            ) : (
+              <Link key="connection" to="/exchange/connections/$connectionId" params={{ connectionId }}>
+                {connection.name}
+              </Link>
+            ),
+          ],
+          [t('delivery.sequence'), t('delivery.sequenceText', { number: String(sequence) })],
+          [t('delivery.id'), <CopiedValue key="id" name={t('delivery.id')} value={id} />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Confirmation({ delivery: { confirmation } }: { delivery: DeliveryDetail }) {
+  const t = useTranslations('exchange.delivery');
+  if (confirmation === null) return t('noConfirmation');
+  if (confirmation.status !== 'accepted') return t('rejected');
+  return t('accepted', { id: confirmation.assignedId ?? '–' });
+}

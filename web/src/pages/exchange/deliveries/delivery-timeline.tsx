@@ -1,0 +1,110 @@
+/** What happened to a delivery, newest first: each try with its answer, what people decided, and what comes next. */
+import { useTranslations } from 'use-intl';
+import type { paths } from '../../../api/schema.d.ts';
+import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
+import css from '../exchange.module.css';
+
+export type DeliveryDetail =
+  paths['/exchange/deliveries/{deliveryId}']['get']['responses'][200]['content']['application/json'];
+type Attempt = DeliveryDetail['attempts'][number];
+type Review = DeliveryDetail['reviews'][number];
+
+interface Step {
+  at: string;
+  tone: 'good' | 'bad' | 'warning' | 'running' | 'plain';
+  title: string;
+  texts: readonly string[];
+}
+
+export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
+  const t = useTranslations('exchange.delivery');
+  const attemptStep = useAttemptStep();
+  const reviewStep = useReviewStep();
+  const { occurredAt, attempts, reviews, heldAt, nextAttemptAt } = delivery;
+  const steps: Step[] = [
+    { at: occurredAt, tone: 'plain', title: t('queued'), texts: [t('queuedText')] },
+    ...attempts.map(attemptStep),
+    ...reviews.map(reviewStep),
+  ];
+  if (heldAt !== null)
+    steps.push({
+      at: heldAt,
+      tone: 'warning',
+      title: t('held'),
+      texts: [t('heldText')],
+    });
+  if (nextAttemptAt !== null) steps.push({ at: nextAttemptAt, tone: 'running', title: t('next'), texts: [] });
+  // The sort is stable: of the same instant, the later kind comes first.
+  const newestFirst = steps.reverse().sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  return (
+    <ol className={css.timeline}>
+      {newestFirst.map(({ at, tone, title, texts }) => (
+        <li key={`${at} ${title}`} className={`${css.step} ${css[tone] ?? ''}`}>
+          <div className={css.stepTop}>
+            <span className={css.stepTitle}>{title}</span>
+            <span className={css.stepTime}>
+              <ZonedTime at={at} to="second" />
+            </span>
+          </div>
+          {texts.map((text) => (
+            <p key={text} className={css.stepText}>
+              {text}
+            </p>
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const TONES: Record<string, Step['tone']> = { delivered: 'good', failed: 'bad', refused: 'bad' };
+const OUTCOMES = ['delivered', 'failed', 'refused', 'withheld', 'unsent'] as const;
+
+function useAttemptStep(): (attempt: Attempt) => Step {
+  const t = useTranslations('exchange.delivery');
+  const answerOf = useAnswerText();
+  return (attempt) => {
+    const outcome = OUTCOMES.find((one) => one === attempt.outcome) ?? 'failed';
+    return {
+      at: attempt.startedAt,
+      tone: TONES[outcome] ?? 'plain',
+      title: t(`outcomes.${outcome}`),
+      texts: [answerOf(attempt, outcome), ...(attempt.counted ? [] : [t('notCounted')])],
+    };
+  };
+}
+
+function useAnswerText() {
+  const t = useTranslations('exchange.delivery');
+  return ({ status, failure, durationMs: ms }: Attempt, outcome: (typeof OUTCOMES)[number]): string => {
+    if (outcome === 'withheld' || outcome === 'unsent') return t(outcome);
+    if (status !== null) return t('answered', { status: String(status), ms });
+    if (failure === 'TIMEOUT') return t('failures.timeout', { ms });
+    const name = FAILURES[failure ?? ''];
+    return name === undefined ? t('failures.other', { code: failure ?? '–' }) : t(`failures.${name}`);
+  };
+}
+
+/** Codes of Node.js for why there was no answer. */
+const FAILURES: Record<string, 'refused' | 'reset' | 'name'> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  ENOTFOUND: 'name',
+  EAI_AGAIN: 'name',
+};
+
+function useReviewStep(): (review: Review) => Step {
+  const t = useTranslations('exchange.delivery');
+  const { session } = useSession();
+  return ({ action, reason, accountId, decidedAt }) => {
+    const who = accountId === null ? t('operator') : t('account', { id: accountId });
+    const by = accountId === session.account.userId ? t('byYou') : t('by', { who });
+    return {
+      at: decidedAt,
+      tone: 'plain',
+      title: t(action === 'replay' ? 'replayed' : 'skipped'),
+      texts: reason === null ? [by] : [by, reason],
+    };
+  };
+}

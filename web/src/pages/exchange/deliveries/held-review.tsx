@@ -1,0 +1,60 @@
+/** Above a list of held deliveries: replay or skip those that were chosen, or all that the filters mean. Contract: WEB-41. */
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { useSession } from '../../../shell/session-context.tsx';
+import css from '../exchange.module.css';
+import { REVIEW, type Selection, useHeldCount } from '../exchange-data.ts';
+import { DecisionDialog } from './decision-dialog.tsx';
+
+interface HeldReviewProperties {
+  /** Of the list, as the address has them. */
+  filters: Partial<Record<'connection' | 'patient' | 'since' | 'until', string | undefined>>;
+  chosen: readonly string[];
+  onClear: () => void;
+}
+
+export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
+  const t = useTranslations('exchange.review');
+  const { may } = useSession();
+  const [action, setAction] = useState<'replay' | 'skip'>();
+  const { connection, patient, since, until } = filters;
+  const filtered: Selection = {
+    ...(connection === undefined ? {} : { connectionId: connection }),
+    ...(patient === undefined ? {} : { patientId: patient }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+  const total = useHeldCount(filtered);
+  const isSome = chosen.length > 0;
+  const count = isSome ? chosen.length : (total ?? 0);
+  return (
+    <section className={css.review} aria-label={t('title')}>
+      <p className={css.reviewText}>{t('text')}</p>
+      {may(REVIEW) ? (
+        <div className={css.reviewActions}>
+          <span role="status">{isSome ? t('chosen', { count: chosen.length }) : undefined}</span>
+          {isSome ? (
+            <Button variant="subtle" size="xs" onClick={onClear}>
+              {t('clear')}
+            </Button>
+          ) : undefined}
+          <Button variant="default" size="xs" disabled={count === 0} onClick={() => setAction('skip')}>
+            {t(isSome ? 'skipSome' : 'skipAll', { count })}
+          </Button>
+          <Button size="xs" disabled={count === 0} onClick={() => setAction('replay')}>
+            {t(isSome ? 'replaySome' : 'replayAll', { count })}
+          </Button>
+        </div>
+      ) : (
+        <p className={css.reviewText}>{t.rich('mayNot', { name: () => <code>{REVIEW}</code> })}</p>
+      )}
+      <DecisionDialog
+        action={action}
+        selection={isSome ? { deliveryIds: [...chosen] } : filtered}
+        isFiltered={!isSome && Object.keys(filtered).length > 0}
+        onClose={() => setAction(undefined)}
+      />
+    </section>
+  );
+}
