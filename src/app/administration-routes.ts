@@ -34,6 +34,7 @@ export function administrationRoutes(features: Features, calls: () => readonly O
     at('POST', '/accounts/:accountId/disable', stepRoute(features, 'disable')),
     at('POST', '/accounts/:accountId/enable', stepRoute(features, 'enable')),
     at('POST', '/accounts/:accountId/unlock', stepRoute(features, 'unlock')),
+    at('POST', '/accounts/:accountId/remove-second-factor', stepRoute(features, 'remove-second-factor')),
     at('GET', '/accounts/:accountId/sessions', listAccountSessionsRoute(features)),
     at('DELETE', '/accounts/:accountId/sessions', endAccountSessionsRoute(features)),
     at('DELETE', '/accounts/:accountId/sessions/:sessionId', endAccountSessionRoute(features)),

@@ -1,9 +1,11 @@
-/** Read and change the purposes of use that a patient refuses. Contract: LOG-3, LOG-6, ADM-40. */
+/** Read and change the purposes of use that a patient refuses. Contract: LOG-3, LOG-6, ADM-34, ADM-40. */
 
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
-import type { AccessEntry, AccessLog } from '../privacy/access-log/access-log.ts';
+import { type AccessEntry, type AccessLog, OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
+import { type Author, OPERATOR } from '../tenancy/administration/author.ts';
+import { recordChange } from '../tenancy/audit/audit.ts';
 import { notFound } from '../tenancy/errors.ts';
 import { findRefusedPurposes, replaceRefusedPurposes } from './privacy.store.ts';
 
@@ -35,6 +37,15 @@ export async function setPrivacy(
   await transaction(db, async (client) => {
     const setting = { patientId: id, refusedPurposes: refused };
     if (!(await replaceRefusedPurposes(client, author, setting))) throw notFound('The patient');
+    const { accountId, correlationId, facilityId } = author;
+    const by: Author =
+      accountId === OPERATOR_ACCOUNT_ID ? OPERATOR : { kind: 'account', accountId, correlationId };
+    await recordChange(client, author, by, {
+      action: 'patient.privacy',
+      subject: { type: 'patient', id },
+      facilityIds: [facilityId],
+      after: { refusedPurposes: refused },
+    });
     await accessLog.record([entryOf(author, id, 'patient.privacy-change')]);
   });
   return { refusedPurposes: refused };

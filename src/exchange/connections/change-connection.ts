@@ -1,10 +1,12 @@
 /** Changes the settings of a connection, for an administrator or the operator. */
 import { type Pool, transaction } from '../../platform/db/database.ts';
+import { definedMembers } from '../../platform/defined-members.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { listConnections, updateConnection } from './connection.store.ts';
 import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
+import { recordConnection, settingsOf } from './record-connection.ts';
 
 export type ConnectionChanges = Partial<ConnectionSettings> & { disabled?: boolean };
 
@@ -19,11 +21,24 @@ export async function changeConnection(
 ): Promise<Connection> {
   const checked = checkSettings(changes, author.reach);
   const { operatorAddress } = author;
-  await transaction(db, (client) => {
+  await transaction(db, async (client) => {
     callWorkers(client, key.organisationId);
-    return updateConnection(client, key, { ...checked, operatorAddress });
+    const [before] = await listConnections(client, key, { connectionId: key.connectionId });
+    if (before === undefined || !(await updateConnection(client, key, { ...checked, operatorAddress })))
+      return;
+    await recordConnection(client, key, author.by, {
+      action: 'connection.change',
+      name: before.name,
+      facilityIds: before.facilityIds,
+      before: settingsOf(before),
+      after: { ...settingsOf(before), ...definedMembers(settingsOf(checked)), ...enabledOf(checked) },
+    });
   });
   const [changed] = await listConnections(db, key, { connectionId: key.connectionId });
   if (changed === undefined) throw notFound('The connection');
   return changed;
+}
+
+function enabledOf({ disabled }: ConnectionChanges): { enabled?: boolean } {
+  return disabled === undefined ? {} : { enabled: !disabled };
 }

@@ -2,6 +2,7 @@
 
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';
+import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
 import type { SecretDirection } from './connection-secret.store.ts';
@@ -34,12 +35,13 @@ export interface AddressSettings {
 export interface AddressAuthor {
   operatorAddress: boolean;
   reach: Reach;
+  by: Author;
 }
 
-export const BY_OPERATOR: AddressAuthor = { operatorAddress: true, reach: 'operator' };
+export const BY_OPERATOR: AddressAuthor = { operatorAddress: true, reach: 'operator', by: OPERATOR };
 
-export function overHttp(settings: AddressSettings): AddressAuthor {
-  return { operatorAddress: false, reach: reachOf(false, settings) };
+export function overHttp(settings: AddressSettings, by: Author): AddressAuthor {
+  return { operatorAddress: false, reach: reachOf(false, settings), by };
 }
 
 export interface Connection extends ConnectionSettings {

@@ -11,6 +11,7 @@ import { insertConnection } from './connection.store.ts';
 import { type AddressAuthor, type ConnectionSettings, checkSettings } from './connection.ts';
 import { insertSecret } from './connection-secret.store.ts';
 import { makeConnectionSecret } from './connection-secret.ts';
+import { recordConnection, settingsOf } from './record-connection.ts';
 
 export interface ConnectionDependencies {
   db: Pool;
@@ -55,6 +56,12 @@ export async function createConnection(
     const callback = await makeConnectionSecret(sealing, key, 'callback');
     callWorkers(client, organisationId);
     await insertConnection(client, key, { ...settings, operatorAddress: author.operatorAddress });
+    await recordConnection(client, key, author.by, {
+      action: 'connection.create',
+      name: settings.name,
+      facilityIds: settings.facilityIds,
+      after: settingsOf(settings),
+    });
     await insertSecret(client, key, outbound.stored, now);
     await insertSecret(client, key, callback.stored, now);
     return { outbound, callback };

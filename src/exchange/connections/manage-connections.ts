@@ -6,6 +6,7 @@
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { authorOf } from '../../tenancy/administration/author.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { exchangeError, facilityRefused } from '../errors.ts';
@@ -28,7 +29,7 @@ export interface ManageDependencies {
   config: { delivery: AddressSettings };
 }
 
-type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now'>;
+type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'correlationId'>;
 
 /** Connections that cover the facility of the call. */
 export function listCovering({ db }: ManageDependencies, { scope }: Context): Promise<Connection[]> {
@@ -52,15 +53,20 @@ export async function readCovering(
 /** Without facilities named, it covers the facility of the call. */
 export async function createCovering(
   deps: ManageDependencies,
-  { scope, caller, now }: Context,
+  context: Context,
   input: Omit<NewConnection, 'facilityIds'> & { facilityIds?: string[] },
 ): Promise<CreatedConnection> {
+  const { scope, caller, now } = context;
   const facilityIds = input.facilityIds ?? [scope.facilityId];
   requireFacilities(caller, facilityIds);
-  return createConnection({ ...deps, now, author: overHttp(deps.config.delivery) }, scope, {
-    ...input,
-    facilityIds,
-  });
+  return createConnection(
+    { ...deps, now, author: overHttp(deps.config.delivery, authorOf(context)) },
+    scope,
+    {
+      ...input,
+      facilityIds,
+    },
+  );
 }
 
 /** Change settings, or enable and disable. Returns the connection as it is then. */
@@ -75,7 +81,10 @@ export async function changeManaged(
   const { address, ...rest } = changes;
   // An address that stays is not set anew: one of the operator's remains that.
   const given = address === undefined || isSameAddress(address, standing) ? rest : changes;
-  return changeConnection(deps.db, key, { changes: given, author: overHttp(deps.config.delivery) });
+  return changeConnection(deps.db, key, {
+    changes: given,
+    author: overHttp(deps.config.delivery, authorOf(context)),
+  });
 }
 
 export async function rotateManaged(
@@ -85,7 +94,10 @@ export async function rotateManaged(
   { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<SecretRotation>,
 ): Promise<RotatedSecrets> {
   const { address: _address, ...key } = await manageable(deps, context, id);
-  const rotated = await rotateSecret({ ...deps, now: context.now }, key, { ...rotation, overlapSeconds });
+  const rotated = await rotateSecret({ ...deps, now: context.now, by: authorOf(context) }, key, {
+    ...rotation,
+    overlapSeconds,
+  });
   if (rotated === undefined) throw notFound('The connection');
   return rotated;
 }
@@ -97,7 +109,8 @@ export async function activateManaged(
   id: string,
 ): Promise<Connection> {
   const { address: _address, ...key } = await manageable(deps, context, id);
-  if ((await activateSecret(deps.db, key)) === 'none-waits') throw exchangeError('no_waiting_secret');
+  if ((await activateSecret(deps.db, key, authorOf(context))) === 'none-waits')
+    throw exchangeError('no_waiting_secret');
   return readCovering(deps, context, id);
 }
 

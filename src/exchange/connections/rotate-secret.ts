@@ -3,10 +3,12 @@
  * Contract: EXC-46, EXC-47.
  */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
+import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';
 import { exchangeError } from '../errors.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import { updateConnection } from './connection.store.ts';
+import { listConnections, updateConnection } from './connection.store.ts';
 import {
   type ActiveFrom,
   activateOutboundSecret,
@@ -17,6 +19,7 @@ import {
 } from './connection-secret.store.ts';
 import { makeConnectionSecret } from './connection-secret.ts';
 import { type ConnectionDependencies, callbackUrl } from './create-connection.ts';
+import { recordConnection } from './record-connection.ts';
 
 export interface SecretRotation {
   /** Undefined: both. */
@@ -45,7 +48,10 @@ export interface RotatedSecrets {
   callbackUrl: string;
 }
 
-type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | 'publicBaseUrl'>;
+type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | 'publicBaseUrl'> & {
+  /** Default: the operator. */
+  by?: Author;
+};
 
 /** Undefined when there is no such connection. Throws `bad_connection_setting` for a time that is not valid. */
 export async function rotateSecret(
@@ -59,6 +65,8 @@ export async function rotateSecret(
     // Also takes the lock under which rotations of one connection follow each other.
     if (!(await updateConnection(client, key, {}))) return undefined;
     callWorkers(client, key.organisationId);
+    const after = { direction: direction ?? 'both', overlapSeconds };
+    await recordSecret(client, key, deps.by ?? OPERATOR, { action: 'connection.rotate-secret', after });
     return {
       id: key.connectionId,
       ...(direction === 'callback' ? {} : await rotateOutbound(client, deps, { key, activeFrom })),
@@ -119,10 +127,24 @@ async function rotateCallback(
 export async function activateSecret(
   db: Pool,
   key: ConnectionKey,
+  by: Author = OPERATOR,
 ): Promise<'activated' | 'none-waits' | undefined> {
   return transaction(db, async (client) => {
     if (!(await updateConnection(client, key, {}))) return undefined;
     callWorkers(client, key.organisationId);
-    return (await activateOutboundSecret(client, key)) ? 'activated' : 'none-waits';
+    if (!(await activateOutboundSecret(client, key))) return 'none-waits';
+    await recordSecret(client, key, by, { action: 'connection.activate-secret', after: {} });
+    return 'activated';
   });
+}
+
+async function recordSecret(
+  client: Client,
+  key: ConnectionKey,
+  by: Author,
+  change: Pick<AuditEntry, 'action' | 'after'>,
+): Promise<void> {
+  const [connection] = await listConnections(client, key, { connectionId: key.connectionId });
+  const { name = '', facilityIds = null } = connection ?? {};
+  await recordConnection(client, key, by, { ...change, name, facilityIds });
 }

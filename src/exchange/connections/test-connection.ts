@@ -23,7 +23,7 @@ export interface ConnectionTest {
 /** 404 and 403 as for a change of the connection; 409 when it is disabled. What the exchange did is no error. */
 export async function testConnection(
   { db, keys, config }: ManageDependencies,
-  context: Pick<FacilityContext, 'scope' | 'caller' | 'now'>,
+  context: Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'correlationId'>,
   id: string,
 ): Promise<ConnectionTest> {
   const { address: _address, ...key } = await manageable({ db }, context, id);

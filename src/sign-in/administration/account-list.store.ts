@@ -31,6 +31,7 @@ export interface AccountRow {
   disabled: boolean;
   mustChangePassword: boolean;
   requiresPasswordSetup: boolean;
+  secondFactor: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
   liveSessions: number;
@@ -78,6 +79,17 @@ export async function listAccountRows(
         ) as "facilityIds",
         a.default_facility_id as "defaultFacilityId", a.disabled_at is not null as disabled,
         a.must_change_password as "mustChangePassword", a.requires_password_setup as "requiresPasswordSetup",
+        exists (
+          select
+          from account_totp t
+          where t.organisation_id = $1
+            and t.account_id = a.id
+        ) or exists (
+          select
+          from account_passkey p
+          where p.organisation_id = $1
+            and p.account_id = a.id
+        ) as "secondFactor",
         a.created_at as "createdAt", used.last as "lastUsedAt", used.live as "liveSessions"
       from page
       join account a
@@ -92,6 +104,11 @@ export async function listAccountRows(
             from refresh_token t
             where t.organisation_id = $1
               and t.session_id = s.id
+          ), (
+            select c.last_used_at
+            from console_session c
+            where c.organisation_id = $1
+              and c.session_id = s.id
           ))) as last,
           count(*) filter (where s.revoked_at is null and s.expires_at > ${databaseTimeSql(11)}) as live
         from session s

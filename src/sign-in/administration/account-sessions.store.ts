@@ -12,6 +12,9 @@ export interface LiveSession {
   createdAt: Date;
   lastUsedAt: Date;
   expiresAt: Date;
+  /** Null for a session that is none of the console. */
+  userAgent: string | null;
+  network: string | null;
 }
 
 /** Newest first. */
@@ -27,8 +30,11 @@ export async function listLiveSessions(
           from refresh_token t
           where t.organisation_id = $1
             and t.session_id = s.id
-        )) as "lastUsedAt"
+        ), c.last_used_at) as "lastUsedAt", c.user_agent as "userAgent", c.network
       from session s
+      left join console_session c
+        on c.organisation_id = $1
+        and c.session_id = s.id
       where s.organisation_id = $1
         and s.account_id = $2
         and s.revoked_at is null

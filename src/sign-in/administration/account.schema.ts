@@ -1,7 +1,7 @@
 /** How accounts look over HTTP to those who manage them. */
 import Type, { type Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
-import { Choice, Instant, Nullable } from '../../platform/http/schema.ts';
+import { Choice, Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { USER_TYPES } from '../accounts/account.store.ts';
 import { EMAIL_MAX_LENGTH } from '../accounts/email.ts';
 import { ACCOUNT_STATES, type ListedAccount } from './list-accounts.ts';
@@ -118,7 +118,7 @@ export const AccountSchema = named(
 
 export function accountView(account: ListedAccount): Static<typeof AccountSchema> {
   const { roleId, roleName, ...members } = account;
-  return { ...members, role: { id: roleId, name: roleName }, secondFactor: false };
+  return { ...members, role: { id: roleId, name: roleName } };
 }
 
 export const SessionSchema = Type.Object(
@@ -127,6 +127,8 @@ export const SessionSchema = Type.Object(
     createdAt: Instant(),
     lastUsedAt: Instant('The sign-in, or the last refresh.'),
     expiresAt: Instant(),
+    userAgent: NullableText('What the browser says it is; null for a system.'),
+    network: NullableText('Where the person signed in from; null for a system.'),
   },
   {
     examples: [
@@ -135,6 +137,8 @@ export const SessionSchema = Type.Object(
         createdAt: MADE_AT,
         lastUsedAt: MADE_AT,
         expiresAt: '2026-04-10T08:00:00.000Z',
+        userAgent: null,
+        network: null,
       },
     ],
   },

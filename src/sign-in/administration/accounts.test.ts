@@ -217,3 +217,19 @@ test('a change of an account is made whole or not at all [ADM-8]', async () => {
   const again = await as(admin, '/accounts', { body: await body({ email: good.email }) });
   refused(again, 409, /exists already/);
 });
+
+test('the second factors of a person who lost them are removed, which ends the sessions [ADM-16]', async () => {
+  const lost = await api.createAccount(here, { permissions: ['roles.manage'], userType: 'STAFF' });
+  await api.database.pool.query(
+    `insert into account_totp (organisation_id, account_id, sealed_secret, last_step, created_at)
+     values ($1, $2, '', 0, now())`,
+    [here.organisationId, lost.userId],
+  );
+  const path = `/accounts/${lost.userId}`;
+  assert.equal((await as(admin, path)).json.secondFactor, true);
+  const removed = await as(admin, `${path}/remove-second-factor`, { method: 'POST' });
+  assert.deepEqual([removed.status, removed.json.secondFactor, removed.json.liveSessions], [200, false, 0]);
+  assert.equal((await as(lost, '/roles')).status, 401);
+  const own = `/accounts/${admin.userId}/remove-second-factor`;
+  refused(await as(admin, own, { method: 'POST' }), 409, /own account/);
+});

@@ -3,6 +3,7 @@ import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { disableAccount, enableAccount, resetPassword, unlockAccount } from '../accounts/manage-accounts.ts';
+import { removeSecondFactorsOf } from '../second-factor/remove-factor.ts';
 import {
   AccountParams,
   AccountSchema,
@@ -40,6 +41,13 @@ const STEPS = {
     operationId: 'unlockAccount',
     summary: 'Remove the locks that failed sign-ins caused',
     run: (deps, change, now) => unlockAccount(deps, change, now),
+  },
+  'remove-second-factor': {
+    operationId: 'removeSecondFactor',
+    summary: 'Remove the second factors of a person who lost them',
+    description:
+      'Its sessions end. At the next sign-in the person adds a new one where the role requires it.',
+    run: ({ db }, change, now) => removeSecondFactorsOf(db, change, now),
   },
 } as const satisfies Record<string, Step>;
 

@@ -1,10 +1,14 @@
-/** Removing second factors. Contract: SIGN-IN-67, SIGN-IN-71. */
-import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+/** Removing second factors. Contract: SIGN-IN-67, SIGN-IN-71, ADM-16. */
+import type { Client, Pool } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { type DirectoryEntry, findByEmail, lockCredentials } from '../accounts/account.store.ts';
-import { normaliseEmail } from '../accounts/email.ts';
-import { signInError } from '../errors.ts';
+import { type DirectoryEntry, lockCredentials } from '../accounts/account.store.ts';
+import {
+  type AccountChange,
+  changeManaged,
+  recordAccount,
+  refuseOwn,
+} from '../administration/managed-account.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { deletePasskeys } from './passkey.store.ts';
 import { deleteRecoveryCodes } from './recovery-code.store.ts';
@@ -36,10 +40,17 @@ export async function removeSecondFactors(
   await notifyLive(client, scope);
 }
 
-/** What the operator does for a person who lost the factors. */
-export async function removeSecondFactorsOf(db: Pool, email: string, now: Date): Promise<DirectoryEntry> {
-  const account = await findByEmail(db, normaliseEmail(email.trim()));
-  if (account === undefined) throw signInError('unknown_account', { email });
-  await transaction(db, (client) => removeSecondFactors(client, account, { accountId: account.userId, now }));
-  return account;
+/** What an administrator or the operator does for a person who lost the factors. 409 for the own account. */
+export async function removeSecondFactorsOf(
+  db: Pool,
+  change: AccountChange,
+  now: Date,
+): Promise<DirectoryEntry> {
+  return changeManaged(db, change, async (client, account, manager) => {
+    const { userId, email, organisationId } = account;
+    refuseOwn(manager, account, 'remove the second factors of their own account here');
+    await removeSecondFactors(client, account, { accountId: userId, now });
+    await recordAccount(client, account, change.author, { action: 'account.remove-second-factor' });
+    return { userId, email, organisationId };
+  });
 }

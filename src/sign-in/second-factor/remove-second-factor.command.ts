@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { createLog } from '../../platform/log/log.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { createAudit } from '../audit.ts';
 import { removeSecondFactorsOf } from './remove-factor.ts';
 
@@ -19,7 +20,7 @@ export function removeSecondFactorCommand(
     )
     .action(async (options: { email: string }) => {
       const { userId, email, organisationId } = await environment.withSession(async ({ db }) =>
-        removeSecondFactorsOf(db, options.email, await readDatabaseTime(db)),
+        removeSecondFactorsOf(db, operatorOn(options.email), await readDatabaseTime(db)),
       );
       // The command has no log of its own.
       const audit = createAudit(createLog('info', environment.stderr));

@@ -13,6 +13,7 @@ import {
 } from '../../../test-support/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
+import { operatorOn } from '../administration/managed-account.ts';
 import { removeSecondFactorsOf } from './remove-factor.ts';
 
 const PATH = '/patients/base?search=somebody';
@@ -316,7 +317,7 @@ test('a role that comes to require a factor takes no tokens of people, and lets 
 
 test('the operator removes the factors of somebody who lost them, and their sessions end [SIGN-IN-71]', async () => {
   const { account, browser } = await withTelephone();
-  await removeSecondFactorsOf(api.database.pool, account.email, api.clock.now);
+  await removeSecondFactorsOf(api.database.pool, operatorOn(account.email), api.clock.now);
   assert.equal((await browser.call('/session')).status, 401);
   await signIn(account);
 });

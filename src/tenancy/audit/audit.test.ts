@@ -9,6 +9,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/api.ts';
+import { insertPatient } from '../../../test-support/clinical-records.ts';
 
 let api: TestApi;
 let here: Tenant;
@@ -129,4 +130,45 @@ test('the record is exported as CSV and as NDJSON [ADM-33]', async () => {
   assert.match(csv.text, /^at,actor_kind,/);
   assert.ok(csv.text.includes(`,'${name},`));
   assert.equal((await call('/administration/audit/export')).status, 400);
+});
+
+test('changes of connections, of maps and of privacy are on record without secrets and clinical values [ADM-34]', async () => {
+  const t = await api.createTenant();
+  const { token } = await api.createAccount(t);
+  const made = await call('/exchange/connections', {
+    token,
+    body: { name: 'Exchange', address: 'https://exchange.example.org/in', clientId: 'c' },
+  });
+  const path = `/exchange/connections/${made.json.id}`;
+  await call(path, { token, method: 'PATCH', body: { timeoutMs: 5_000 } });
+  await call(`${path}/disable`, { token, method: 'POST' });
+  const rotated = await call(`${path}/rotate-secret`, { token, body: {} });
+  await call(`${path}/activate-secret`, { token, method: 'POST' });
+  const entry = { localCode: 'HB', targetSystem: 'http://loinc.org', targetCode: '718-7' };
+  await call('/terminology/maps', { token, method: 'PUT', body: entry });
+  const gone = '/terminology/maps?localCode=HB&targetSystem=http://loinc.org';
+  assert.equal((await call(gone, { token, method: 'DELETE' })).status, 204);
+  assert.equal((await call(gone, { token, method: 'DELETE' })).status, 404);
+  const patientId = await insertPatient(api.database.pool, t);
+  const body = { refusedPurposes: ['RESEARCH'] };
+  await call(`/patients/base/${patientId}/privacy`, { token, method: 'PUT', body });
+  const { text, json } = await call('/administration/audit', { token });
+  assert.deepEqual(
+    json.items.map(({ action, before, after }: Json) => [action, before, after]).slice(0, -2),
+    [
+      ['patient.privacy', {}, body],
+      ['terminology-map.delete', {}, { localSystem: '', localCode: 'HB', targetSystem: entry.targetSystem }],
+      ['terminology-map.put', {}, { localSystem: '', ...entry }],
+      ['connection.activate-secret', {}, {}],
+      ['connection.rotate-secret', {}, { direction: 'both', overlapSeconds: 86_400 }],
+      ['connection.change', { enabled: true }, { enabled: false }],
+      ['connection.change', { timeoutMs: 10_000 }, { timeoutMs: 5_000 }],
+      ['connection.create', {}, json.items.find(({ action }: Json) => action === 'connection.create').after],
+    ],
+  );
+  const secrets = [made, rotated].flatMap((answer) => [
+    answer.json.outboundSecret,
+    answer.json.callbackSecret,
+  ]);
+  for (const secret of secrets) assert.ok(secret.length > 20 && !text.includes(secret));
 });

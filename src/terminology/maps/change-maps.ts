@@ -6,7 +6,7 @@ import { findEntry } from './list-maps.store.ts';
 import type { StoredEntry } from './map.schema.ts';
 import { deleteEntry, type MapChange, type MapKey, type MapScope, upsertEntries } from './map.store.ts';
 import { checkEntry, type GivenEntry } from './map-entry.ts';
-import { openMap } from './open-map.ts';
+import { openMap, recordMapChange } from './open-map.ts';
 
 /** Make this the entry of its key. 403 when it is not for this account to change, 400 when it is not valid. */
 export async function putMapEntry(
@@ -19,6 +19,9 @@ export async function putMapEntry(
     const checked = checkEntry(given);
     if ('fault' in checked) throw terminologyError('bad_map_entry', checked);
     const { created } = await upsertEntries(client, scope, { entries: [checked.entry], change });
+    const { localSystem, localCode, targetSystem, targetCode } = checked.entry;
+    const after = { localSystem, localCode, targetSystem, targetCode };
+    await recordMapChange(client, scope, change, { action: 'put', after });
     const entry = await findEntry(client, scope, checked.entry);
     if (entry === undefined) throw new Error('the entry just written is not there');
     return { entry, created: created === 1 };
@@ -31,9 +34,9 @@ export async function deleteMapEntry(
   scope: MapScope,
   { key, change }: { key: MapKey; change: MapChange },
 ): Promise<void> {
-  const deleted = await transaction(db, async (client) => {
+  await transaction(db, async (client) => {
     await openMap(client, scope, change);
-    return deleteEntry(client, scope, { key, change });
+    await recordMapChange(client, scope, change, { action: 'delete', after: { ...key } });
+    if (!(await deleteEntry(client, scope, { key, change }))) throw notFound('The map entry');
   });
-  if (!deleted) throw notFound('The map entry');
 }

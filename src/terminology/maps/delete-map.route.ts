@@ -30,7 +30,11 @@ export function deleteMapRoute(deps: { db: Pool }): Route<Access> {
       responses: { 204: { description: 'Deleted.' } },
       handle: async ({ query }, context) => {
         const { localSystem = '', localCode, targetSystem, level } = query;
-        const change = { now: context.now, accountId: context.caller.accountId };
+        const change = {
+          now: context.now,
+          accountId: context.caller.accountId,
+          correlationId: context.correlationId,
+        };
         const key = { localSystem, localCode, targetSystem };
         await deleteMapEntry(deps.db, mapScope(context, level), { key, change });
         return { status: 204 };

@@ -16,6 +16,8 @@ export interface MapChange {
   now: Date;
   /** The account; null for an operator's command. */
   accountId: string | null;
+  /** Of the call. */
+  correlationId?: string;
 }
 
 export interface WriteCounts {

@@ -1,5 +1,9 @@
 /** What every change of a terminology map begins with. Contract: TERM-7. */
+import { randomUUID } from 'node:crypto';
 import type { Client } from '../../platform/db/database.ts';
+import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
+import { recordChange } from '../../tenancy/audit/audit.ts';
+import type { Members } from '../../tenancy/audit/audit-entry.ts';
 import { mayActForOrganisation } from '../../tenancy/roles/organisation-rights.store.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { terminologyError } from '../errors.ts';
@@ -16,4 +20,21 @@ export async function openMap(client: Client, scope: MapScope, { accountId }: Ma
   if (scope.facilityId !== null || accountId === null) return;
   if (await mayActForOrganisation(client, scope, { accountId, permission: PERMISSION })) return;
   throw terminologyError('permission_missing', { permission: PERMISSION });
+}
+
+/** Keep on record that the map was changed; the map itself keeps entry by entry. Contract: ADM-34. */
+export async function recordMapChange(
+  client: Client,
+  scope: MapScope,
+  { accountId, correlationId = randomUUID() }: MapChange,
+  { action, after }: { action: string; after: Members },
+): Promise<void> {
+  const { organisationId, facilityId } = scope;
+  const author: Author = accountId === null ? OPERATOR : { kind: 'account', accountId, correlationId };
+  await recordChange(client, scope, author, {
+    action: `terminology-map.${action}`,
+    subject: { type: 'terminology-map', id: facilityId ?? organisationId },
+    facilityIds: facilityId === null ? null : [facilityId],
+    after,
+  });
 }

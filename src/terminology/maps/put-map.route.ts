@@ -31,7 +31,11 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
       },
       handle: async ({ body: { facilityId, ...given } }, context) => {
         const scope = mapScope(context, levelOf(facilityId ?? null, context));
-        const change = { now: context.now, accountId: context.caller.accountId };
+        const change = {
+          now: context.now,
+          accountId: context.caller.accountId,
+          correlationId: context.correlationId,
+        };
         const { entry, created } = await putMapEntry(deps.db, scope, { given, change });
         return { status: created ? 201 : 200, body: entry };
       },

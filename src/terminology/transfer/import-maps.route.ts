@@ -107,7 +107,11 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
           targetSystem,
           ignored,
         });
-        const change = { now: context.now, accountId: context.caller.accountId };
+        const change = {
+          now: context.now,
+          accountId: context.caller.accountId,
+          correlationId: context.correlationId,
+        };
         const report = await importMaps(deps.db, mapScope(context, level), { rows, change, dryRun });
         return { body: { ...report, ignored: Object.fromEntries(ignored) } };
       },

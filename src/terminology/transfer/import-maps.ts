@@ -7,7 +7,7 @@ import { type Client, type Pool, transaction } from '../../platform/db/database.
 import { badFile } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
 import { checkEntry, type MapEntry } from '../maps/map-entry.ts';
-import { openMap } from '../maps/open-map.ts';
+import { openMap, recordMapChange } from '../maps/open-map.ts';
 import type { ImportRow, Place } from './import-row.ts';
 
 const ROWS_IN_STATEMENT = 1_000;
@@ -49,6 +49,9 @@ export async function importMaps(
     await openMap(client, scope, request.change);
     await client.query('savepoint before_import');
     const report = await takeRows(client, scope, request);
+    const { created, changed, unchanged, rejectedCount } = report;
+    const after = { created, changed, unchanged, rejectedCount };
+    await recordMapChange(client, scope, request.change, { action: 'import', after });
     if (request.dryRun) await client.query('rollback to savepoint before_import');
     return report;
   });
