@@ -2,6 +2,7 @@
 
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-en.ts';
 import { exchange } from './exchange/en.ts';
+import { imports } from './imports/en.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/en.ts';
 
 export const en = {
@@ -112,7 +113,7 @@ export const en = {
   exchangeConnections,
   exchangeCallbacks,
   publishing: { title: 'Publishing' },
-  imports: { title: 'Imports' },
+  imports,
   facility: { title: 'Facility' },
   audit: { title: 'Audit log' },
   myAccount: { title: 'My account' },

@@ -2,6 +2,7 @@
 import type { Catalogue } from './catalogue.ts';
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-fr.ts';
 import { exchange } from './exchange/fr.ts';
+import { imports } from './imports/fr.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/fr.ts';
 
 export const fr: Catalogue = {
@@ -113,7 +114,7 @@ export const fr: Catalogue = {
   exchangeConnections,
   exchangeCallbacks,
   publishing: { title: 'Publication' },
-  imports: { title: 'Importations' },
+  imports,
   facility: { title: 'Établissement' },
   audit: { title: 'Journal d’audit' },
   myAccount: { title: 'Mon compte' },

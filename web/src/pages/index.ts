@@ -9,7 +9,7 @@ export {
   exchangeRoute,
 } from './exchange/route.ts';
 export { facilityRoute } from './facility/route.ts';
-export { importsRoute } from './imports/route.ts';
+export { importRoute, importsRoute } from './imports/route.ts';
 export { integrationAccountsRoute } from './integration-accounts/route.ts';
 export { myAccountRoute } from './my-account/route.ts';
 export { overviewRoute } from './overview/route.ts';

@@ -1,10 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { FileInput } from 'lucide-react';
+import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
 export const importsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/imports',
+  validateSearch: textParameters('state'),
   staticData: {
     page: {
       name: 'imports',
@@ -13,4 +15,11 @@ export const importsRoute = createRoute({
     },
   },
   component: lazyRouteComponent(() => import('./imports-page.tsx'), 'ImportsPage'),
+});
+
+export const importRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/imports/$importId',
+  staticData: { page: { name: 'imports', permissions: ['records.import'] } },
+  component: lazyRouteComponent(() => import('./import-page.tsx'), 'ImportPage'),
 });

@@ -1,0 +1,38 @@
+/** Imports as the service keeps them. Those that run are read again every second. */
+import { queryOptions } from '@tanstack/react-query';
+import { answered, api } from '../../api/api.ts';
+import type { paths } from '../../api/schema.d.ts';
+import type { Tone } from '../../blocks/values/status-badge.tsx';
+
+export type Import =
+  paths['/imports']['get']['responses'][200]['content']['application/json']['items'][number];
+
+export const TONES: Record<Import['state'], Tone> = {
+  running: 'running',
+  finished: 'good',
+  rejected: 'warning',
+  failed: 'bad',
+};
+export const STATES = Object.keys(TONES) as Import['state'][];
+
+/** The service writes the progress once a second. */
+const WATCH_MS = 1_000;
+
+export function readImport(importId: string) {
+  return queryOptions({
+    queryKey: ['imports', 'one', importId],
+    queryFn: () => answered(api.GET('/imports/{importId}', { params: { path: { importId } } })),
+    staleTime: 0,
+    refetchInterval: ({ state: { data, error } }) =>
+      error === null && (data === undefined || data.state === 'running') ? WATCH_MS : false,
+  });
+}
+
+/** Those under way. One that has just been sent is not there yet, so it is looked for, not asked for by its id. */
+export const readRunning = queryOptions({
+  queryKey: ['imports', 'running'],
+  queryFn: () => answered(api.GET('/imports', { params: { query: { state: 'running', limit: 100 } } })),
+  staleTime: 0,
+  refetchInterval: WATCH_MS,
+  retry: false,
+});

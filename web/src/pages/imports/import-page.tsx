@@ -1,0 +1,75 @@
+/** One import: how far it is while it runs, and its report afterwards. Contract: WEB-48. */
+import { Progress } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useFormatter, useTranslations } from 'use-intl';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { ErrorState } from '../../blocks/states/error-state.tsx';
+import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
+import { Details } from '../../blocks/values/details.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { type Import, readImport, TONES } from './import-data.ts';
+import { ImportReportView } from './import-report.tsx';
+
+const route = getRouteApi('/shell/imports/$importId');
+
+export function ImportPage() {
+  const t = useTranslations('imports');
+  const { importId } = route.useParams();
+  const { data, error, isPending, refetch } = useQuery(readImport(importId));
+  const back = <Link to="/imports">{t('back')}</Link>;
+  if (isPending) return <PageSkeleton />;
+  if (data === undefined)
+    return (
+      <>
+        <PageHeader title={t('one')} back={back} />
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </>
+    );
+  return (
+    <>
+      <PageHeader title={t('one')} back={back} />
+      <Summary one={data} />
+      {data.state === 'running' ? <Running one={data} /> : undefined}
+      {data.report === null ? undefined : <ImportReportView report={data.report} />}
+    </>
+  );
+}
+
+function Summary({ one }: { one: Import }) {
+  const t = useTranslations('imports');
+  const format = useFormatter();
+  const { state, startedAt, finishedAt, startedBy, progress, failure } = one;
+  return (
+    <Section title={t('title')}>
+      <Details
+        items={[
+          [t('state'), <StatusBadge key="state" tone={TONES[state]} label={t(`states.${state}`)} />],
+          ...(failure === null ? [] : [[t('failure'), `${failure} ${t('noReport')}`] as const]),
+          [t('resources'), format.number(progress.resources)],
+          [t('rejected'), format.number(progress.rejected)],
+          [t('started'), <ZonedTime key="started" at={startedAt} to="second" />],
+          [t('finished'), <ZonedTime key="finished" at={finishedAt} to="second" />],
+          [t('by'), startedBy.kind === 'operator' ? t('operator') : startedBy.email],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Running({ one: { progress } }: { one: Import }) {
+  const t = useTranslations('imports');
+  const { doneBytes, totalBytes, resources } = progress;
+  return (
+    <Section title={t('running')} text={t('runningText')}>
+      <Progress
+        value={totalBytes === 0 ? 0 : (doneBytes / totalBytes) * 100}
+        aria-label={t('running')}
+        animated
+      />
+      <p role="status">{t('taken', { count: resources })}</p>
+    </Section>
+  );
+}

@@ -1,0 +1,166 @@
+/** What an import took and what it did not, and why. Parts without anything are left out. Contract: WEB-48. */
+import { useFormatter, useTranslations } from 'use-intl';
+import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import type { ImportReport } from './send-file.ts';
+
+type Rejected = ImportReport['rejected'][number];
+type Noticed = { file: string; entry: number | null; resourceType?: string; reason?: string };
+type Counted = ImportReport['notKept'][number];
+type ByType = [name: string, count: number, unchanged?: number];
+
+const NOT_SHOWN = [
+  'survey',
+  'social-history',
+  'imaging',
+  'vital-sign',
+  'other-order',
+  'other-report',
+] as const;
+
+export function ImportReportView({ report }: { report: ImportReport }) {
+  const t = useTranslations('imports');
+  const { resources, unchanged, notTaken, notShown } = report;
+  const nameOf = (reason: string) => {
+    const known = NOT_SHOWN.find((one) => one === reason);
+    return known === undefined ? reason : t(`notShown.${known}`);
+  };
+  return (
+    <>
+      <Entries title="rejected" rows={report.rejected} count={report.rejectedCount} />
+      <Entries title="notices" rows={report.notices} count={report.noticeCount} />
+      <Counts
+        title="taken"
+        hasUnchanged
+        rows={Object.entries(resources).map(([type, count]) => [type, count, unchanged[type] ?? 0])}
+      />
+      <Counts title="notTaken" rows={Object.entries(notTaken)} />
+      <Elements title="notKept" rows={report.notKept} />
+      <Elements title="unresolved" rows={report.unresolved} />
+      <Counts
+        title="notShown"
+        rows={Object.entries(notShown).map(([reason, count]) => [nameOf(reason), count])}
+      />
+      <Entries title="older" rows={report.older} count={report.olderCount} />
+    </>
+  );
+}
+
+interface EntriesProperties {
+  title: 'rejected' | 'notices' | 'older';
+  rows: readonly (Rejected | Noticed)[];
+  /** Of all, where only the first are told. */
+  count: number;
+}
+
+function Entries({ title, rows, count }: EntriesProperties) {
+  const t = useTranslations('imports');
+  if (rows.length === 0) return undefined;
+  const columns: Column<Numbered>[] = [
+    { name: 'entry', heading: t('entry'), width: '6rem', cell: ({ row }) => row.entry ?? t('whole') },
+    { name: 'type', heading: t('type'), width: '12rem', cell: ({ row }) => row.resourceType ?? '–' },
+    ...(title === 'older'
+      ? []
+      : [{ name: 'reason', heading: t('reason'), share: 2, cell: ({ row }: Numbered) => row.reason ?? '–' }]),
+  ];
+  const more = count > rows.length ? ` ${t('firstOnly', { count })}` : '';
+  return (
+    <Section title={t(`${title}Title`)} text={`${t(`${title}Text`)}${more}`}>
+      <RecordTable
+        label={t(`${title}Title`)}
+        columns={columns}
+        list={whole(rows.map((row, index) => ({ row, index })))}
+        rowId={({ index }) => String(index)}
+      />
+    </Section>
+  );
+}
+
+interface Numbered {
+  row: Noticed;
+  index: number;
+}
+
+interface CountsProperties {
+  title: 'taken' | 'notTaken' | 'notShown';
+  rows: readonly ByType[];
+  hasUnchanged?: boolean;
+}
+
+function Counts({ title, rows, hasUnchanged = false }: CountsProperties) {
+  const t = useTranslations('imports');
+  const format = useFormatter();
+  if (rows.length === 0) return undefined;
+  const columns: Column<ByType>[] = [
+    { name: 'type', heading: title === 'notShown' ? t('reason') : t('type'), cell: ([name]) => name },
+    {
+      name: 'count',
+      heading: t('count'),
+      width: '8rem',
+      isNumber: true,
+      cell: ([, count]) => format.number(count),
+    },
+    ...(hasUnchanged
+      ? [
+          {
+            name: 'unchanged',
+            heading: t('unchanged'),
+            width: '8rem',
+            isNumber: true,
+            cell: ([, , unchanged]: ByType) => format.number(unchanged ?? 0),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Section title={t(`${title}Title`)} text={t(`${title}Text`)}>
+      <RecordTable label={t(`${title}Title`)} columns={columns} list={whole(rows)} rowId={([name]) => name} />
+    </Section>
+  );
+}
+
+function Elements({ title, rows }: { title: 'notKept' | 'unresolved'; rows: readonly Counted[] }) {
+  const t = useTranslations('imports');
+  const format = useFormatter();
+  if (rows.length === 0) return undefined;
+  const columns: Column<Counted>[] = [
+    { name: 'element', heading: t('element'), cell: ({ element }) => <code>{element}</code> },
+    {
+      name: 'first',
+      heading: t('first'),
+      width: '14rem',
+      cell: ({ file, entry }) => t('place', { file, entry: String(entry) }),
+    },
+    {
+      name: 'count',
+      heading: t('count'),
+      width: '8rem',
+      isNumber: true,
+      cell: ({ count }) => format.number(count),
+    },
+  ];
+  return (
+    <Section title={t(`${title}Title`)} text={t(`${title}Text`)}>
+      <RecordTable
+        label={t(`${title}Title`)}
+        columns={columns}
+        list={whole(rows)}
+        rowId={({ element }) => element}
+      />
+    </Section>
+  );
+}
+
+/** A list that is there already. */
+function whole<Row>(rows: readonly Row[]) {
+  const nothing = () => undefined;
+  return {
+    rows,
+    isPending: false,
+    error: null,
+    hasMore: false,
+    isReadingMore: false,
+    readMore: nothing,
+    retry: nothing,
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * Sends a file to the import. The browser reads it from the disk as it sends it, so that its size does not matter here;
+ * `fetch` would not tell how far it is. Contract: WEB-47.
+ */
+import { ApiError, unreachable } from '../../api/api-error.ts';
+import { chosenFacility } from '../../api/chosen-facility.ts';
+import type { paths } from '../../api/schema.d.ts';
+import { apiBase } from '../../app/address.ts';
+import { endSession } from '../../app/queries.ts';
+
+export type ImportReport = paths['/imports/fhir']['post']['responses'][200]['content']['application/json'];
+
+interface SendOptions {
+  /** Checks and counts only. */
+  dryRun: boolean;
+  importId: string;
+  onSent: (bytes: number) => void;
+  signal: AbortSignal;
+}
+
+export function sendFile(
+  file: File,
+  { dryRun, importId, onSent, signal }: SendOptions,
+): Promise<ImportReport> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const query = dryRun ? 'dryRun=true' : `importId=${importId}`;
+    request.open('POST', `${apiBase}/imports/fhir?${query}`);
+    request.setRequestHeader('x-interchange-console', '1');
+    request.setRequestHeader('content-type', mediaTypeOf(file.name));
+    const facilityId = chosenFacility();
+    if (facilityId !== undefined) request.setRequestHeader('x-facility-id', facilityId);
+    request.upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, file.size));
+    request.onload = () => {
+      if (request.status === 401) endSession();
+      if (request.status === 200) resolve(JSON.parse(request.responseText) as ImportReport);
+      else reject(refusalOf(request));
+    };
+    request.onerror = () => reject(unreachable());
+    request.onabort = () => reject(unreachable());
+    signal.addEventListener('abort', () => request.abort());
+    request.send(file);
+  });
+}
+
+function mediaTypeOf(name: string): string {
+  if (/\.gz$/i.test(name)) return 'application/gzip';
+  return /\.ndjson$/i.test(name) ? 'application/fhir+ndjson' : 'application/fhir+json';
+}
+
+function refusalOf(request: XMLHttpRequest): ApiError {
+  const correlationId = request.getResponseHeader('x-correlation-id') ?? undefined;
+  let message = '';
+  try {
+    message = String((JSON.parse(request.responseText) as { message?: unknown }).message ?? '');
+  } catch {
+    // A proxy on the way answers in its own words: its status says it.
+  }
+  return new ApiError(message, { status: request.status, correlationId });
+}

@@ -1,0 +1,151 @@
+/** The chosen files: how far each is, what its check found, and the way to import it. Contract: WEB-47. */
+import { Button, CloseButton, Progress } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useFormatter, useTranslations } from 'use-intl';
+import { Section } from '../../blocks/page/section.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
+import { readRunning } from './import-data.ts';
+import { ImportReportView } from './import-report.tsx';
+import css from './imports.module.css';
+import type { ImportReport } from './send-file.ts';
+import type { Upload, useUploads } from './uploads.ts';
+
+const TONES: Record<Upload['phase'] | 'reading', Tone> = {
+  waiting: 'quiet',
+  sending: 'running',
+  reading: 'running',
+  checked: 'good',
+  imported: 'good',
+  failed: 'bad',
+};
+const BYTES_OF_MEGABYTE = 1_000_000;
+
+export function UploadList({ uploads, importNow, remove }: Omit<ReturnType<typeof useUploads>, 'add'>) {
+  const t = useTranslations('imports');
+  if (uploads.length === 0) return undefined;
+  const checked = uploads.filter(({ phase }) => phase === 'checked');
+  return (
+    <Section
+      title={t('files')}
+      text={t('leave')}
+      actions={
+        checked.length < 2 ? undefined : (
+          <Button
+            size="xs"
+            onClick={() => {
+              for (const { id } of checked) importNow(id);
+            }}
+          >
+            {t('importAll', { count: checked.length })}
+          </Button>
+        )
+      }
+    >
+      <ul className={css.files}>
+        {uploads.map((upload) => (
+          <UploadLine
+            key={upload.id}
+            upload={upload}
+            onImport={() => importNow(upload.id)}
+            onRemove={() => remove(upload.id)}
+          />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+interface UploadLineProperties {
+  upload: Upload;
+  onImport: () => void;
+  onRemove: () => void;
+}
+
+function UploadLine({ upload, onImport, onRemove }: UploadLineProperties) {
+  const t = useTranslations('imports');
+  const format = useFormatter();
+  const [isOpen, setOpen] = useState(false);
+  const { file, phase, sentBytes, report, importId } = upload;
+  const isRead = phase === 'sending' && sentBytes >= file.size;
+  const shown = isRead ? 'reading' : phase;
+  const mayImport = phase === 'checked' || (phase === 'failed' && upload.action === 'import');
+  const megabytes = Math.max(0.01, file.size / BYTES_OF_MEGABYTE);
+  return (
+    <li className={css.file}>
+      <div className={css.fileTop}>
+        <span className={css.fileName}>{file.name}</span>
+        <span className={css.quiet}>
+          {t('size', { size: format.number(megabytes, { maximumFractionDigits: 2 }) })}
+        </span>
+        <StatusBadge tone={TONES[shown]} label={t(`phases.${shown}`)} />
+        <span className={css.fileActions}>
+          {report === undefined || phase === 'sending' ? undefined : reportWay(report)}
+          {mayImport ? (
+            <Button size="xs" onClick={onImport}>
+              {t('importOne')}
+            </Button>
+          ) : undefined}
+          <CloseButton size="sm" aria-label={t('remove', { file: file.name })} onClick={onRemove} />
+        </span>
+      </div>
+      {phase === 'sending' ? (
+        <Progress
+          value={file.size === 0 ? 100 : (sentBytes / file.size) * 100}
+          aria-label={t('progress', { file: file.name })}
+          size="sm"
+          animated={isRead}
+        />
+      ) : undefined}
+      <UploadText upload={upload} isRead={isRead} />
+      {isOpen && report !== undefined ? <ImportReportView report={report} /> : undefined}
+    </li>
+  );
+
+  /** Of a check, here: it is not kept. Of an import, its page. */
+  function reportWay(of: ImportReport) {
+    if (of.dryRun !== true)
+      return (
+        <Link to="/imports/$importId" params={{ importId }}>
+          {t('report')}
+        </Link>
+      );
+    return (
+      <Button variant="default" size="xs" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
+        {isOpen ? t('hideReport') : t('showReport')}
+      </Button>
+    );
+  }
+}
+
+function UploadText({ upload, isRead }: { upload: Upload; isRead: boolean }) {
+  const t = useTranslations('imports');
+  const errorText = useErrorText();
+  const { phase, action, importId, report, error } = upload;
+  return (
+    <div className={css.fileText} role="status">
+      {text()}
+    </div>
+  );
+
+  function text() {
+    if (phase === 'failed') return <span className={css.bad}>{errorText(error)}</span>;
+    if (isRead && action === 'import') return <Watch importId={importId} />;
+    if (report === undefined || (phase !== 'checked' && phase !== 'imported')) return undefined;
+    const counts = { taken: takenOf(report), rejected: report.rejectedCount };
+    return t(phase === 'checked' ? 'wouldTake' : 'hasTaken', counts);
+  }
+}
+
+function Watch({ importId }: { importId: string }) {
+  const t = useTranslations('imports');
+  const { data } = useQuery(readRunning);
+  const own = data?.items.find(({ id }) => id === importId);
+  return own === undefined ? undefined : t('taken', { count: own.progress.resources });
+}
+
+function takenOf({ resources }: ImportReport): number {
+  return Object.values(resources).reduce((sum, count) => sum + count, 0);
+}
