@@ -6,8 +6,7 @@ export const imports = {
   listText: 'Newest first. Checks are not kept.',
   drop: 'Drop files here, or',
   choose: 'Choose files',
-  dropHelp:
-    'Each file is checked first. Nothing is imported before you say so. .json, .ndjson and .gz, of any size.',
+  dropHelp: 'Each file is checked first. Nothing is imported before you say so. .json, .ndjson and .gz.',
   files: 'Chosen files',
   importOne: 'Import',
   importAll: '{count, plural, one {Import # file} other {Import # files}}',
@@ -43,6 +42,7 @@ export const imports = {
   emptyText: 'Drop a file above. It is checked first, and you see what would be taken.',
   back: 'All imports',
   one: 'Import',
+  summary: 'Summary',
   failure: 'What failed',
   running: 'It is running',
   runningText: 'This page follows it. You can leave it and come back.',

@@ -9,7 +9,7 @@ export const imports: Catalogue['imports'] = {
   drop: 'Déposez des fichiers ici, ou',
   choose: 'Choisir des fichiers',
   dropHelp:
-    'Chaque fichier est d’abord vérifié. Rien n’est importé avant votre accord. .json, .ndjson et .gz, de toute taille.',
+    'Chaque fichier est d’abord vérifié. Rien n’est importé avant votre accord. .json, .ndjson et .gz.',
   files: 'Fichiers choisis',
   importOne: 'Importer',
   importAll: '{count, plural, one {Importer # fichier} other {Importer # fichiers}}',
@@ -45,6 +45,7 @@ export const imports: Catalogue['imports'] = {
   emptyText: 'Déposez un fichier ci-dessus. Il est d’abord vérifié, et vous voyez ce qui serait pris.',
   back: 'Toutes les importations',
   one: 'Importation',
+  summary: 'Résumé',
   failure: 'Ce qui a échoué',
   running: 'Elle est en cours',
   runningText: 'Cette page la suit. Vous pouvez la quitter et y revenir.',

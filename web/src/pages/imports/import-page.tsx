@@ -43,7 +43,7 @@ function Summary({ one }: { one: Import }) {
   const format = useFormatter();
   const { state, startedAt, finishedAt, startedBy, progress, failure } = one;
   return (
-    <Section title={t('title')}>
+    <Section title={t('summary')}>
       <Details
         items={[
           [t('state'), <StatusBadge key="state" tone={TONES[state]} label={t(`states.${state}`)} />],
