@@ -3,6 +3,7 @@
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-en.ts';
 import { exchange } from './exchange/en.ts';
 import { imports } from './imports/en.ts';
+import { patient, patients } from './patients/en.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/en.ts';
 
 export const en = {
@@ -108,7 +109,8 @@ export const en = {
   mapEditor,
   mapImport,
   mapChanges,
-  patients: { title: 'Patients' },
+  patients,
+  patient,
   exchange,
   exchangeConnections,
   exchangeCallbacks,

@@ -3,6 +3,7 @@ import type { Catalogue } from './catalogue.ts';
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-fr.ts';
 import { exchange } from './exchange/fr.ts';
 import { imports } from './imports/fr.ts';
+import { patient, patients } from './patients/fr.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/fr.ts';
 
 export const fr: Catalogue = {
@@ -109,7 +110,8 @@ export const fr: Catalogue = {
   mapEditor,
   mapImport,
   mapChanges,
-  patients: { title: 'Patients' },
+  patients,
+  patient,
   exchange,
   exchangeConnections,
   exchangeCallbacks,

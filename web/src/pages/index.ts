@@ -13,7 +13,7 @@ export { importRoute, importsRoute } from './imports/route.ts';
 export { integrationAccountsRoute } from './integration-accounts/route.ts';
 export { myAccountRoute } from './my-account/route.ts';
 export { overviewRoute } from './overview/route.ts';
-export { patientsRoute } from './patients/route.ts';
+export { patientRoute, patientsRoute } from './patients/route.ts';
 export { peopleRoute } from './people/route.ts';
 export { publishingRoute } from './publishing/route.ts';
 export { rolesRoute } from './roles/route.ts';

@@ -1,13 +1,110 @@
+/** Patients of the facility, found by name or identifier. Contract: WEB-34. */
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import type { components } from '../../api/schema.d.ts';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { PurposeField, purposeOf } from './purpose.tsx';
+
+type Patient = components['schemas']['PatientSummary'];
+
+const route = getRouteApi('/shell/patients');
 
 export function PatientsPage() {
-  const t = useTranslations();
+  const t = useTranslations('patients');
+  const { search, purpose } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { facility } = useSession();
+  const purposeOfUse = purposeOf(purpose);
+  const list = useCursorList<Patient>(['patients', facility?.id, search, purposeOfUse], (cursor) =>
+    answered(
+      api.GET('/patients/base', {
+        params: {
+          query: {
+            purposeOfUse,
+            limit: 50,
+            ...(search === undefined ? {} : { search }),
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
   return (
     <>
-      <PageHeader title={t('patients.title')} />
-      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
+      <PageHeader
+        title={t('title')}
+        text={t('text')}
+        actions={
+          <PurposeField
+            value={purposeOfUse}
+            onChange={(chosen) => void navigate({ search: (old) => ({ ...old, purpose: chosen }) })}
+          />
+        }
+      />
+      <ListPage
+        label={t('title')}
+        list={list}
+        columns={useColumns(purpose)}
+        rowId={({ id }) => id}
+        filters={[{ name: 'search', label: t('search'), kind: 'text' }]}
+        values={{ search }}
+        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        empty={
+          <EmptyState title={t('empty')} text={t('emptyText')}>
+            <Link to="/imports">{t('toImports')}</Link>
+          </EmptyState>
+        }
+      />
     </>
+  );
+}
+
+function useColumns(purpose: string | undefined): Column<Patient>[] {
+  const t = useTranslations('patients');
+  return [
+    {
+      name: 'name',
+      heading: t('name'),
+      cell: ({ id, name }) => (
+        <Link to="/patients/$patientId" params={{ patientId: id }} search={{ purpose }} preload={false}>
+          {name ?? t('noName')}
+        </Link>
+      ),
+    },
+    { name: 'born', heading: t('birthDate'), width: '8rem', cell: ({ birthDate }) => birthDate ?? '–' },
+    {
+      name: 'gender',
+      heading: t('gender'),
+      width: '7rem',
+      cell: ({ gender }) => (gender === null ? '–' : t(`genders.${gender}`)),
+    },
+    {
+      name: 'identifiers',
+      heading: t('identifiers'),
+      cell: ({ identifiers }) => identifiers.map(({ value }) => value).join(', ') || '–',
+    },
+    {
+      name: 'state',
+      heading: t('state'),
+      width: '14rem',
+      cell: (patient) => <PatientState patient={patient} />,
+    },
+  ];
+}
+
+function PatientState({ patient: { replacedBy, deceased } }: { patient: Patient }) {
+  const t = useTranslations('patients');
+  if (replacedBy !== null) return <StatusBadge tone="warning" label={t('replaced')} />;
+  return deceased ? (
+    <StatusBadge tone="quiet" label={t('deceased')} />
+  ) : (
+    <StatusBadge tone="good" label={t('current')} />
   );
 }

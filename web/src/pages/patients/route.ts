@@ -1,10 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { ContactRound } from 'lucide-react';
+import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
 export const patientsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/patients',
+  validateSearch: textParameters('search', 'purpose'),
   staticData: {
     page: {
       name: 'patients',
@@ -13,4 +15,25 @@ export const patientsRoute = createRoute({
     },
   },
   component: lazyRouteComponent(() => import('./patients-page.tsx'), 'PatientsPage'),
+});
+
+export const patientRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/patients/$patientId',
+  validateSearch: textParameters(
+    'tab',
+    'purpose',
+    'kind',
+    'record',
+    'from',
+    'to',
+    'action',
+    'account',
+    'outcome',
+    'status',
+  ),
+  staticData: {
+    page: { name: 'patient', permissions: ['patients.patients.get', 'patients.access-log.read'] },
+  },
+  component: lazyRouteComponent(() => import('./patient-page.tsx'), 'PatientPage'),
 });

@@ -1,0 +1,129 @@
+/** Who read what of a patient, with filters, and as a file. Contract: WEB-37. */
+import { Button } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { type AccessEntry, exportAccessLog, readAccessLog } from './access-log.ts';
+import css from './access-log-tab.module.css';
+import type { Purpose } from './purpose.tsx';
+
+const route = getRouteApi('/shell/patients/$patientId');
+
+export function AccessLogTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
+  const t = useTranslations('patient');
+  const { from, to, action, account, outcome } = route.useSearch();
+  const values = { from, to, action, account, outcome };
+  const navigate = route.useNavigate();
+  const { facility } = useSession();
+  const request = { patientId, purpose, filter: values };
+  const list = useCursorList<AccessEntry>(
+    ['access-log', facility?.id, patientId, purpose, values],
+    (cursor) => readAccessLog(request, cursor),
+  );
+  return (
+    <>
+      <ExportButton request={request} />
+      <ListPage
+        label={t('tabs.accessLog')}
+        list={list}
+        columns={useColumns()}
+        rowId={({ occurredAt, correlationId, action: done, resourceId }) =>
+          `${occurredAt} ${correlationId} ${done} ${resourceId}`
+        }
+        filters={[
+          { name: 'from', label: t('from'), kind: 'day' },
+          { name: 'to', label: t('to'), kind: 'day' },
+          { name: 'action', label: t('action'), kind: 'text' },
+          { name: 'account', label: t('accountFilter'), kind: 'text' },
+          {
+            name: 'outcome',
+            label: t('outcome'),
+            kind: 'choice',
+            choices: [
+              { value: 'allowed', label: t('allowed') },
+              { value: 'refused', label: t('refused') },
+            ],
+          },
+        ]}
+        values={values}
+        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        empty={<EmptyState title={t('logEmpty')} text={t('logEmptyText')} />}
+      />
+    </>
+  );
+}
+
+function ExportButton({ request }: { request: Parameters<typeof exportAccessLog>[0] }) {
+  const t = useTranslations('patient');
+  const errorText = useErrorText();
+  const [count, setCount] = useState<number>();
+  async function run() {
+    setCount(0);
+    try {
+      announce({ kind: 'good', text: t('exported', { count: await exportAccessLog(request, setCount) }) });
+    } catch (error) {
+      announce({ kind: 'bad', text: t('exportFailed', { why: errorText(error) }) });
+    } finally {
+      setCount(undefined);
+    }
+  }
+  useCommands([{ id: 'export-access-log', label: t('export'), run: () => void run() }]);
+  return (
+    <div className={css.actions}>
+      {count === undefined ? undefined : <span role="status">{t('exporting', { count })}</span>}
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<Download size={14} aria-hidden="true" />}
+        loading={count !== undefined}
+        onClick={() => void run()}
+      >
+        {t('export')}
+      </Button>
+    </div>
+  );
+}
+
+function useColumns(): Column<AccessEntry>[] {
+  const t = useTranslations('patient');
+  const names = useTranslations('patients');
+  return [
+    {
+      name: 'at',
+      heading: t('at'),
+      width: '13.5rem',
+      cell: ({ occurredAt }) => <ZonedTime at={occurredAt} to="second" />,
+    },
+    {
+      name: 'account',
+      heading: t('account'),
+      share: 1.3,
+      cell: ({ accountEmail, accountId }) => accountEmail ?? accountId,
+    },
+    { name: 'action', heading: t('action'), cell: ({ action }) => <code>{action}</code> },
+    { name: 'record', heading: t('record'), share: 0.9, cell: ({ resourceType }) => resourceType },
+    {
+      name: 'purpose',
+      heading: t('purpose'),
+      width: '7rem',
+      cell: ({ purposeOfUse }) => names(`purposes.${purposeOfUse}`),
+    },
+    {
+      name: 'outcome',
+      heading: t('outcome'),
+      width: '7rem',
+      cell: ({ outcome }) => <StatusBadge tone={outcome === 'allowed' ? 'good' : 'bad'} label={t(outcome)} />,
+    },
+  ];
+}

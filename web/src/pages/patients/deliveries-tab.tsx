@@ -1,0 +1,78 @@
+/** What was sent of a patient to health information exchanges. Contract: WEB-35. */
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import type { components } from '../../api/schema.d.ts';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import type { Purpose } from './purpose.tsx';
+
+type Delivery = components['schemas']['Delivery'];
+
+const TONES: Record<Delivery['status'], Tone> = {
+  queued: 'running',
+  held: 'warning',
+  delivered: 'good',
+  skipped: 'quiet',
+};
+
+export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
+  const t = useTranslations('patient');
+  const { facility } = useSession();
+  const list = useCursorList<Delivery>(['deliveries', facility?.id, patientId, purpose], (cursor) =>
+    answered(
+      api.GET('/exchange/deliveries', {
+        params: {
+          query: {
+            patient: patientId,
+            purposeOfUse: purpose,
+            limit: 50,
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
+  return (
+    <ListPage
+      label={t('tabs.deliveries')}
+      list={list}
+      columns={useColumns()}
+      rowId={({ id }) => id}
+      empty={<EmptyState title={t('deliveriesEmpty')} text={t('deliveriesEmptyText')} />}
+    />
+  );
+}
+
+function useColumns(): Column<Delivery>[] {
+  const t = useTranslations('patient');
+  return [
+    {
+      name: 'status',
+      heading: t('status'),
+      width: '8rem',
+      cell: ({ status }) => <StatusBadge tone={TONES[status]} label={t(`deliveryStates.${status}`)} />,
+    },
+    {
+      name: 'event',
+      heading: t('event'),
+      cell: ({ event }) => (event === 'patient.created' ? t('events.created') : t('events.updated')),
+    },
+    {
+      name: 'occurred',
+      heading: t('occurred'),
+      width: '15rem',
+      cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
+    },
+    {
+      name: 'attempt',
+      heading: t('attempt'),
+      width: '15rem',
+      cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
+    },
+  ];
+}

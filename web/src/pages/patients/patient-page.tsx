@@ -1,0 +1,111 @@
+/** One patient: records as FHIR, privacy, who read what, and what was sent. Contract: WEB-35. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import type { components } from '../../api/schema.d.ts';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { PageTabs } from '../../blocks/page/page-tabs.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { CopyButton } from '../../blocks/values/copy-button.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { AccessLogTab } from './access-log-tab.tsx';
+import { DeliveriesTab } from './deliveries-tab.tsx';
+import css from './patient-page.module.css';
+import { PrivacyTab } from './privacy-tab.tsx';
+import { PublicationsTab } from './publications-tab.tsx';
+import { PurposeField, purposeOf } from './purpose.tsx';
+import { RecordsTab } from './records-tab.tsx';
+
+type Patient = components['schemas']['PatientRecord'];
+
+const TABS = ['records', 'privacy', 'accessLog', 'deliveries', 'publications'] as const;
+const route = getRouteApi('/shell/patients/$patientId');
+
+export function PatientPage() {
+  const t = useTranslations('patient');
+  const { patientId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { facility } = useSession();
+  const errorText = useErrorText();
+  const purpose = purposeOf(search.purpose);
+  const tab = TABS.find((one) => one === search.tab) ?? 'records';
+  const { data: patient, error } = useQuery({
+    queryKey: ['patient', facility?.id, patientId, purpose],
+    queryFn: () =>
+      answered(
+        api.GET('/patients/base/{patientId}', {
+          params: { path: { patientId }, query: { purposeOfUse: purpose } },
+        }),
+      ),
+  });
+  return (
+    <>
+      <PageHeader
+        title={patient?.name ?? t('title')}
+        text={<Summary patientId={patientId} patient={patient} />}
+        back={
+          <Link to="/patients" search={{ purpose: search.purpose }}>
+            {t('back')}
+          </Link>
+        }
+        actions={
+          <PurposeField
+            value={purpose}
+            onChange={(chosen) => void navigate({ search: (old) => ({ ...old, purpose: chosen }) })}
+          />
+        }
+      />
+      <Fault text={error === null ? undefined : errorText(error)} />
+      <PageTabs label={t('views')}>
+        {TABS.map((one) => (
+          <Link
+            key={one}
+            to="/patients/$patientId"
+            params={{ patientId }}
+            search={{ tab: one, purpose: search.purpose }}
+            preload={false}
+            activeOptions={{ includeSearch: true }}
+            aria-current={one === tab ? 'page' : undefined}
+          >
+            {t(`tabs.${one}`)}
+          </Link>
+        ))}
+      </PageTabs>
+      {tab === 'records' ? <RecordsTab patientId={patientId} purpose={purpose} /> : undefined}
+      {tab === 'privacy' ? <PrivacyTab patientId={patientId} /> : undefined}
+      {tab === 'accessLog' ? <AccessLogTab patientId={patientId} purpose={purpose} /> : undefined}
+      {tab === 'deliveries' ? <DeliveriesTab patientId={patientId} purpose={purpose} /> : undefined}
+      {tab === 'publications' ? <PublicationsTab patientId={patientId} purpose={purpose} /> : undefined}
+    </>
+  );
+}
+
+/** One line that tells whom the page is about. */
+function Summary({ patientId, patient }: { patientId: string; patient: Patient | undefined }) {
+  const t = useTranslations('patient');
+  const ofAll = useTranslations('patients');
+  const facts = [
+    patient?.birthDate,
+    patient?.gender ? ofAll(`genders.${patient.gender}`) : undefined,
+    ...(patient?.identifiers ?? []).map(({ value }) => value),
+    patient?.deceased ? ofAll('deceased') : undefined,
+  ].filter(Boolean);
+  return (
+    <span className={css.summary}>
+      <span>{facts.length === 0 ? '–' : facts.join(' · ')}</span>
+      <span className={css.id}>
+        <span>{t('id')}</span>
+        <code>{patientId}</code>
+        <CopyButton text={patientId} label={useTranslations('blocks')('copyNamed', { name: t('copyId') })} />
+      </span>
+      {patient?.replacedBy ? (
+        <Link to="/patients/$patientId" params={{ patientId: patient.replacedBy }}>
+          {t('replacedBy')} {patient.replacedBy}
+        </Link>
+      ) : undefined}
+    </span>
+  );
+}

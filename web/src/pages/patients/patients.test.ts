@@ -1,0 +1,115 @@
+/** Patients in the console, in a real browser. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { before, describe, test } from 'node:test';
+import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/seed-tenant.ts';
+
+describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
+  const web = useConsole();
+  let seeded: SeededRecords;
+  before(async () => {
+    seeded = await seedRecords(web.api.database.pool, web.tenant);
+  });
+
+  const logged = async (action: string) => {
+    const { rows } = await web.api.database.pool.query({
+      text: 'select purpose_of_use from access_log where organisation_id = $1 and action = $2',
+      values: [web.tenant.organisationId, action],
+    });
+    return rows.map(({ purpose_of_use }: { purpose_of_use: string }) => purpose_of_use);
+  };
+
+  test('a patient is found by name, for the purpose that is chosen [WEB-34]', async (t) => {
+    const { page } = await web.open(t, '/patients?search=nobody');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await page.getByLabel('Purpose of use').selectOption('Treatment');
+    await page.getByRole('searchbox').fill(MARKS.family);
+    await page.getByRole('link', { name: MARKS.family }).click();
+    await page.waitForURL(`**/patients/${seeded.patientId}?purpose=TREATMENT`);
+    await page.getByRole('heading', { name: MARKS.family, level: 1 }).waitFor();
+    await page.getByText(MARKS.identifier).first().waitFor();
+    assert.equal(await page.getByLabel('Purpose of use').inputValue(), 'TREATMENT');
+    assert.ok((await logged('patient.read')).includes('TREATMENT'));
+  });
+
+  test('records are shown as FHIR [WEB-38]', async (t) => {
+    const { page } = await web.open(t, `/patients/${seeded.patientId}`);
+    await page.getByRole('region', { name: 'The patient, FHIR' }).getByText('"Patient"').waitFor();
+    for (const [kind, resource] of [
+      ['Encounters', 'Encounter'],
+      ['Laboratory orders', 'ServiceRequest'],
+      ['Imaging orders', 'ServiceRequest'],
+      ['Vital signs', 'Observation'],
+    ] as const) {
+      await page.getByLabel('Kind of record').selectOption(kind);
+      await page.getByRole('table', { name: kind }).getByRole('button', { name: /^Show/ }).click();
+      const view = page.getByRole('dialog').getByRole('region', { name: `${kind}, FHIR` });
+      await view.getByText(`"${resource}"`).first().waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    }
+  });
+
+  test('a purpose is refused, and reading for it then says so [WEB-36]', async (t) => {
+    const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`, { expected: /403/ });
+    await page.getByRole('checkbox', { name: 'Research' }).check();
+    await page.getByRole('button', { name: 'Save the setting' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Refuse Research?' });
+    await dialog.getByRole('button', { name: 'Save the setting' }).click();
+    await page.getByText('The privacy setting is saved.').waitFor();
+    const { rows } = await web.api.database.pool.query({
+      text: 'select refused_purposes from patient where organisation_id = $1 and id = $2',
+      values: [web.tenant.organisationId, seeded.patientId],
+    });
+    assert.deepEqual(rows[0].refused_purposes, ['RESEARCH']);
+    await page.getByLabel('Purpose of use').selectOption('Research');
+    await page.getByRole('alert').first().waitFor();
+    await page.getByRole('heading', { name: 'Patient', exact: true, level: 1 }).waitFor();
+    assert.ok(await page.getByRole('checkbox', { name: 'Research' }).isChecked());
+  });
+
+  test('who may not change privacy sees it, and what is missing [WEB-36]', async (t) => {
+    const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`, {
+      permissions: ['patients.patients.get'],
+    });
+    await page.getByText('patients.privacy.manage').waitFor();
+    assert.ok(await page.getByRole('checkbox', { name: 'Treatment' }).isDisabled());
+  });
+
+  test('the access log is filtered, and exported as filtered [WEB-37]', async (t) => {
+    const { page, account } = await web.open(t, `/patients/${seeded.patientId}?tab=accessLog`);
+    // What this page itself reads is in the log from now on.
+    await page.getByRole('heading', { name: MARKS.family, level: 1 }).waitFor();
+    await page.reload();
+    await page.getByRole('cell', { name: account.email }).first().waitFor();
+    await page.getByRole('searchbox', { name: 'What was done' }).fill('patient.read');
+    await page.waitForURL('**action=patient.read*');
+    await page.getByRole('cell', { name: 'patient.read' }).first().waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export as CSV' }).click(),
+    ]);
+    const [header, ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
+    assert.match(header ?? '', /^occurredAt,accountId/);
+    assert.ok(lines.length > 0 && lines.every((line) => line.includes(',patient.read,')));
+  });
+
+  test('what was delivered and published is listed [WEB-35]', async (t) => {
+    const { page } = await web.open(t, `/patients/${seeded.patientId}`);
+    await page.getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByRole('table', { name: 'Deliveries' }).getByText('Held').waitFor();
+    await page.getByRole('link', { name: 'Publications' }).click();
+    await page.getByRole('heading', { name: 'Nothing was published' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Publications' }).getAttribute('aria-current'), 'page');
+  });
+
+  test('a patient who is not there says so [WEB-35]', async (t) => {
+    const { page } = await web.open(t, `/patients/${crypto.randomUUID()}`, { expected: /404/ });
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /not found|no such|does not exist/i })
+      .first()
+      .waitFor();
+  });
+});
