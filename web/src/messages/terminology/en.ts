@@ -113,6 +113,27 @@ export const mapEditor = {
   suggestions: 'Suggestions',
   noSuggestions: 'No suggestion for this code. Look its standard code up at loinc.org, and type it below.',
   suggestionsFailed: 'No suggestions: {why}',
+  suggestionsText:
+    'One press on Use maps the code. The suggestions come from what your organisation mapped already.',
+  why: {
+    'same-code': 'The same code is mapped to it',
+    'same-name': 'The same name is mapped to it',
+    'like-name': 'A like name is mapped to it',
+  },
+  from: {
+    organisation: 'in the map of the organisation',
+    facility: 'at this facility',
+    'other-facility': 'at another facility',
+  },
+  unitFits: 'The unit fits.',
+  unitDiffers: 'The unit does not fit: look twice.',
+  example: 'One real result',
+  exampleText:
+    'Shows a result of a patient with this code. The access log of that patient says that you read it, for Operations.',
+  exampleShow: 'Show a result',
+  exampleNone: 'There is no laboratory result with this code that may be shown.',
+  before: 'Goes out now as',
+  after: 'Will go out as',
   use: 'Use',
   useNamed: 'Use {code}',
   ownCode: 'Another code',

@@ -116,6 +116,27 @@ export const mapEditor: Catalogue['mapEditor'] = {
   noSuggestions:
     'Aucune suggestion pour ce code. Cherchez son code standard sur loinc.org, et saisissez-le ci-dessous.',
   suggestionsFailed: 'Pas de suggestions : {why}',
+  suggestionsText:
+    'Une pression sur Utiliser associe le code. Les suggestions viennent de ce que votre organisation a déjà associé.',
+  why: {
+    'same-code': 'Le même code y est associé',
+    'same-name': 'Le même nom y est associé',
+    'like-name': 'Un nom proche y est associé',
+  },
+  from: {
+    organisation: 'pour toute l’organisation',
+    facility: 'dans cet établissement',
+    'other-facility': 'dans un autre établissement',
+  },
+  unitFits: 'L’unité convient.',
+  unitDiffers: 'L’unité ne convient pas : vérifiez bien.',
+  example: 'Un vrai résultat',
+  exampleText:
+    'Affiche le résultat d’un patient avec ce code. Son journal d’accès dit que vous l’avez lu, pour Fonctionnement.',
+  exampleShow: 'Afficher un résultat',
+  exampleNone: 'Aucun résultat de laboratoire avec ce code ne peut être affiché.',
+  before: 'Envoyé aujourd’hui comme',
+  after: 'Sera envoyé comme',
   use: 'Utiliser',
   useNamed: 'Utiliser {code}',
   ownCode: 'Un autre code',

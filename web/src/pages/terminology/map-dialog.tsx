@@ -7,6 +7,8 @@ import { Fault } from '../../blocks/states/fault.tsx';
 import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from './draft.ts';
 import { useFacilityOf, useFirstLevel, useLevels } from './level.ts';
 import { useMapCheck } from './map-check.ts';
+import { ResultExample } from './result-example.tsx';
+import { Suggestions } from './suggestions.tsx';
 import { RelationFields, TargetFields } from './target-fields.tsx';
 import { type UnmappedCode, WaitingCode } from './waiting-code.tsx';
 
@@ -62,11 +64,19 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
         {waiting === undefined ? (
           <LocalFields draft={draft} onChange={change} />
         ) : (
-          <WaitingCode waiting={waiting} />
+          <>
+            <WaitingCode waiting={waiting} />
+            <Suggestions
+              waiting={waiting}
+              isSaving={isSaving}
+              onUse={(suggested) => void save({ ...draft, ...suggested })}
+            />
+          </>
         )}
         <SystemField draft={draft} onChange={change} />
         <TargetFields draft={draft} onChange={change} size="sm" check={check} focus={waiting !== undefined} />
         <RelationFields draft={draft} onChange={change} size="sm" />
+        {waiting === undefined ? undefined : <ResultExample waiting={waiting} draft={draft} />}
         <NativeSelect
           label={t('level')}
           description={t('levelHelp')}

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { TestAccount } from '../../../../test-support/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { sampleBundle } from '../../../../test-support/sample-bundle.ts';
 
 const LOINC = 'http://loinc.org';
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display\n';
@@ -51,6 +52,38 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const { json } = await web.api.call('/terminology/maps?localCode=OFTEN', { token: account.token });
     assert.equal(json.items[0].targetCode, '718-7');
     assert.equal(json.items[0].facilityId, null);
+  });
+
+  test('a suggestion maps a code with two presses; one real result shows before and after [WEB-39]', async (t) => {
+    await meet('A1C-LOCAL', 'Hemoglobin A1c', 7);
+    const { page, account } = await web.open(t, '/terminology');
+    await put(account, {
+      localSystem: 'urn:other',
+      localCode: 'HBA',
+      localDisplay: 'Hemoglobin A1c',
+      targetSystem: LOINC,
+      targetCode: '4548-4',
+      targetDisplay: 'Hemoglobin A1c/Hemoglobin.total in Blood',
+    });
+    const records = JSON.stringify(sampleBundle()).replaceAll(
+      '"system":"http://loinc.org","code":"4548-4"',
+      '"system":"urn:lab","code":"A1C-LOCAL"',
+    );
+    const headers = { 'content-type': 'application/fhir+json' };
+    const imported = await web.api.call('/imports/fhir', { token: account.token, headers, body: records });
+    assert.equal(imported.status, 200, imported.text);
+    await page.goto(`${web.api.origin}/console/terminology`);
+    await page.getByRole('button', { name: 'Map A1C-LOCAL' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Map A1C-LOCAL' });
+    await dialog.getByText('The same name is mapped to it in the map of the organisation: HBA').waitFor();
+    await dialog.getByLabel('Standard code', { exact: true }).fill('4548-4');
+    await dialog.getByRole('button', { name: 'Show a result' }).click();
+    await dialog.getByRole('region', { name: 'Goes out now as' }).getByText('"A1C-LOCAL"').waitFor();
+    await dialog.getByRole('region', { name: 'Will go out as' }).getByText('"4548-4"').waitFor();
+    await dialog.getByRole('button', { name: 'Use 4548-4' }).click();
+    await saved(page).waitFor();
+    const { json } = await web.api.call('/terminology/maps?localCode=A1C-LOCAL', { token: account.token });
+    assert.equal(json.items[0].targetCode, '4548-4');
   });
 
   test('a mapping is edited in its row, and checked while it is typed [WEB-31]', async (t) => {

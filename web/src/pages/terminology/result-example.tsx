@@ -1,0 +1,76 @@
+/** One real result with a waiting code: the code as it goes out now, and as it would with the mapping. Contract: WEB-39. */
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { type Draft, isSent } from './draft.ts';
+import css from './suggestions.module.css';
+import type { UnmappedCode } from './waiting-code.tsx';
+
+interface CodedResult {
+  code?: { coding?: object[]; text?: string };
+  valueQuantity?: object;
+}
+
+export function ResultExample({ waiting, draft }: { waiting: UnmappedCode; draft: Draft }) {
+  const t = useTranslations('mapEditor');
+  const errorText = useErrorText();
+  const { may, facility } = useSession();
+  const [isWanted, setWanted] = useState(false);
+  const { localSystem: system, localCode: code } = waiting;
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['terminology', 'example', facility?.id, system, code],
+    queryFn: () =>
+      answered(
+        api.GET('/terminology/unmapped/example', {
+          params: { query: { system, code, purposeOfUse: 'OPS' } },
+        }),
+      ),
+    enabled: isWanted,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!may('investigations.lab.list')) return undefined;
+  const result = data?.items[0]?.resource as CodedResult | undefined;
+  if (result === undefined)
+    return (
+      <section aria-label={t('example')}>
+        <p className={css.note} role={error === null ? undefined : 'alert'}>
+          {error === null ? t(data === undefined ? 'exampleText' : 'exampleNone') : errorText(error)}
+        </p>
+        <Button size="xs" variant="default" loading={isFetching} onClick={() => setWanted(true)}>
+          {t('exampleShow')}
+        </Button>
+      </section>
+    );
+  return (
+    <section aria-label={t('example')}>
+      <p className={css.note}>{t('before')}</p>
+      <JsonViewer name={t('before')} value={shown(result)} unfolded={4} />
+      {draft.targetCode === '' || !isSent(draft.equivalence) ? undefined : (
+        <>
+          <p className={css.note}>{t('after')}</p>
+          <JsonViewer name={t('after')} value={shown(mapped(result, draft))} unfolded={4} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What a mapping is about; the rest of the result stays as it is. */
+function shown({ code, valueQuantity }: CodedResult): object {
+  return { code, ...(valueQuantity === undefined ? {} : { valueQuantity }) };
+}
+
+/** The standard code goes first, the local one beside it, as docs/terminology.md says. */
+function mapped(result: CodedResult, { targetSystem, targetCode, targetDisplay }: Draft): CodedResult {
+  const standard = {
+    system: targetSystem,
+    code: targetCode,
+    ...(targetDisplay === '' ? {} : { display: targetDisplay }),
+  };
+  return { ...result, code: { ...result.code, coding: [standard, ...(result.code?.coding ?? [])] } };
+}

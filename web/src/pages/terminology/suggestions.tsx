@@ -1,0 +1,83 @@
+/** What a waiting code may be, by what the organisation mapped already; one press maps it. Contract: WEB-39. */
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import type { paths } from '../../api/schema.d.ts';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { useSession } from '../../shell/session-context.tsx';
+import { Coded } from './coded.tsx';
+import type { Draft } from './draft.ts';
+import css from './suggestions.module.css';
+import type { UnmappedCode } from './waiting-code.tsx';
+
+type Suggestion =
+  paths['/terminology/unmapped/suggestions']['get']['responses'][200]['content']['application/json']['items'][number];
+
+/** More would hide the fields below. */
+const SHOWN = 3;
+
+interface SuggestionsProperties {
+  waiting: UnmappedCode;
+  isSaving: boolean;
+  onUse: (target: Partial<Draft>) => void;
+}
+
+export function Suggestions({ waiting, isSaving, onUse }: SuggestionsProperties) {
+  const t = useTranslations('mapEditor');
+  const loading = useTranslations('blocks')('loading');
+  const errorText = useErrorText();
+  const { facility } = useSession();
+  const { localSystem: system, localCode: code } = waiting;
+  const { data, error, isPending } = useQuery({
+    queryKey: ['terminology', 'suggestions', facility?.id, system, code],
+    queryFn: () =>
+      answered(api.GET('/terminology/unmapped/suggestions', { params: { query: { system, code } } })),
+  });
+  if (isPending) return <p className={css.note}>{loading}</p>;
+  if (error !== null) return <p className={css.note}>{t('suggestionsFailed', { why: errorText(error) })}</p>;
+  if (data.items.length === 0) return <p className={css.note}>{t('noSuggestions')}</p>;
+  return (
+    <section aria-label={t('suggestions')}>
+      <p className={css.note}>{t('suggestionsText')}</p>
+      <ul className={css.list}>
+        {data.items.slice(0, SHOWN).map((one) => (
+          <li key={`${one.targetSystem} ${one.targetCode}`} className={css.item}>
+            <span>
+              <Coded code={one.targetCode} display={one.targetDisplay} system={one.targetSystem} />
+              <Why suggestion={one} />
+            </span>
+            <Button
+              size="xs"
+              variant="light"
+              disabled={isSaving}
+              aria-label={t('useNamed', { code: one.targetCode })}
+              onClick={() => onUse(targetOf(one))}
+            >
+              {t('use')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Why({ suggestion: { why, unitFits } }: { suggestion: Suggestion }) {
+  const t = useTranslations('mapEditor');
+  const [first] = why;
+  return (
+    <span className={css.why}>
+      {first === undefined
+        ? undefined
+        : `${t(`why.${first.reason}`)} ${t(`from.${first.from}`)}: ${first.localCode}${
+            first.localDisplay === null ? '' : `, ${first.localDisplay}`
+          }. `}
+      {unitFits === null ? undefined : t(unitFits ? 'unitFits' : 'unitDiffers')}
+    </span>
+  );
+}
+
+function targetOf({ targetSystem, targetCode, targetDisplay }: Suggestion): Partial<Draft> {
+  return { targetSystem, targetCode, targetDisplay: targetDisplay ?? '', equivalence: 'equivalent' };
+}
