@@ -4,6 +4,7 @@ import { exchangeCallbacks, exchangeConnections } from './exchange/connections-e
 import { exchange } from './exchange/en.ts';
 import { imports } from './imports/en.ts';
 import { patient, patients } from './patients/en.ts';
+import { publishing } from './publishing/en.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/en.ts';
 
 export const en = {
@@ -114,7 +115,7 @@ export const en = {
   exchange,
   exchangeConnections,
   exchangeCallbacks,
-  publishing: { title: 'Publishing' },
+  publishing,
   imports,
   facility: { title: 'Facility' },
   audit: { title: 'Audit log' },

@@ -4,6 +4,7 @@ import { exchangeCallbacks, exchangeConnections } from './exchange/connections-f
 import { exchange } from './exchange/fr.ts';
 import { imports } from './imports/fr.ts';
 import { patient, patients } from './patients/fr.ts';
+import { publishing } from './publishing/fr.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/fr.ts';
 
 export const fr: Catalogue = {
@@ -115,7 +116,7 @@ export const fr: Catalogue = {
   exchange,
   exchangeConnections,
   exchangeCallbacks,
-  publishing: { title: 'Publication' },
+  publishing,
   imports,
   facility: { title: 'Établissement' },
   audit: { title: 'Journal d’audit' },

@@ -15,7 +15,7 @@ export { myAccountRoute } from './my-account/route.ts';
 export { overviewRoute } from './overview/route.ts';
 export { patientRoute, patientsRoute } from './patients/route.ts';
 export { peopleRoute } from './people/route.ts';
-export { publishingRoute } from './publishing/route.ts';
+export { publishedRecordRoute, publishingRoute, publishTargetsRoute } from './publishing/route.ts';
 export { rolesRoute } from './roles/route.ts';
 export {
   mapChangesRoute,

@@ -1,13 +1,123 @@
-import { useTranslations } from 'use-intl';
+/** What was published from the facility, and what failed. Contract: WEB-45. */
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useFormatter, useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { KINDS, type Kind, type Publication, TONES, useTargets } from './publishing-data.ts';
+import { PublishingTabs } from './publishing-tabs.tsx';
+
+const route = getRouteApi('/shell/publishing');
+const STATES = Object.keys(TONES) as Publication['state'][];
 
 export function PublishingPage() {
-  const t = useTranslations();
+  const t = useTranslations('publishing');
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const targets = useTargets();
+  const list = useCursorList<Publication>(['publications', search], (cursor) =>
+    answered(
+      api.GET('/publish/publications', {
+        params: {
+          query: {
+            ...search,
+            kind: search.kind as Kind,
+            state: search.state as Publication['state'],
+            limit: 50,
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
+  const choices = <Name extends string>(names: readonly Name[], label: (name: Name) => string) =>
+    names.map((value) => ({ value, label: label(value) }));
   return (
     <>
-      <PageHeader title={t('publishing.title')} />
-      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
+      <PageHeader title={t('title')} text={t('text')} />
+      <PublishingTabs />
+      <ListPage
+        label={t('publications')}
+        list={list}
+        columns={useColumns()}
+        rowId={({ id }) => id}
+        filters={[
+          {
+            name: 'state',
+            label: t('state'),
+            kind: 'choice',
+            choices: choices(STATES, (one) => t(`states.${one}`)),
+          },
+          {
+            name: 'kind',
+            label: t('kind'),
+            kind: 'choice',
+            choices: choices(Object.keys(KINDS) as Kind[], (one) => t(`kinds.${one}`)),
+          },
+          {
+            name: 'target',
+            label: t('target'),
+            kind: 'choice',
+            choices: choices(
+              targets.map(({ name }) => name),
+              (name) => name,
+            ),
+          },
+          { name: 'patient', label: t('patientFilter'), kind: 'text' },
+          { name: 'since', label: t('since'), kind: 'day' },
+          { name: 'until', label: t('until'), kind: 'day' },
+        ]}
+        values={search}
+        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        empty={
+          <EmptyState title={t('empty')} text={t('emptyText')}>
+            <Link to="/publishing/targets">{t('targets')}</Link>
+          </EmptyState>
+        }
+      />
     </>
   );
+}
+
+function useColumns(): Column<Publication>[] {
+  const t = useTranslations('publishing');
+  const format = useFormatter();
+  return [
+    {
+      name: 'state',
+      heading: t('state'),
+      width: '9rem',
+      cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`states.${state}`)} />,
+    },
+    {
+      name: 'kind',
+      heading: t('kind'),
+      width: '11rem',
+      cell: ({ kind, recordId }) => (
+        <Link to="/publishing/$kind/$recordId" params={{ kind, recordId }}>
+          {t(`kinds.${kind}`)}
+        </Link>
+      ),
+    },
+    { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
+    {
+      name: 'started',
+      heading: t('started'),
+      width: '13.5rem',
+      cell: ({ startedAt }) => <ZonedTime at={startedAt} />,
+    },
+    {
+      name: 'stored',
+      heading: t('stored'),
+      width: '5.5rem',
+      isNumber: true,
+      cell: ({ stored }) => format.number(stored),
+    },
+    { name: 'failure', heading: t('failure'), cell: ({ failure }) => failure ?? '–' },
+  ];
 }

@@ -1,16 +1,34 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
+import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
+
+const permissions = ['publish.publications.read'];
 
 export const publishingRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/publishing',
+  validateSearch: textParameters('kind', 'state', 'target', 'patient', 'since', 'until'),
   staticData: {
     page: {
       name: 'publishing',
-      permissions: ['publish.publications.read'],
+      permissions,
       navigation: { group: 'exchange', position: 11, icon: Send },
     },
   },
   component: lazyRouteComponent(() => import('./publishing-page.tsx'), 'PublishingPage'),
+});
+
+export const publishTargetsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/publishing/targets',
+  staticData: { page: { name: 'publishing', permissions } },
+  component: lazyRouteComponent(() => import('./targets-page.tsx'), 'TargetsPage'),
+});
+
+export const publishedRecordRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/publishing/$kind/$recordId',
+  staticData: { page: { name: 'publishing', permissions } },
+  component: lazyRouteComponent(() => import('./record-page.tsx'), 'RecordPage'),
 });

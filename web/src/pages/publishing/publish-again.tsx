@@ -1,0 +1,95 @@
+/** What a publish would send, and the publish itself. Contract: WEB-46. */
+import { Button, Group, NativeSelect } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { queries } from '../../app/queries.ts';
+import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
+import { type Kind, ofRecord, type Plan, type Published, useTargets } from './publishing-data.ts';
+
+export function PublishAgain(record: { kind: Kind; recordId: string }) {
+  const t = useTranslations('publishing');
+  const errorText = useErrorText();
+  const targets = useTargets().filter(({ enabled }) => enabled);
+  const [wanted, setWanted] = useState<string>();
+  const [isAsking, setAsking] = useState(false);
+  const target = wanted ?? (targets.find((one) => one.default) ?? targets[0])?.name;
+  const query: Record<string, string> = target === undefined ? {} : { target };
+  const plan = useMutation({
+    mutationFn: () => ofRecord<Plan>('POST', record, { ...query, dryRun: 'true' }),
+  });
+  async function publish() {
+    try {
+      const { published } = await ofRecord<Published>('POST', record, query);
+      announce({ kind: 'good', text: t('published', { count: published.length }) });
+    } finally {
+      await queries.invalidateQueries({ queryKey: ['publications'] });
+    }
+  }
+  return (
+    <Section title={t('again')}>
+      <Group align="flex-end" gap="xs">
+        <NativeSelect
+          label={t('to')}
+          size="xs"
+          data={targets.map(({ name }) => name)}
+          value={target}
+          onChange={(event) => {
+            setWanted(event.currentTarget.value);
+            plan.reset();
+          }}
+        />
+        <Button variant="default" size="xs" loading={plan.isPending} onClick={() => plan.mutate()}>
+          {t('look')}
+        </Button>
+        <Button size="xs" disabled={target === undefined} onClick={() => setAsking(true)}>
+          {t('again')}
+        </Button>
+      </Group>
+      <Fault text={plan.error === null ? undefined : errorText(plan.error)} />
+      {plan.data === undefined ? undefined : <Planned plan={plan.data} />}
+      <ConfirmDialog
+        opened={isAsking}
+        title={t('confirm', { target: target ?? '' })}
+        text={t('confirmText')}
+        action={t('again')}
+        onConfirm={publish}
+        onClose={() => setAsking(false)}
+      />
+    </Section>
+  );
+}
+
+function Planned({ plan: { requests, unmapped, faults, notSent = [] } }: { plan: Plan }) {
+  const t = useTranslations('publishing');
+  const codes = unmapped.map(({ code }) => code).join(', ');
+  return (
+    <>
+      <p role="status">
+        {t('would', { count: requests.length })}. {t('lookText')}
+      </p>
+      {unmapped.length === 0 ? undefined : <Fault text={t('unmapped', { codes })} />}
+      {faults.length === 0 ? undefined : (
+        <Fault text={faults.map(({ resourceType, fault }) => `${resourceType}: ${fault}`).join(' ')} />
+      )}
+      {notSent.length === 0 ? undefined : <p>{t('notSent', { count: notSent.length })}</p>}
+      {requests.map((request) => (
+        <div key={`${request.resourceType}/${request.localId}`}>
+          <p>
+            <code>
+              {request.method} {request.url}
+            </code>
+          </p>
+          {request.resource === undefined ? undefined : (
+            <JsonViewer value={request.resource} name={t('request')} unfolded={0} />
+          )}
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+/** What the pages about publishing read. */
+import { useQuery } from '@tanstack/react-query';
+import { answered, api, send } from '../../api/api.ts';
+import type { components, paths } from '../../api/schema.d.ts';
+import type { Tone } from '../../blocks/values/status-badge.tsx';
+
+export type Publication =
+  paths['/publish/publications']['get']['responses'][200]['content']['application/json']['items'][number];
+export type Target = components['schemas']['PublishTarget'];
+export type Run = components['schemas']['PublishRun'];
+type Answer =
+  paths['/investigations/lab/orders/{orderId}/clinical/publish-fhir']['post']['responses'][200]['content']['application/json'];
+export type Plan = Extract<Answer, { dryRun: true }>;
+export type Published = Exclude<Answer, Plan>;
+export type Kind = Publication['kind'];
+
+export const TONES: Record<Publication['state'], Tone> = {
+  running: 'running',
+  done: 'good',
+  failed: 'bad',
+  interrupted: 'warning',
+};
+
+/** Where each kind of record is published, and what a person must hold for it. */
+export const KINDS: Record<Kind, { path: string; permission: string }> = {
+  lab: { path: '/investigations/lab/orders', permission: 'investigations.lab.release' },
+  imaging: { path: '/investigations/imaging/orders', permission: 'investigations.imaging.write' },
+  vitals: { path: '/encounters/vitals', permission: 'encounters.vitals.manage' },
+};
+
+export function isKind(text: string): text is Kind {
+  return Object.hasOwn(KINDS, text);
+}
+
+export async function readTargets(): Promise<Target[]> {
+  return (await answered(api.GET('/publish/targets'))).items;
+}
+
+export function useTargets(): readonly Target[] {
+  return useQuery({ queryKey: ['publish-targets'], queryFn: readTargets }).data ?? [];
+}
+
+/** The route of a record: its publishes (GET), and the publish of it (POST). */
+export async function ofRecord<Body>(
+  method: 'GET' | 'POST',
+  { kind, recordId }: { kind: Kind; recordId: string },
+  query: Record<string, string>,
+): Promise<Body> {
+  const text = new URLSearchParams(query).toString();
+  const path = `${KINDS[kind].path}/${encodeURIComponent(recordId)}/clinical/publish-fhir?${text}`;
+  return (await (await send(method, path)).json()) as Body;
+}

@@ -1,0 +1,20 @@
+/** The pages about publishing. */
+import { Link } from '@tanstack/react-router';
+import { useTranslations } from 'use-intl';
+import { PageTabs } from '../../blocks/page/page-tabs.tsx';
+
+const EXACT = { exact: true, includeSearch: false };
+
+export function PublishingTabs() {
+  const t = useTranslations('publishing');
+  return (
+    <PageTabs label={t('tabs')}>
+      <Link to="/publishing" activeOptions={EXACT}>
+        {t('publications')}
+      </Link>
+      <Link to="/publishing/targets" activeOptions={EXACT}>
+        {t('targets')}
+      </Link>
+    </PageTabs>
+  );
+}

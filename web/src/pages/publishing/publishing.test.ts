@@ -1,0 +1,62 @@
+/** Publishing in the console, in a real browser: targets, the list, and one record. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { startFhirServer } from '../../../../test-support/fhir-server/start.ts';
+import { createClinic } from '../../../../test-support/publish-records.ts';
+
+describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  const web = useConsole();
+
+  test('shows what would be sent, publishes, and lists it with its failure [WEB-45, WEB-46]', async (t) => {
+    const server = await startFhirServer('--no-integrity');
+    t.after(() => server.stop());
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const scope = { ...tenant, timeZone: 'Europe/Paris' };
+    const { orderId } = await createClinic(web.api.database.pool, { results: 2, scope });
+    for (const [name, base] of [
+      ['main', server.base],
+      ['away', 'http://127.0.0.1:9'],
+    ] as const)
+      await createFhirServer(
+        { db: web.api.database.pool, keys: web.api.keys },
+        {
+          organisationId: tenant.organisationId,
+          settings: { name, base, auth: 'none' },
+          secret: undefined,
+          makeDefault: name === 'main',
+        },
+      );
+    const { page } = await web.open(t, `/publishing/lab/${orderId}`, { tenant, expected: /50[23]/ });
+    await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
+    await page.getByRole('button', { name: 'Show what would be sent' }).click();
+    await page.getByText(/4 requests would be sent/).waitFor();
+    assert.equal((await server.state()).resources.length, 0);
+    await page.getByRole('button', { name: 'Publish again' }).click();
+    const question = page.getByRole('dialog', { name: 'Publish to main?' });
+    await question.getByRole('button', { name: 'Publish again' }).click();
+    await page.getByText('4 resources are stored at the target.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'main' }).getByText('Done').waitFor();
+
+    await page.getByLabel('To', { exact: true }).selectOption('away');
+    await page.getByRole('button', { name: 'Publish again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish again' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor({ timeout: 60_000 });
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'All publishes' }).click();
+    await page.getByLabel('State').selectOption('failed');
+    await page.waitForURL('**/publishing?state=failed');
+    await page.getByRole('row').filter({ hasText: 'away' }).getByText('Failed').waitFor();
+    await page.getByRole('link', { name: 'Targets' }).click();
+    await page.getByRole('row').filter({ hasText: 'main (default)' }).getByText('Working').waitFor();
+  });
+
+  test('says who adds a target where there is none, and which permission a record needs [WEB-45, WEB-46]', async (t) => {
+    const permissions = ['publish.publications.read'];
+    const { page } = await web.open(t, '/publishing/targets', { permissions });
+    await page.getByText(/Ask the operator of the service/).waitFor();
+    await page.goto(`${web.api.origin}/console/publishing/vitals/${crypto.randomUUID()}`);
+    await page.getByText('encounters.vitals.manage').waitFor();
+  });
+});

@@ -1,0 +1,88 @@
+/** One order or set of vital signs: its publishes, what would be sent, and another publish. Contract: WEB-46. */
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useFormatter, useTranslations } from 'use-intl';
+import { NotFound } from '../../app/not-found.tsx';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { PublishAgain } from './publish-again.tsx';
+import { isKind, KINDS, type Kind, ofRecord, type Run, TONES } from './publishing-data.ts';
+
+const route = getRouteApi('/shell/publishing/$kind/$recordId');
+
+export function RecordPage() {
+  const t = useTranslations('publishing');
+  const { kind, recordId } = route.useParams();
+  const { may } = useSession();
+  if (!isKind(kind)) return <NotFound />;
+  const { permission } = KINDS[kind];
+  return (
+    <>
+      <PageHeader
+        title={t(`kinds.${kind}`)}
+        text={<code>{recordId}</code>}
+        back={<Link to="/publishing">{t('back')}</Link>}
+      />
+      {may(permission) ? (
+        <>
+          <PublishAgain kind={kind} recordId={recordId} />
+          <History kind={kind} recordId={recordId} />
+        </>
+      ) : (
+        <p>{t.rich('mayNot', { name: () => <code>{permission}</code> })}</p>
+      )}
+    </>
+  );
+}
+
+function History({ kind, recordId }: { kind: Kind; recordId: string }) {
+  const t = useTranslations('publishing');
+  const list = useCursorList<Run>(['publications', kind, recordId], (cursor) =>
+    ofRecord('GET', { kind, recordId }, { limit: '50', ...(cursor === undefined ? {} : { cursor }) }),
+  );
+  return (
+    <Section title={t('history')} text={t('historyText')}>
+      <ListPage
+        label={t('history')}
+        list={list}
+        columns={useColumns()}
+        rowId={({ id }) => id}
+        empty={<EmptyState title={t('empty')} text={t('noHistory')} />}
+      />
+    </Section>
+  );
+}
+
+function useColumns(): Column<Run>[] {
+  const t = useTranslations('publishing');
+  const format = useFormatter();
+  return [
+    {
+      name: 'state',
+      heading: t('state'),
+      width: '9rem',
+      cell: ({ outcome }) => <StatusBadge tone={TONES[outcome]} label={t(`states.${outcome}`)} />,
+    },
+    { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
+    {
+      name: 'started',
+      heading: t('started'),
+      width: '13.5rem',
+      cell: ({ startedAt }) => <ZonedTime at={startedAt} />,
+    },
+    {
+      name: 'stored',
+      heading: t('stored'),
+      width: '5.5rem',
+      isNumber: true,
+      cell: ({ published }) => format.number(published.length),
+    },
+    { name: 'failure', heading: t('failure'), cell: ({ failure }) => failure ?? '–' },
+  ];
+}

@@ -1,0 +1,75 @@
+/** The FHIR servers that records are published to, as the operator has configured them. Contract: WEB-45. */
+import { useTranslations } from 'use-intl';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { readTargets, type Target } from './publishing-data.ts';
+import { PublishingTabs } from './publishing-tabs.tsx';
+
+const TONES = { closed: 'good', open: 'bad', probing: 'warning', disabled: 'quiet' } as const;
+
+export function TargetsPage() {
+  const t = useTranslations('publishing');
+  const list = useCursorList<Target>(['publish-targets', 'list'], async () => ({
+    items: await readTargets(),
+    nextCursor: null,
+  }));
+  return (
+    <>
+      <PageHeader title={t('targets')} text={t('targetsText')} />
+      <PublishingTabs />
+      <ListPage
+        label={t('targets')}
+        list={list}
+        columns={useColumns()}
+        rowId={({ name, scope }) => `${scope} ${name}`}
+        empty={<EmptyState title={t('noTargets')} text={t('noTargetsText')} />}
+      />
+    </>
+  );
+}
+
+function useColumns(): Column<Target>[] {
+  const t = useTranslations('publishing');
+  return [
+    {
+      name: 'name',
+      heading: t('name'),
+      width: '12rem',
+      cell: ({ name, default: isDefault }) => (isDefault ? `${name} (${t('isDefault')})` : name),
+    },
+    {
+      name: 'state',
+      heading: t('health'),
+      width: '9.5rem',
+      cell: ({ state, enabled }) => {
+        const shown = enabled ? state : 'disabled';
+        return <StatusBadge tone={TONES[shown]} label={t(`healths.${shown}`)} />;
+      },
+    },
+    { name: 'base', heading: t('base'), cell: ({ base }) => base },
+    {
+      name: 'success',
+      heading: t('lastSuccess'),
+      width: '13.5rem',
+      cell: ({ lastSuccessAt }) => <ZonedTime at={lastSuccessAt} />,
+    },
+    {
+      name: 'failure',
+      heading: t('lastFailure'),
+      cell: ({ lastFailure }) =>
+        lastFailure === null ? (
+          '–'
+        ) : (
+          <>
+            <ZonedTime at={lastFailure.at} />
+            <div>{lastFailure.message}</div>
+          </>
+        ),
+    },
+  ];
+}
