@@ -30,6 +30,8 @@ export interface OpenOptions extends AccountOptions {
   tenant?: Tenant;
   /** Nobody is signed in. */
   signedOut?: boolean;
+  /** At the name of this machine instead of its address: passkeys belong to a name. */
+  atLocalhost?: boolean;
   /** What the page is expected to write to the browser's console, such as a refusal of the service. */
   expected?: RegExp;
 }
@@ -79,10 +81,11 @@ interface Opening {
 
 async function openPage(t: TestContext, { api, browser, tenant, path, options }: Opening): Promise<OpenPage> {
   const account = await api.createAccount(options.tenant ?? tenant, { userType: 'STAFF', ...options });
+  const origin = options.atLocalhost === true ? `http://localhost:${new URL(api.origin).port}` : api.origin;
   const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', reducedMotion: 'reduce' });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  const faults = watch(page, api.origin, options.expected);
+  const faults = watch(page, origin, options.expected);
   t.after(async () => {
     try {
       if (t.passed !== false) await checkPage(page, faults);
@@ -91,7 +94,7 @@ async function openPage(t: TestContext, { api, browser, tenant, path, options }:
     }
   });
   if (options.signedOut !== true) await signIn(page, api, account);
-  await page.goto(`${api.origin}/console${path}`);
+  await page.goto(`${origin}/console${path}`);
   return { page, account };
 }
 

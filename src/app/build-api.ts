@@ -1,7 +1,8 @@
-/** Builds the API of a process. Tests and production use this same builder. Contract: HTTP-27. */
+/** Builds the API of a process. Tests and production use this same builder. Contract: HTTP-27, WEB-52. */
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createServer } from '../platform/http/server.ts';
+import { consoleAddress } from '../sign-in/console/console-address.ts';
 import type { Runtime } from './build-runtime.ts';
 import { baseUrlOf } from './config/config.ts';
 import { buildFeatures } from './features.ts';
@@ -41,7 +42,17 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   guardConsole(server);
   const features = await buildFeatures(runtime, publicBaseUrl);
   const { verifyAccessToken, identifyConsole, activity } = features;
-  const deps = { now, databaseTime, callers, changes, verifyAccessToken, identifyConsole, activity };
+  const passwordPage = `${consoleAddress(publicBaseUrl)}change-password`;
+  const deps = {
+    now,
+    databaseTime,
+    callers,
+    changes,
+    verifyAccessToken,
+    identifyConsole,
+    activity,
+    passwordPage,
+  };
   const health = createHealth(runtime);
   health.register(server);
   server.addHook('onClose', async () => {

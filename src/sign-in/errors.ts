@@ -1,18 +1,19 @@
 /** What use cases refuse of accounts, passwords and sessions, and how it is worded. */
 import { domainErrors } from '../platform/domain-error.ts';
-
-export const PASSWORD_MIN_LENGTH = 12;
-export const PASSWORD_MAX_LENGTH = 1_024;
+import {
+  PASSWORD_MAX_LENGTH,
+  PASSWORD_MIN_LENGTH,
+  type PasswordFault,
+} from './credentials/password-fault.ts';
 
 /** The rules for a password that a person chose. */
-const PASSWORD_RULES = {
+const PASSWORD_RULES: Readonly<Record<PasswordFault, string>> = {
   short: `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`,
   long: `The password must have at most ${PASSWORD_MAX_LENGTH} characters.`,
   email: 'The password must not be the email address.',
   common: 'The password is one of the most common ones. Choose another, for example several words.',
   same: 'The new password must differ from the old one.',
 };
-export type PasswordFault = keyof typeof PASSWORD_RULES;
 
 const BEARER = { 'www-authenticate': 'Bearer' };
 

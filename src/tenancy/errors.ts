@@ -6,7 +6,11 @@ import { MODULES, type Module } from './organisations/modules.ts';
 export const tenancyError = domainErrors({
   password_change_required: {
     status: 403,
-    text: 'This account must change its password in the web application before it can be used.',
+    text: ({ passwordPage }: { passwordPage: string | undefined }) =>
+      passwordPage === undefined
+        ? 'This account must set its password in the web application before it can be used. Open the setup link, or ask an administrator for one.'
+        : `This account must change its password in the web application before it can be used: ${passwordPage}`,
+    example: { passwordPage: 'https://interchange.example.org/console/change-password' },
   },
   sign_in_unfinished: {
     status: 401,

@@ -8,7 +8,15 @@ import { fileURLToPath } from 'node:url';
 
 export const WEB_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
 
-const SOURCES = ['src', 'index.html', 'vite.config.ts', 'package.json', '../package-lock.json'];
+const SOURCES = [
+  'src',
+  'index.html',
+  'vite.config.ts',
+  'package.json',
+  '../package-lock.json',
+  // The rules for passwords, which the console has from the service.
+  '../src/sign-in/credentials/password-fault.ts',
+];
 
 export type ConsoleBuild = 'built' | 'older-than-sources' | 'missing';
 

@@ -40,6 +40,7 @@ function nodeThatIsBehind(stale: Caller, truth: Caller | undefined) {
   const deps = {
     verifyAccessToken: async () => ({ accountId: stale.accountId, sessionId: stale.sessionId }),
     callers: { find: async () => known },
+    passwordPage: 'https://records.example.org/console/change-password',
     changes: {
       mark: () => 7,
       receivedUntil: async (mark: number) => {

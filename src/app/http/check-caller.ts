@@ -17,6 +17,8 @@ export interface CallerCheckDependencies {
   verifyAccessToken: (token: string, now: Date) => Promise<TokenIdentity>;
   callers: Pick<CallerDirectory, 'find'>;
   changes: Pick<ChangeNotifications, 'mark' | 'receivedUntil'>;
+  /** Full address of the page where a password is changed. */
+  passwordPage: string;
 }
 
 /** Who a request comes from, by what proves it at its entrance, and nothing else; throws 401. */
@@ -83,7 +85,7 @@ export function createCallerCheck(
 
   function scopeOf(caller: Caller, headers: Headers): { scope?: FacilityScope } {
     if (access.kind !== 'facility') return {};
-    checkPasswordFlags(caller);
+    checkPasswordFlags(caller, deps.passwordPage);
     const scope = resolveScope(caller, headers);
     checkGrants(caller, scope, access);
     return { scope };

@@ -126,11 +126,19 @@ describe('checkGrants', () => {
 
 describe('checkPasswordFlags', () => {
   test('answers 403, naming the web application, while the password must be changed or set [SIGN-IN-40]', () => {
-    checkPasswordFlags(CALLER);
-    for (const flag of ['mustChangePassword', 'requiresPasswordSetup'])
-      assert.throws(() => answered(() => checkPasswordFlags({ ...CALLER, [flag]: true })), {
+    const page = 'https://records.example.org/console/change-password';
+    checkPasswordFlags(CALLER, page);
+    const refusals = [
+      [
+        'mustChangePassword',
+        /web application .*: https:\/\/records\.example\.org\/console\/change-password$/,
+      ],
+      ['requiresPasswordSetup', /web application .*setup link/],
+    ] as const;
+    for (const [flag, message] of refusals)
+      assert.throws(() => answered(() => checkPasswordFlags({ ...CALLER, [flag]: true }, page)), {
         statusCode: 403,
-        message: /web application/,
+        message,
       });
   });
 });

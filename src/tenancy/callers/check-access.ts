@@ -19,10 +19,11 @@ export function requireStage({ stage }: TokenIdentity, stages: readonly ConsoleS
   throw tenancyError('sign_in_unfinished');
 }
 
-/** 403 while the account must change or set its password: its tokens open nothing but logout. */
-export function checkPasswordFlags(caller: Caller): void {
-  if (caller.mustChangePassword || caller.requiresPasswordSetup)
-    throw tenancyError('password_change_required');
+/** 403 while the account must change or set its password: its tokens open nothing but logout. The message says where. */
+export function checkPasswordFlags(caller: Caller, passwordPage: string): void {
+  if (caller.requiresPasswordSetup)
+    throw tenancyError('password_change_required', { passwordPage: undefined });
+  if (caller.mustChangePassword) throw tenancyError('password_change_required', { passwordPage });
 }
 
 /** The scope that the headers, or the defaults of the account, name: 400 malformed or missing, 403 not allowed. */

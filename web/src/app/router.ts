@@ -2,12 +2,17 @@
 import { createRouter } from '@tanstack/react-router';
 import * as pages from '../pages/index.ts';
 import { shellRoute } from '../shell/shell-route.tsx';
+import { openPasswordRoute } from '../sign-in/open-password-route.ts';
 import { setPasswordRoute } from '../sign-in/set-password-route.ts';
 import { basePath } from './address.ts';
 import { PageFailure } from './page-failure.tsx';
 import { rootRoute } from './root-route.tsx';
 
-const routeTree = rootRoute.addChildren({ setPasswordRoute, shell: shellRoute.addChildren(pages) });
+const routeTree = rootRoute.addChildren({
+  openPasswordRoute,
+  setPasswordRoute,
+  shell: shellRoute.addChildren(pages),
+});
 
 export const router = createRouter({
   routeTree,

@@ -5,6 +5,7 @@ import { exchange } from './exchange/en.ts';
 import { imports } from './imports/en.ts';
 import { patient, patients } from './patients/en.ts';
 import { publishing } from './publishing/en.ts';
+import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/en.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/en.ts';
 
 export const en = {
@@ -70,37 +71,11 @@ export const en = {
     readingMore: 'Reading more',
     restNotRead: 'The next rows could not be read.',
   },
-  signIn: {
-    title: 'Sign in',
-    email: 'Email',
-    password: 'Password',
-    submit: 'Sign in',
-    secondFactor: 'Confirm that it is you',
-    secondFactorText:
-      '{count, plural, one {Your account asks for one more proof.} other {Your account asks for one more proof, of # kinds.}}',
-    enrol: 'Set up a second factor',
-    enrolText: 'Your role asks for a second factor at each sign-in, and your account has none yet.',
-    changePassword: 'Choose a new password',
-    changePasswordText: 'An administrator set your password. Change it before you go on.',
-    oldPassword: 'Password until now',
-    newPassword: 'New password',
-    passwordRule: 'At least 12 characters. Several words make a good one.',
-    changePasswordSubmit: 'Change the password',
-  },
-  setPassword: {
-    title: 'Set your password',
-    rule: 'At least 12 characters. Several words make a good one.',
-    password: 'New password',
-    repeated: 'The same once more',
-    show: 'Show what I type',
-    submit: 'Set the password',
-    incomplete: 'This address is not complete. Open the whole link that you were given.',
-    differ: 'The two passwords differ.',
-    unreachable: 'The service cannot be reached. Try again in a moment.',
-    failed: 'The service answered {status}. Try again in a moment.',
-    done: 'The password is set',
-    doneText: 'Sign in with it from now on. You can close this page.',
-  },
+  signIn,
+  secondFactor,
+  passwordStrength,
+  changePassword,
+  setPassword,
   overview: { title: 'Overview' },
   integrationAccounts: { title: 'Integration accounts' },
   people: { title: 'People' },

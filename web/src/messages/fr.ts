@@ -5,6 +5,7 @@ import { exchange } from './exchange/fr.ts';
 import { imports } from './imports/fr.ts';
 import { patient, patients } from './patients/fr.ts';
 import { publishing } from './publishing/fr.ts';
+import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/fr.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/fr.ts';
 
 export const fr: Catalogue = {
@@ -71,37 +72,11 @@ export const fr: Catalogue = {
     readingMore: 'Lecture de la suite',
     restNotRead: 'Les lignes suivantes n’ont pas pu être lues.',
   },
-  signIn: {
-    title: 'Connexion',
-    email: 'Adresse électronique',
-    password: 'Mot de passe',
-    submit: 'Se connecter',
-    secondFactor: 'Confirmez que c’est bien vous',
-    secondFactorText:
-      '{count, plural, one {Votre compte demande une preuve de plus.} other {Votre compte demande une preuve de plus, de # sortes.}}',
-    enrol: 'Configurez un second facteur',
-    enrolText: 'Votre rôle demande un second facteur à chaque connexion, et votre compte n’en a pas encore.',
-    changePassword: 'Choisissez un nouveau mot de passe',
-    changePasswordText: 'Un administrateur a défini votre mot de passe. Changez-le avant de continuer.',
-    oldPassword: 'Mot de passe actuel',
-    newPassword: 'Nouveau mot de passe',
-    passwordRule: 'Au moins 12 caractères. Plusieurs mots en font un bon.',
-    changePasswordSubmit: 'Changer le mot de passe',
-  },
-  setPassword: {
-    title: 'Définissez votre mot de passe',
-    rule: 'Au moins 12 caractères. Plusieurs mots en font un bon.',
-    password: 'Nouveau mot de passe',
-    repeated: 'Le même encore une fois',
-    show: 'Afficher ce que je tape',
-    submit: 'Définir le mot de passe',
-    incomplete: 'Cette adresse est incomplète. Ouvrez le lien entier que vous avez reçu.',
-    differ: 'Les deux mots de passe diffèrent.',
-    unreachable: 'Le service est injoignable. Réessayez dans un instant.',
-    failed: 'Le service a répondu {status}. Réessayez dans un instant.',
-    done: 'Le mot de passe est défini',
-    doneText: 'Utilisez-le désormais pour vous connecter. Vous pouvez fermer cette page.',
-  },
+  signIn,
+  secondFactor,
+  passwordStrength,
+  changePassword,
+  setPassword,
   overview: { title: 'Vue d’ensemble' },
   integrationAccounts: { title: 'Comptes d’intégration' },
   people: { title: 'Personnes' },

@@ -1,13 +1,57 @@
-/** The role asks for a second factor, and the account has none yet. */
+/** The role asks for a second factor, and the account has none yet: it is set up here. Contract: WEB-51. */
+import { Stack } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { sessionQuery } from '../api/session.ts';
+import { AddApp } from '../second-factor/add-app.tsx';
+import { AddPasskey } from '../second-factor/add-passkey.tsx';
+import { RecoveryCodes } from '../second-factor/recovery-codes.tsx';
+import css from './enrol-page.module.css';
 import { OutsidePage } from './outside-page.tsx';
 import { SignOutButton } from './sign-out-button.tsx';
 
+const KINDS = ['app', 'passkey'] as const;
+type Kind = (typeof KINDS)[number];
+
 export default function EnrolPage() {
   const t = useTranslations('signIn');
+  const tFactor = useTranslations('secondFactor');
+  const client = useQueryClient();
+  const [kind, setKind] = useState<Kind>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  const finish = () => void client.refetchQueries({ queryKey: sessionQuery.queryKey });
+  if (codes !== undefined)
+    return (
+      <OutsidePage key="codes" title={tFactor('recovery')} isFocused>
+        <RecoveryCodes codes={codes} onKept={finish} />
+      </OutsidePage>
+    );
+  const onAdded = (given: readonly string[] | undefined) => {
+    if (given === undefined) finish();
+    else setCodes(given);
+  };
   return (
-    <OutsidePage title={t('enrol')} text={t('enrolText')}>
-      <SignOutButton />
+    <OutsidePage title={t('enrol')} text={t('enrolText')} isFocused>
+      <Stack gap="md">
+        <div className={css.kinds}>
+          {KINDS.map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={one === kind}
+              className={css.kind}
+              onClick={() => setKind(one)}
+            >
+              <strong>{tFactor(one)}</strong>
+              <span>{tFactor(`${one}Text`)}</span>
+            </button>
+          ))}
+        </div>
+        {kind === 'app' ? <AddApp onAdded={onAdded} /> : undefined}
+        {kind === 'passkey' ? <AddPasskey onAdded={onAdded} /> : undefined}
+        <SignOutButton />
+      </Stack>
     </OutsidePage>
   );
 }

@@ -1,14 +1,106 @@
-/** After the password: the code of an app, a passkey or a recovery code. */
+/** After the password: the code of an app, a passkey or a recovery code. Contract: WEB-50. */
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import type { SecondFactorMethod } from '../api/session.ts';
+import { send } from '../api/api.ts';
+import { type SecondFactorMethod, sessionQuery } from '../api/session.ts';
+import { useServerForm } from '../blocks/page/server-form.ts';
+import { useErrorText } from '../blocks/states/error-text.ts';
+import { Fault } from '../blocks/states/fault.tsx';
+import { answerByPasskey, usePasskeyErrorText } from '../second-factor/passkeys.ts';
 import { OutsidePage } from './outside-page.tsx';
+import css from './second-factor-page.module.css';
 import { SignOutButton } from './sign-out-button.tsx';
+
+/** The quickest first. */
+const ORDER: readonly SecondFactorMethod[] = ['passkey', 'totp', 'recovery-code'];
 
 export default function SecondFactorPage({ methods }: { methods: readonly SecondFactorMethod[] }) {
   const t = useTranslations('signIn');
+  const client = useQueryClient();
+  const ways = ORDER.filter((one) => methods.includes(one));
+  const [chosen, setChosen] = useState<SecondFactorMethod>();
+  const way = chosen ?? ways[0];
+  const finish = () => client.refetchQueries({ queryKey: sessionQuery.queryKey });
   return (
-    <OutsidePage title={t('secondFactor')} text={t('secondFactorText', { count: methods.length })}>
-      <SignOutButton />
+    <OutsidePage title={t('secondFactor')} text={t('expires')} isFocused>
+      <Stack gap="md">
+        {way === 'passkey' ? <ByPasskey onDone={finish} /> : undefined}
+        {way === 'totp' ? <ByCode key={way} way={way} onDone={finish} /> : undefined}
+        {way === 'recovery-code' ? <ByCode key={way} way={way} onDone={finish} /> : undefined}
+        <div className={css.others}>
+          {ways
+            .filter((one) => one !== way)
+            .map((one) => (
+              <Button key={one} variant="default" onClick={() => setChosen(one)}>
+                {t(`ways.${one}`)}
+              </Button>
+            ))}
+          <SignOutButton />
+        </div>
+        <Text size="xs" c="dimmed">
+          {t('noCodesLeft')}
+        </Text>
+      </Stack>
     </OutsidePage>
+  );
+}
+
+function ByPasskey({ onDone }: { onDone: () => Promise<unknown> }) {
+  const t = useTranslations('signIn');
+  const errorText = usePasskeyErrorText();
+  const form = useServerForm({
+    values: {},
+    submit: async () => {
+      const options = await (await send('POST', '/session/passkey-options')).json();
+      await send('POST', '/session/passkey', { response: await answerByPasskey(options) });
+      await onDone();
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit} className={css.form}>
+      <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+      <Text c="dimmed">{t('passkeyText')}</Text>
+      <Button type="submit" fullWidth loading={form.isSending}>
+        {t('passkeySubmit')}
+      </Button>
+    </form>
+  );
+}
+
+interface ByCodeProperties {
+  way: 'totp' | 'recovery-code';
+  onDone: () => Promise<unknown>;
+}
+
+function ByCode({ way, onDone }: ByCodeProperties) {
+  const t = useTranslations('signIn');
+  const errorText = useErrorText();
+  const isApp = way === 'totp';
+  const form = useServerForm({
+    values: { code: '' },
+    submit: async ({ code }) => {
+      await send('POST', `/session/${way}`, { code: code.trim() });
+      await onDone();
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit} className={css.form}>
+      <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+      <TextInput
+        label={isApp ? t('totpCode') : t('recoveryCode')}
+        description={isApp ? t('totpText') : t('recoveryText')}
+        autoComplete={isApp ? 'one-time-code' : 'off'}
+        inputMode={isApp ? 'numeric' : 'text'}
+        required
+        withAsterisk={false}
+        autoFocus
+        {...form.field('code')}
+      />
+      <Button type="submit" fullWidth loading={form.isSending}>
+        {t('confirm')}
+      </Button>
+    </form>
   );
 }

@@ -1,10 +1,11 @@
 /** Sets a first password through POST /auth/password-setup (docs/sign-in.md). Contract: SIGN-IN-47, SEC-29. */
-import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Button, Checkbox, Stack, TextInput } from '@mantine/core';
+import { type ChangeEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { apiBase } from '../app/address.ts';
 import { Fault } from '../blocks/states/fault.tsx';
 import { OutsidePage } from './outside-page.tsx';
+import { PasswordStrength } from './password-strength.tsx';
 
 const TIMEOUT_MS = 30_000;
 /** /console/api proves callers by a cookie; here the token of the link does, at the API itself. */
@@ -77,6 +78,7 @@ function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) 
   const t = useTranslations('setPassword');
   const [isShown, setShown] = useState(false);
   const [isSending, setSending] = useState(false);
+  const [typed, setTyped] = useState('');
   const password = useRef<HTMLInputElement>(null);
   const repeated = useRef<HTMLInputElement>(null);
   useEffect(() => password.current?.focus(), []);
@@ -110,6 +112,12 @@ function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) 
       error={refusal?.field === name}
       required
       withAsterisk={false}
+      {...(name === 'password'
+        ? {
+            'aria-describedby': 'strength',
+            onChange: (event: ChangeEvent<HTMLInputElement>) => setTyped(event.currentTarget.value),
+          }
+        : {})}
     />
   );
   return (
@@ -120,8 +128,10 @@ function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) 
       }}
     >
       <Stack gap="md">
-        <Text c="dimmed">{t('rule')}</Text>
-        {field('password', t('password'), password)}
+        <div>
+          {field('password', t('password'), password)}
+          <PasswordStrength id="strength" password={typed} />
+        </div>
         {field('repeated', t('repeated'), repeated)}
         <Checkbox
           label={t('show')}

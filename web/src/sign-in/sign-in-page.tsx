@@ -1,6 +1,7 @@
 /** Email and password. It stands at the address that the person wanted, and goes away when they are signed in. */
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { sessionQuery, signIn } from '../api/session.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
@@ -43,6 +44,9 @@ export default function SignInPage() {
           <Button type="submit" loading={form.isSending}>
             {t('submit')}
           </Button>
+          <Text size="xs" c="dimmed">
+            {t.rich('forSystems', { link: (words) => <Link to="/change-password">{words}</Link> })}
+          </Text>
         </Stack>
       </form>
     </OutsidePage>

@@ -1,0 +1,79 @@
+/** An authenticator app is added: password, QR code, and a code of the app that proves it works. Contract: WEB-51. */
+import { Button, Code, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { send } from '../api/api.ts';
+import { useServerForm } from '../blocks/page/server-form.ts';
+import { useErrorText } from '../blocks/states/error-text.ts';
+import { Fault } from '../blocks/states/fault.tsx';
+import { CopyButton } from '../blocks/values/copy-button.tsx';
+import css from './add-app.module.css';
+import { PasswordStep } from './password-step.tsx';
+import { QrCode } from './qr-code.tsx';
+
+interface NewSecret {
+  secret: string;
+  uri: string;
+}
+
+interface AddAppProperties {
+  /** With codes when it is the first second factor. */
+  onAdded: (recoveryCodes: readonly string[] | undefined) => void;
+}
+
+export function AddApp({ onAdded }: AddAppProperties) {
+  const [made, setMade] = useState<NewSecret>();
+  if (made !== undefined) return <ConfirmApp {...made} onAdded={onAdded} />;
+  return (
+    <PasswordStep
+      submit={async (password) => {
+        const answer = await send('POST', '/second-factor/totp', { password });
+        setMade((await answer.json()) as NewSecret);
+      }}
+    />
+  );
+}
+
+function ConfirmApp({ secret, uri, onAdded }: NewSecret & AddAppProperties) {
+  const t = useTranslations('secondFactor');
+  const errorText = useErrorText();
+  const form = useServerForm({
+    values: { code: '' },
+    submit: async ({ code }) => {
+      const answer = await send('POST', '/second-factor/totp/confirm', { code: code.trim() });
+      onAdded(((await answer.json()) as { recoveryCodes?: string[] }).recoveryCodes);
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <div>
+          <Text fw={550}>{t('scan')}</Text>
+          <QrCode text={uri} label={t('qr')} />
+        </div>
+        <div>
+          <Text size="xs" c="dimmed">
+            {t('orType')}
+          </Text>
+          <div className={css.secret}>
+            <Code className={css.letters}>{secret.match(/.{1,4}/g)?.join(' ')}</Code>
+            <CopyButton text={secret} label={t('secret')} />
+          </div>
+        </div>
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <TextInput
+          label={t('code')}
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          required
+          withAsterisk={false}
+          autoFocus
+          {...form.field('code')}
+        />
+        <Button type="submit" loading={form.isSending}>
+          {t('confirm')}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,54 @@
+/** A passkey of this device or of a security key is added: password, name, and the browser's own dialog. Contract: WEB-51. */
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useTranslations } from 'use-intl';
+import { send } from '../api/api.ts';
+import { useServerForm } from '../blocks/page/server-form.ts';
+import { Fault } from '../blocks/states/fault.tsx';
+import { browserSupportsWebAuthn, makePasskey, usePasskeyErrorText } from './passkeys.ts';
+
+interface AddPasskeyProperties {
+  /** With codes when it is the first second factor. */
+  onAdded: (recoveryCodes: readonly string[] | undefined) => void;
+}
+
+export function AddPasskey({ onAdded }: AddPasskeyProperties) {
+  const t = useTranslations('secondFactor');
+  const errorText = usePasskeyErrorText();
+  const form = useServerForm({
+    values: { name: '', password: '' },
+    submit: async ({ name, password }) => {
+      const options = await (await send('POST', '/second-factor/passkey-options', { password })).json();
+      const response = await makePasskey(options);
+      const answer = await send('POST', '/second-factor/passkeys', { name, response });
+      onAdded(((await answer.json()) as { recoveryCodes?: string[] }).recoveryCodes);
+    },
+  });
+  if (!browserSupportsWebAuthn()) return <Text>{t('passkeyUnsupported')}</Text>;
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <TextInput
+          label={t('passkeyName')}
+          description={t('passkeyNameText')}
+          maxLength={100}
+          required
+          withAsterisk={false}
+          data-autofocus
+          {...form.field('name')}
+        />
+        <PasswordInput
+          label={t('password')}
+          description={t('passwordText')}
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          {...form.field('password')}
+        />
+        <Button type="submit" loading={form.isSending}>
+          {t('passkeyCreate')}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,51 @@
+/** The own password: that until now, and a new one. The other sessions of the account end. */
+import { Button, PasswordInput, Stack } from '@mantine/core';
+import { useTranslations } from 'use-intl';
+import { send } from '../api/api.ts';
+import { useServerForm } from '../blocks/page/server-form.ts';
+import { useErrorText } from '../blocks/states/error-text.ts';
+import { Fault } from '../blocks/states/fault.tsx';
+import { NewPassword } from './new-password.tsx';
+
+interface ChangePasswordFormProperties {
+  email: string;
+  onDone: () => unknown;
+}
+
+export function ChangePasswordForm({ email, onDone }: ChangePasswordFormProperties) {
+  const t = useTranslations('signIn');
+  const errorText = useErrorText();
+  const form = useServerForm({
+    values: { password: '', newPassword: '' },
+    submit: async (values) => {
+      await send('POST', '/session/password', values);
+      form.reset();
+      await onDone();
+    },
+    faultsOf: { newPassword: /^The (?:new )?password (?:must|is one of)/ },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <input type="email" autoComplete="username" value={email} readOnly hidden />
+        <PasswordInput
+          label={t('oldPassword')}
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          {...form.field('password')}
+        />
+        <NewPassword
+          label={t('newPassword')}
+          email={email}
+          old={form.values.password}
+          {...form.field('newPassword')}
+        />
+        <Button type="submit" loading={form.isSending}>
+          {t('changePasswordSubmit')}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,97 @@
+/**
+ * Changes the password of an account without signing in to the console: systems cannot, and their accounts may be asked to
+ * (docs/sign-in.md). Contract: WEB-52.
+ */
+import { Button, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { errorOf, unreachable } from '../api/api-error.ts';
+import { apiBase } from '../app/address.ts';
+import { useServerForm } from '../blocks/page/server-form.ts';
+import { useErrorText } from '../blocks/states/error-text.ts';
+import { Fault } from '../blocks/states/fault.tsx';
+import { NewPassword } from './new-password.tsx';
+import { OutsidePage } from './outside-page.tsx';
+
+const TYPES = ['EHR', 'STAFF'] as const;
+
+export function OpenPasswordPage() {
+  const t = useTranslations('changePassword');
+  const errorText = useErrorText();
+  const [isDone, setDone] = useState(false);
+  const form = useServerForm({
+    values: { email: '', userType: 'EHR', password: '', newPassword: '' },
+    submit: async ({ email, userType, password, newPassword }) => {
+      const { userId } = (await post('verify', { email, userType })) as { userId: string };
+      await post('password', {
+        identity: userId,
+        userType,
+        credential: password,
+        newCredential: newPassword,
+      });
+      setDone(true);
+    },
+    faultsOf: { newPassword: /^The (?:new )?password (?:must|is one of)/, email: /^email / },
+  });
+  if (isDone)
+    return (
+      <OutsidePage title={t('done')} text={t('doneText')} isFocused>
+        <Link to="/">{t('toSignIn')}</Link>
+      </OutsidePage>
+    );
+  return (
+    <OutsidePage title={t('title')} text={t('text')}>
+      <form onSubmit={form.onSubmit}>
+        <Stack gap="md">
+          <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+          <NativeSelect
+            label={t('userType')}
+            data={TYPES.map((value) => ({ value, label: t(`userTypes.${value}`) }))}
+            {...form.field('userType')}
+          />
+          <TextInput
+            label={t('email')}
+            type="email"
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            {...form.field('email')}
+          />
+          <PasswordInput
+            label={t('password')}
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            {...form.field('password')}
+          />
+          <NewPassword
+            label={t('newPassword')}
+            email={form.values.email}
+            old={form.values.password}
+            {...form.field('newPassword')}
+          />
+          <Button type="submit" loading={form.isSending}>
+            {t('submit')}
+          </Button>
+        </Stack>
+      </form>
+    </OutsidePage>
+  );
+}
+
+/** At the API itself: /console/api proves callers by a cookie, and here there is none. */
+async function post(call: 'verify' | 'password', body: object): Promise<unknown> {
+  const response = await fetch(`${apiBase}/../../api/v1/auth/${call}`, {
+    method: 'POST',
+    credentials: 'omit',
+    redirect: 'error',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => {
+    throw unreachable();
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw errorOf(response, answer);
+  return answer;
+}

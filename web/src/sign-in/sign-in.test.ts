@@ -1,0 +1,178 @@
+/** What people do before they are in: second factors and new passwords. In a real browser. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { signInAtConsole } from '../../../test-support/console.ts';
+import { NO_BROWSER, useConsole } from '../../../test-support/console-page.ts';
+import { addTelephone, codesOf } from '../../../test-support/second-factor.ts';
+import {
+  type AccountFixture,
+  addAccount,
+  addTenant,
+  cheapPasswords,
+  PASSWORD,
+  type SignInTenant,
+} from '../../../test-support/sign-in.ts';
+
+const NEW_PASSWORD = 'seven green ladders';
+
+describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  const web = useConsole();
+  let tenant: SignInTenant;
+  before(async () => {
+    tenant = await addTenant(web.api.database);
+  });
+
+  async function person(options: AccountFixture = {}, at = tenant) {
+    const account = await addAccount({ database: web.api.database, passwords: cheapPasswords() }, at, {
+      userType: 'STAFF',
+      ...options,
+    });
+    return { ...account, organisationId: at.organisationId };
+  }
+
+  test('after the password, a code of the app or a recovery code; a wrong one is said [WEB-50]', async (t) => {
+    const account = await person();
+    const telephone = await addTelephone(web.api, await signInAtConsole(web.api, account as never));
+    const { page } = await web.open(t, '/', { signedOut: true, expected: /401|403/ });
+    await fillSignIn(page, account.email);
+    await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+    await page.getByLabel('Code of six digits').fill('000000');
+    await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+    await page.getByRole('alert').getByText('The second factor is wrong').waitFor();
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await page.getByLabel('Recovery code').fill(telephone.recoveryCodes[0] ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await signOut(page);
+    await fillSignIn(page, account.email);
+    await page.getByLabel('Code of six digits').fill(telephone.code(1));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
+  test('a role that asks for a second factor has one set up at the first sign-in: an app [WEB-51]', async (t) => {
+    const strict = await addTenant(web.api.database);
+    await requireSecondFactor(strict);
+    const account = await person({}, strict);
+    const { page } = await web.open(t, '/', { signedOut: true, expected: /401|403/ });
+    await fillSignIn(page, account.email);
+    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    await page.getByRole('button', { name: /^Authenticator app/ }).click();
+    await page.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+    const secret = ((await page.locator('code').textContent()) ?? '').replaceAll(' ', '');
+    await page.getByLabel('The code that the app then shows').fill('000000');
+    await page.getByRole('button', { name: 'Confirm the app' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('The code that the app then shows').fill(codesOf(web.api, secret)());
+    await page.getByRole('button', { name: 'Confirm the app' }).click();
+    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    assert.equal(await page.getByRole('listitem').count(), 10);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download as a file' }).click();
+    assert.equal((await download).suggestedFilename(), 'interchange-recovery-codes.txt');
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
+  test('a passkey is set up, and signs in [WEB-50, WEB-51]', async (t) => {
+    const strict = await addTenant(web.api.database);
+    await requireSecondFactor(strict);
+    const account = await person({}, strict);
+    const { page } = await web.open(t, '/', { signedOut: true, atLocalhost: true, expected: /401/ });
+    await addAuthenticator(page);
+    await fillSignIn(page, account.email);
+    await page.getByRole('button', { name: /^Passkey/ }).click();
+    await page.getByLabel('Name of the passkey').fill('laptop');
+    await page.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create the passkey' }).click();
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await signOut(page);
+    await fillSignIn(page, account.email);
+    await page.getByRole('button', { name: 'Continue with a passkey' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
+  test('a system’s password is changed without a sign-in, at the address that the refusal names [WEB-52]', async (t) => {
+    const account = await person({ userType: 'EHR', mustChangePassword: true });
+    const identity = { identity: account.userId, userType: 'EHR' };
+    const login = (credential: string) => web.api.call('/auth/login', { body: { ...identity, credential } });
+    const { accessToken: token } = (await login(PASSWORD)).json;
+    const refused = await web.api.call('/patients/base', { token });
+    const address = /http\S+/.exec(refused.json.message)?.[0] ?? '';
+    assert.match(address, /^http:\/\/localhost:\d+\/console\/change-password$/);
+    const { page } = await web.open(t, '/', { signedOut: true, atLocalhost: true, expected: /40[013]/ });
+    await page.goto(address.replace(/localhost:\d+/, new URL(page.url()).host));
+    await page.getByLabel('Email of the account').fill(account.email);
+    await page.getByRole('textbox', { name: 'Password until now' }).fill('not the right one');
+    await page.getByRole('textbox', { name: 'New password' }).fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('alert').getByText('the credential or the user type is wrong').waitFor();
+    await page.getByRole('textbox', { name: 'Password until now' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('heading', { name: 'The password is changed' }).waitFor();
+    assert.equal((await login(NEW_PASSWORD)).status, 200);
+  });
+
+  test('who must change the password does so first; while typing it says what the service would [WEB-53]', async (t) => {
+    const account = await person({ mustChangePassword: true });
+    const { page } = await web.open(t, '/', { signedOut: true, expected: /40[013]/ });
+    await fillSignIn(page, account.email);
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+    const field = page.getByRole('textbox', { name: 'New password' });
+    await field.fill('short');
+    await page.getByText('7 more characters.').waitFor();
+    await field.fill('password1234');
+    await page.getByText('The password is one of the most common ones.').waitFor();
+    await field.fill(account.email);
+    await page.getByText('The password must not be the email address.').waitFor();
+    await field.fill(NEW_PASSWORD);
+    await page.getByText('Good: long, and not a common one.').waitFor();
+    await page.getByRole('textbox', { name: 'Password until now' }).fill(PASSWORD);
+    await field.fill(PASSWORD);
+    await page.getByText('The new password must differ from the old one.').first().waitFor();
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('The new password must differ from the old one.').nth(1).waitFor();
+    await field.fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
+  async function requireSecondFactor({ organisationId }: SignInTenant): Promise<void> {
+    await web.api.database.pool.query(
+      'update role set requires_second_factor = true where organisation_id = $1',
+      [organisationId],
+    );
+  }
+});
+
+async function fillSignIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+/** The browser's own authenticator, whose user is always there. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const client = await page.context().newCDPSession(page);
+  await client.send('WebAuthn.enable');
+  await client.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
